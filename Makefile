@@ -63,8 +63,8 @@ build/lamplighter: FORCE
 build/%/bootstrap: FORCE
 	@$(LAMBDA) -o $@ ./functions/$*/lambda
 
-weigh: build ## What API functions may weigh, held against what is deployed
-	LAMPLIGHTER_BUILT=build $(GO) test -count=1 -timeout=1m -run='^TestAPIFunctionsStayLight$$' ./events
+weigh: build ## What functions may weigh, held against what is deployed
+	LAMPLIGHTER_BUILT=build $(GO) test -count=1 -timeout=1m -run='^Test(APIFunctionsStayLight|WorkersStayBelowSixtyMegabytes)$$' ./events
 
 build/description/openapi.yaml: openapi.yaml # the function hands out the file that lies beside it
 	@mkdir -p $(@D)

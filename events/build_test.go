@@ -29,6 +29,7 @@ func heavy() []string {
 const (
 	maxBootstrap = 12_000_000
 	maxHost      = maxBootstrap + maxBootstrap/10
+	maxWorker    = 60_000_000
 )
 
 // weighed returns the file of a function that is weighed, and what it may weigh. `make weigh` names the folder in which `make build`
@@ -54,14 +55,30 @@ func TestAPIFunctionsStayLight(t *testing.T) {
 			continue
 		}
 		path, limit := weighed(t, name)
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%-16s %5.2f MB", name, float64(info.Size())/1e6)
-		if info.Size() > limit {
-			t.Errorf("%s weighs %d bytes; %d are allowed: see what it links with `go list -deps`", path, info.Size(), limit)
-		}
+		checkWeight(t, name, path, limit)
+	}
+}
+
+// TestWorkersStayBelowSixtyMegabytes weighs the functions that link the SDKs of clouds, as they are deployed: `make weigh`.
+func TestWorkersStayBelowSixtyMegabytes(t *testing.T) {
+	built := os.Getenv("LAMPLIGHTER_BUILT")
+	if built == "" {
+		t.Skip("SKIPPED: LAMPLIGHTER_BUILT names no folder of built functions: run `make weigh`")
+	}
+	for _, name := range heavy() {
+		checkWeight(t, name, filepath.Join(root, built, name, "bootstrap"), maxWorker)
+	}
+}
+
+func checkWeight(t *testing.T, name, path string, limit int64) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%-16s %5.2f MB", name, float64(info.Size())/1e6)
+	if info.Size() > limit {
+		t.Errorf("%s weighs %d bytes; %d are allowed: see what it links with `go list -deps`", path, info.Size(), limit)
 	}
 }
 

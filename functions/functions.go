@@ -7,15 +7,21 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/anomalies"
+	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/billing"
+	"lamplighter.dev/functions/billingsync"
+	"lamplighter.dev/functions/budgets"
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/dashboards"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
@@ -82,6 +88,10 @@ func All() []Function {
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
 		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
+		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
+		{budgets.Declaration, []Group{budgets.Operations}, nil},
+		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
+		{billing.Declaration, []Group{billing.Operations}, nil},
 		{reports.Declaration, []Group{reports.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
@@ -94,12 +104,14 @@ func All() []Function {
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},
 		{pricesync.Declaration, nil, pricesync.Handler},
+		{billingsync.Declaration, nil, billingsync.Handler},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},
 		{archiver.Declaration, nil, archiving},
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
+		{anomalycheck.Declaration, nil, alone(anomalycheck.Handler)},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{mailer.Declaration, nil, nil},
 	}

@@ -183,6 +183,9 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 		if strings.HasSuffix(pk, "#INV") {
 			k.SK = "P#x" // the plan of a compaction, which leads to chunks
 		}
+		if strings.HasSuffix(pk, "#COST") {
+			k.SK = "G#x" // a generation of a period, which leads to its chunks
+		}
 		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(text)})); err != nil {
 			t.Fatal(err)
 		}

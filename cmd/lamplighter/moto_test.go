@@ -202,12 +202,14 @@ func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	api, _, _ = strings.Cut(api, "\n")
 	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
-	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk
+	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk +
+		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o '\"uid\":' | wc -l); done\n"
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{`"status":"completed","total":3,"completed":3`, `"state":"stopped"`} {
+	made := []string{"aws-ec2: 3\n", "aws-asg: 1\n", "aws-rds: 1\n"} // two instances are members of the group
+	for _, want := range append(made, `"status":"completed","total":3,"completed":3`, `"state":"stopped"`) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("nowhere in the answers: %s\n%s", want, out)
 		}

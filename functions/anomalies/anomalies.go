@@ -3,7 +3,6 @@ package anomalies
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,8 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Contributor is what a part adds to an anomaly.
-type Contributor struct {
+// AnomalyContributor is what a part adds to an anomaly.
+type AnomalyContributor struct {
 	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the anomaly is taken apart by: the contributors of each dimension sum to it"`
 	Key         string `json:"key" doc:"The service, the native id of the resource, our id of the account; empty for what none is named for, and for the others"`
 	Others      bool   `json:"others" doc:"All that is not listed by itself"`
@@ -26,25 +25,25 @@ type Contributor struct {
 
 // Anomaly is an anomaly as clients see it.
 type Anomaly struct {
-	ID           string             `json:"id" example:"ano_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	AnomalyType  anomaly.ScopeType  `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
-	ScopeID      string             `json:"scopeID" doc:"Empty for the organization, the native id of a resource"`
-	Date         string             `json:"date" example:"2026-11-20"`
-	CostUSD      string             `json:"costUSD"`
-	BaselineUSD  string             `json:"baselineUSD"`
-	ExcessUSD    string             `json:"excessUSD" doc:"costUSD - baselineUSD"`
-	Percent      *float64           `json:"percent" doc:"Above the baseline, to a tenth; null of new spend, which has none"`
-	Severity     anomaly.Severity   `json:"severity" enum:"warning,critical,emergency"`
-	Kind         string             `json:"kind" enum:"spike,new_spend"`
-	Status       anomaly.Status     `json:"status" enum:"open,acknowledged,expected,closed"`
-	Reason       *string            `json:"reason" doc:"Why it is expected; restated when it is closed"`
-	JudgedBy     *string            `json:"judgedBy"`
-	Continues    bool               `json:"continues" doc:"The day before was an anomaly too, as severe: nobody was told of this one"`
-	ExplainedBy  *string            `json:"explainedBy" doc:"The anomaly of a narrower scope that holds 80 % of it or more: nobody was told of this one"`
-	ToldOf       []anomaly.Severity `json:"toldOf" doc:"The severities under which an event was sent"`
-	Contributors []Contributor      `json:"contributors"`
-	CreatedAt    time.Time          `json:"createdAt"`
-	UpdatedAt    time.Time          `json:"updatedAt"`
+	ID           string               `json:"id" example:"ano_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	AnomalyType  anomaly.ScopeType    `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
+	ScopeID      string               `json:"scopeID" doc:"Empty for the organization, the native id of a resource"`
+	Date         string               `json:"date" example:"2026-11-20"`
+	CostUSD      string               `json:"costUSD"`
+	BaselineUSD  string               `json:"baselineUSD"`
+	ExcessUSD    string               `json:"excessUSD" doc:"costUSD - baselineUSD"`
+	Percent      *float64             `json:"percent" doc:"Above the baseline, to a tenth; null of new spend, which has none"`
+	Severity     anomaly.Severity     `json:"severity" enum:"warning,critical,emergency"`
+	Kind         string               `json:"kind" enum:"spike,new_spend"`
+	Status       anomaly.Status       `json:"status" enum:"open,acknowledged,expected,closed"`
+	Reason       *string              `json:"reason" doc:"Why it is expected; restated when it is closed"`
+	JudgedBy     *string              `json:"judgedBy"`
+	Continues    bool                 `json:"continues" doc:"The day before was an anomaly too, as severe: nobody was told of this one"`
+	ExplainedBy  *string              `json:"explainedBy" doc:"The anomaly of a narrower scope that holds 80 % of it or more: nobody was told of this one"`
+	ToldOf       []anomaly.Severity   `json:"toldOf" doc:"The severities under which an event was sent"`
+	Contributors []AnomalyContributor `json:"contributors"`
+	CreatedAt    time.Time            `json:"createdAt"`
+	UpdatedAt    time.Time            `json:"updatedAt"`
 }
 
 func newAnomaly(r anomaly.Record) Anomaly {
@@ -53,7 +52,7 @@ func newAnomaly(r anomaly.Record) Anomaly {
 		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2), BaselineUSD: base.Fixed(2),
 		ExcessUSD: costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status, Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),
 		Continues: r.Continues, ExplainedBy: rest.Optional(r.ExplainedBy), ToldOf: append([]anomaly.Severity{}, r.Told...),
-		Contributors: make([]Contributor, len(r.Contributors)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		Contributors: make([]AnomalyContributor, len(r.Contributors)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	spike := r.Spike()
 	if p, ok := spike.Percent(); ok {
@@ -65,28 +64,21 @@ func newAnomaly(r anomaly.Record) Anomaly {
 		out.Kind = "new_spend"
 	}
 	for i, c := range r.Contributors {
-		out.Contributors[i] = Contributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2), c.Excess.Fixed(2)}
+		out.Contributors[i] = AnomalyContributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2), c.Excess.Fixed(2)}
 	}
 	return out
 }
 
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
-// sight returns the test whether the caller sees an anomaly where policy is asked for: with a grant on the organization all, else those
-// of the caller's own teams and resources. The cost of a wider scope would tell what else it holds.
+// sight returns the test whether the caller sees an anomaly where policy is asked for.
 func (s *service) sight(ctx context.Context, policy string) (func(*anomaly.Record) bool, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(policy)
-	if scopes.All {
-		return func(*anomaly.Record) bool { return true }, nil
-	}
-	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
 	if err != nil {
 		return nil, err
 	}
-	return func(r *anomaly.Record) bool {
-		return r.Type == anomaly.Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == anomaly.Resource && sets[0].HasUID(r.ScopeID)
-	}, nil
+	return func(r *anomaly.Record) bool { return r.SeenIn(c.Scopes(policy), sets[0]) }, nil
 }
 
 type listInput struct {
@@ -115,15 +107,15 @@ func (in *listInput) meets(a *anomaly.Record) bool {
 		(in.ScopeID == "" || in.ScopeID == a.ScopeID)
 }
 
-// Judgement is the body of PATCH /reports/anomalies/{anomalyID}.
-type Judgement struct {
+// AnomalyJudgement is the body of PATCH /reports/anomalies/{anomalyID}.
+type AnomalyJudgement struct {
 	Status anomaly.Status `json:"status" enum:"open,acknowledged,expected"`
 	Reason string         `json:"reason,omitempty" maxLength:"500" doc:"Why; needed with expected"`
 }
 
 type judgeInput struct {
 	AnomalyID string `path:"anomalyID" maxLength:"64"`
-	Body      Judgement
+	Body      AnomalyJudgement
 }
 
 func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {

@@ -133,16 +133,16 @@ func TestAnomalies_AreAcknowledgedOrExpected(t *testing.T) {
 
 func TestAnomalies_Settings(t *testing.T) {
 	f := newFixture(t)
-	was := apitest.Data[Settings](f.Call(ada, "GET /reports/anomaly-settings").AtMost(1))
+	was := apitest.Data[AnomalySettings](f.Call(ada, "GET /reports/anomaly-settings").AtMost(1))
 	if !was.UsageOnly || !was.Latch || was.NewSpend || was.FloorsUSD.Resource != "10.00" || was.AnomalyMinUSD != "1.00" {
 		t.Errorf("%+v", was)
 	}
-	got := apitest.Data[Settings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":false,"newSpend":true,"floorsUSD":{"resource":"2.50","org":7}}`))
+	got := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":false,"newSpend":true,"floorsUSD":{"resource":"2.50","org":7}}`))
 	if got.Latch || !got.NewSpend || !got.UsageOnly || got.FloorsUSD.Resource != "2.50" || got.FloorsUSD.Org != "7.00" || got.FloorsUSD.Team != "25.00" {
 		t.Errorf("%+v", got)
 	}
-	f.Equal("read", apitest.JSON(apitest.Data[Settings](f.Call(ada, "GET /reports/anomaly-settings"))), apitest.JSON(got))
-	back := apitest.Data[Settings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":null,"newSpend":null,"floorsUSD":{"resource":null,"org":null}}`))
+	f.Equal("read", apitest.JSON(apitest.Data[AnomalySettings](f.Call(ada, "GET /reports/anomaly-settings"))), apitest.JSON(got))
+	back := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":null,"newSpend":null,"floorsUSD":{"resource":null,"org":null}}`))
 	f.Equal("back", apitest.JSON(back), apitest.JSON(was))
 	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"-1"}}`).Want(http.StatusBadRequest, "floorsUSD.team", "-1")
 	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"much"}}`).Want(http.StatusBadRequest, "floorsUSD.team", "much")

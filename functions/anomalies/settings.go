@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Floors are the least excess a day, by kind of scope.
-type Floors struct {
+// AnomalyFloors are the least excess a day, by kind of scope.
+type AnomalyFloors struct {
 	Org           string `json:"org"`
 	CloudAccount  string `json:"cloud_account"`
 	Team          string `json:"team"`
@@ -19,28 +19,28 @@ type Floors struct {
 	Resource      string `json:"resource"`
 }
 
-// Settings is what counts as an anomaly.
-type Settings struct {
+// AnomalySettings is what counts as an anomaly.
+type AnomalySettings struct {
 	anomaly.Gates
-	FloorsUSD     Floors `json:"floorsUSD"`
-	AnomalyMinUSD string `json:"anomalyMinUSD" doc:"The least baseline a day: a setting of the organization, PUT /organisation"`
+	FloorsUSD     AnomalyFloors `json:"floorsUSD"`
+	AnomalyMinUSD string        `json:"anomalyMinUSD" doc:"The least baseline a day: a setting of the organization, PUT /organisation"`
 }
 
-func newSettings(r *anomaly.Rules) Settings {
+func newSettings(r *anomaly.Rules) AnomalySettings {
 	f := r.FloorsUSD
-	return Settings{r.Gates, Floors{
+	return AnomalySettings{r.Gates, AnomalyFloors{
 		Org: f[anomaly.Org].Fixed(2), CloudAccount: f[anomaly.CloudAccount].Fixed(2), Team: f[anomaly.Team].Fixed(2),
 		ResourceGroup: f[anomaly.ResourceGroup].Fixed(2), Resource: f[anomaly.Resource].Fixed(2),
 	}, r.MinUSD.Fixed(2)}
 }
 
-func (s *service) getSettings(ctx context.Context, _ *struct{}) (Settings, error) {
+func (s *service) getSettings(ctx context.Context, _ *struct{}) (AnomalySettings, error) {
 	r, err := s.store.ReadRules(ctx, callerOrg(ctx))
 	return newSettings(&r), err
 }
 
-// ChangedFloors are floors of a change.
-type ChangedFloors struct {
+// ChangedAnomalyFloors are floors of a change.
+type ChangedAnomalyFloors struct {
 	Org           rest.Patch[rest.USD] `json:"org,omitzero"`
 	CloudAccount  rest.Patch[rest.USD] `json:"cloud_account,omitzero"`
 	Team          rest.Patch[rest.USD] `json:"team,omitzero"`
@@ -48,39 +48,39 @@ type ChangedFloors struct {
 	Resource      rest.Patch[rest.USD] `json:"resource,omitzero"`
 }
 
-// ChangedSettings is the body of PUT /reports/anomaly-settings.
-type ChangedSettings struct {
-	UsageOnly       rest.Patch[bool] `json:"usageOnly,omitzero"`
-	SettledDays     rest.Patch[bool] `json:"settledDays,omitzero"`
-	WeekdayBaseline rest.Patch[bool] `json:"weekdayBaseline,omitzero"`
-	MinimumHistory  rest.Patch[bool] `json:"minimumHistory,omitzero"`
-	NoiseBand       rest.Patch[bool] `json:"noiseBand,omitzero"`
-	Floors          rest.Patch[bool] `json:"floors,omitzero"`
-	Latch           rest.Patch[bool] `json:"latch,omitzero"`
-	Nesting         rest.Patch[bool] `json:"nesting,omitzero"`
-	NewSpend        rest.Patch[bool] `json:"newSpend,omitzero"`
-	FloorsUSD       ChangedFloors    `json:"floorsUSD,omitzero"`
+// ChangedAnomalySettings is the body of PUT /reports/anomaly-settings.
+type ChangedAnomalySettings struct {
+	UsageOnly       rest.Patch[bool]     `json:"usageOnly,omitzero"`
+	SettledDays     rest.Patch[bool]     `json:"settledDays,omitzero"`
+	WeekdayBaseline rest.Patch[bool]     `json:"weekdayBaseline,omitzero"`
+	MinimumHistory  rest.Patch[bool]     `json:"minimumHistory,omitzero"`
+	NoiseBand       rest.Patch[bool]     `json:"noiseBand,omitzero"`
+	Floors          rest.Patch[bool]     `json:"floors,omitzero"`
+	Latch           rest.Patch[bool]     `json:"latch,omitzero"`
+	Nesting         rest.Patch[bool]     `json:"nesting,omitzero"`
+	NewSpend        rest.Patch[bool]     `json:"newSpend,omitzero"`
+	FloorsUSD       ChangedAnomalyFloors `json:"floorsUSD,omitzero"`
 }
 
-func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedSettings }) (Settings, error) {
+func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAnomalySettings }) (AnomalySettings, error) {
 	r, err := s.store.ReadRules(ctx, callerOrg(ctx))
 	if err != nil {
-		return Settings{}, err
+		return AnomalySettings{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: "anomaly-settings", Before: newSettings(&r)})
 	in.Body.switchGates(&r.Gates)
 	if err = in.Body.FloorsUSD.apply(r.FloorsUSD); err != nil {
-		return Settings{}, err
+		return AnomalySettings{}, err
 	}
 	if err = s.store.WriteSettings(ctx, callerOrg(ctx), &r); err != nil {
-		return Settings{}, err
+		return AnomalySettings{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newSettings(&r)})
 	return newSettings(&r), nil
 }
 
 // switchGates switches those that were sent.
-func (c *ChangedSettings) switchGates(to *anomaly.Gates) {
+func (c *ChangedAnomalySettings) switchGates(to *anomaly.Gates) {
 	usual := anomaly.DefaultSettings().Gates
 	for _, g := range []struct {
 		sent  rest.Patch[bool]
@@ -107,7 +107,7 @@ func (c *ChangedSettings) switchGates(to *anomaly.Gates) {
 
 var mostFloor = money.FromInt(1_000_000_000)
 
-func (c *ChangedFloors) apply(to map[anomaly.ScopeType]money.Amount) error {
+func (c *ChangedAnomalyFloors) apply(to map[anomaly.ScopeType]money.Amount) error {
 	for scope, sent := range map[anomaly.ScopeType]rest.Patch[rest.USD]{
 		anomaly.Org: c.Org, anomaly.CloudAccount: c.CloudAccount, anomaly.Team: c.Team, anomaly.ResourceGroup: c.ResourceGroup, anomaly.Resource: c.Resource,
 	} {

@@ -1,5 +1,5 @@
 // Package anomalycheck is the worker that judges what organizations spend: which days are anomalies, and how their budgets stand. It looks
-// at each organization every hour, which takes three reads, and judges it when its bills, its settings, its budgets or the day have changed.
+// at each organization every hour, which takes four, and judges it when its bills, its settings, its budgets or the day have changed.
 package anomalycheck
 
 import (

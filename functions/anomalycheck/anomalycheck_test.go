@@ -157,7 +157,7 @@ func TestCheck_ARestatedDayIsCorrectedNotRepeated(t *testing.T) {
 	f.Clock.Advance(time.Hour)
 	f.bill(nil)
 	f.check()
-	for _, got := range strings.Split(f.records(), "; ") {
+	for got := range strings.SplitSeq(f.records(), "; ") {
 		if !strings.Contains(got, string(anomaly.Closed)) {
 			t.Errorf("not closed: %s", got)
 		}

@@ -99,14 +99,15 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-// holds returns the conditions that what a budget is for exists.
+// holds returns the conditions that what a budget is for exists. Of an account and a team the budget counts as a use, so that nobody deletes
+// them at the same time.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
 	org := callerOrg(ctx)
 	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID, b.ScopeType)
 	switch b.ScopeType {
 	case budgeting.CloudAccount:
 		if id.IsValid("ca", b.ScopeID) {
-			return []table.Write{table.Check(inventory.AccountKey(org, b.ScopeID), table.Exists())}, nil
+			return inventory.HoldAccounts(org, []string{b.ScopeID})
 		}
 	case budgeting.ResourceGroup:
 		if id.IsValid("grp", b.ScopeID) {
@@ -114,7 +115,7 @@ func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write
 		}
 	case budgeting.Team:
 		if id.IsValid("team", b.ScopeID) {
-			return []table.Write{table.Check(teams.Key(org, b.ScopeID), table.Exists())}, nil
+			return []table.Write{teams.Hold(org, b.ScopeID)}, nil
 		}
 	case budgeting.Resource:
 		found, err := s.inventory.ByUIDs(ctx, org, []string{b.ScopeID}, inventory.SeeEverything())
@@ -148,21 +149,14 @@ func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, 
 	return b, err
 }
 
-// sight returns the test whether the caller sees a budget: with a grant on the organization all, else those of the caller's own teams
-// and resources. The cost of a wider scope would tell what else it holds.
+// sight returns the test whether the caller sees a budget.
 func (s *service) sight(ctx context.Context) (func(budgeting.Budget) bool, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(reading)
-	if scopes.All {
-		return func(budgeting.Budget) bool { return true }, nil
-	}
-	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(reading))
 	if err != nil {
 		return nil, err
 	}
-	return func(b budgeting.Budget) bool {
-		return b.ScopeType == budgeting.Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == budgeting.Resource && sets[0].HasUID(b.ScopeID)
-	}, nil
+	return func(b budgeting.Budget) bool { return b.SeenIn(c.Scopes(reading), sets[0]) }, nil
 }
 
 type listInput struct {
@@ -224,9 +218,11 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 	if err = check(&next); err != nil {
 		return Budget{}, err
 	}
-	holds, err := s.holds(ctx, &next)
-	if err != nil {
-		return Budget{}, err
+	var holds []table.Write
+	if next.ScopeType != old.ScopeType || next.ScopeID != old.ScopeID {
+		if holds, err = s.holds(ctx, &next); err != nil {
+			return Budget{}, err
+		}
 	}
 	if next, err = s.store.Update(ctx, callerOrg(ctx), old, next, holds...); err != nil {
 		return Budget{}, err

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/resourcegroups"
+	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/focus"
@@ -61,9 +64,9 @@ func (f *fixture) make(name string, of budgeting.ScopeType, scopeID, amount stri
 	return apitest.Data[Budget](f.Call(ada, "POST /budgets", map[string]any{"name": name, "scopeType": of, "scopeID": scopeID, "amountUSD": amount}))
 }
 
-func (f *fixture) stand(budgetID string) Status {
+func (f *fixture) stand(budgetID string) BudgetStatus {
 	f.Helper()
-	return apitest.Data[Status](f.Call(ada, "GET /budgets/"+budgetID+"/status"))
+	return apitest.Data[BudgetStatus](f.Call(ada, "GET /budgets/"+budgetID+"/status"))
 }
 
 func TestBudgets_FromCreationToEnd(t *testing.T) {
@@ -139,7 +142,7 @@ func TestBudgets_StandingOfEachScope(t *testing.T) {
 		b := f.make(string(c.of), c.of, c.scopeID, "400")
 		st := f.stand(b.ID)
 		if st.SpentUSD != c.spent || st.ForecastUSD.Mean != c.mean || st.From != "2026-03-01" || st.To != "2026-04-01" || len(st.BurnDown) != 31 {
-			t.Errorf("%s: %+v", c.of, st.Standing)
+			t.Errorf("%s: %+v", c.of, st.BudgetStanding)
 		}
 		if last := st.BurnDown[30]; last.SpentUSD != c.mean || !last.Forecast || last.PlannedUSD != "0.00" {
 			t.Errorf("%s ends at %+v", c.of, last)
@@ -151,9 +154,9 @@ func TestBudgets_StatusSaysWhatIsLeft(t *testing.T) {
 	f := newFixture(t)
 	b := f.make("All", budgeting.Org, "", "200")
 	w := f.Call(ada, "GET /budgets/"+b.ID+"/status").AtMost(8)
-	st := apitest.Data[Status](w)
+	st := apitest.Data[BudgetStatus](w)
 	if st.AmountUSD != "200.00" || st.RemainingUSD != "35.00" || st.PercentUsed != 82.5 || st.Signal != budgeting.Yellow || st.SettledUntil != "2026-03-08" {
-		t.Errorf("%+v", st.Standing)
+		t.Errorf("%+v", st.BudgetStanding)
 	}
 	if got := fmt.Sprint(st.Thresholds); got != "[{50 100.00 true} {80 160.00 true} {100 200.00 false}]" {
 		t.Error(got)
@@ -168,7 +171,7 @@ func TestBudgets_SummaryBeginsWithTheWorst(t *testing.T) {
 	f.make("calm", budgeting.Org, "", "1000")
 	f.make("spent", budgeting.Resource, "i-1", "40")
 	f.make("close", budgeting.Team, f.team, "100")
-	s := apitest.Data[Summary](f.Call(ada, "GET /budgets/summary"))
+	s := apitest.Data[BudgetSummary](f.Call(ada, "GET /budgets/summary"))
 	var names []string
 	for _, i := range s.Items {
 		names = append(names, i.Name)
@@ -176,7 +179,7 @@ func TestBudgets_SummaryBeginsWithTheWorst(t *testing.T) {
 	if strings.Join(names, " ") != "spent close calm" || s.Count != 3 || s.Red != 1 || s.Yellow != 1 || s.Green != 1 || s.AmountUSD != "1140.00" || s.SpentUSD != "300.00" {
 		t.Errorf("%v %+v", names, s)
 	}
-	none := apitest.Data[Summary](f.Call(eve, "GET /budgets/summary"))
+	none := apitest.Data[BudgetSummary](f.Call(eve, "GET /budgets/summary"))
 	if none.Count != 0 || none.SpentUSD != "0.00" || none.Items == nil {
 		t.Errorf("%+v", none)
 	}
@@ -190,7 +193,7 @@ func TestBudgets_AScopedCallerSeesTheirs(t *testing.T) {
 	f.make("tag", budgeting.Tag, "env=prod", "1000")
 	tom := apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team)
 	f.Equal("listed", apitest.Data[rest.List[Budget]](f.Call(tom, "GET /budgets")).Items[0].ID, team.ID)
-	f.Equal("counted", apitest.Data[Summary](f.Call(tom, "GET /budgets/summary")).Count, 1)
+	f.Equal("counted", apitest.Data[BudgetSummary](f.Call(tom, "GET /budgets/summary")).Count, 1)
 	f.Call(tom, "GET /budgets/"+team.ID+"/status").Want(http.StatusOK)
 	for _, b := range []Budget{all, other} {
 		f.Call(tom, "GET /budgets/"+b.ID).Want(http.StatusNotFound)
@@ -212,4 +215,27 @@ func TestBudgets_ListIsBounded(t *testing.T) {
 		t.Errorf("%d %+v", l.Total, l.Items)
 	}
 	f.Call(ada, "GET /budgets?sort_by=mood").Want(http.StatusBadRequest, "mood")
+}
+
+func TestBudgets_KeepWhatTheyAreForFromBeingDeleted(t *testing.T) {
+	f := newFixture(t)
+	f.Mount(Operations, cloudaccounts.Operations, teams.Operations, resourcegroups.Operations)
+	account := id.New("ca", f.Clock.Now())
+	inventorytest.Connect(f.Fixture, apitest.Org, account)
+	for path, of := range map[string]Budget{
+		"/teams/" + f.team:            f.make("team", budgeting.Team, f.team, "1"),
+		"/resource-groups/" + f.group: f.make("group", budgeting.ResourceGroup, f.group, "1"),
+		"/cloud-accounts/" + account:  f.make("account", budgeting.CloudAccount, account, "1"),
+	} {
+		f.Call(ada, "DELETE "+path).Want(http.StatusConflict, of.ID, of.Name)
+	}
+	f.Workflow = apitest.Idle{}
+	f.Call(ada, "DELETE /cloud-accounts/"+account+"?detach=true").Want(http.StatusOK)
+	l := apitest.Data[rest.List[Budget]](f.Call(ada, "GET /budgets"))
+	f.Equal("left", l.Total, 2)
+	for _, b := range l.Items {
+		f.Call(ada, "DELETE /budgets/"+b.ID).Want(http.StatusOK)
+	}
+	f.Call(ada, "DELETE /resource-groups/"+f.group).Want(http.StatusOK)
+	f.Call(ada, "DELETE /teams/"+f.team).Want(http.StatusOK)
 }

@@ -14,8 +14,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "budgets",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition},
-		Writes: []table.Partition{budgeting.Partition, budgeting.NamePartition},
+		Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{
+			budgeting.Partition, budgeting.NamePartition,
+			inventory.AccountPartition, teams.Partition, // count that a budget names them
+		},
 	}),
 	Samples: []string{"list"},
 }

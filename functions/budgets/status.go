@@ -1,7 +1,6 @@
 package budgets
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -10,15 +9,15 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Forecast is where a period is expected to end.
-type Forecast struct {
+// BudgetForecast is where a period is expected to end.
+type BudgetForecast struct {
 	Low  string `json:"low"`
 	Mean string `json:"mean"`
 	High string `json:"high"`
 }
 
-// Standing is how a budget stands.
-type Standing struct {
+// BudgetStanding is how a budget stands.
+type BudgetStanding struct {
 	BudgetID     string              `json:"budgetID"`
 	Name         string              `json:"name"`
 	ScopeType    budgeting.ScopeType `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team,tag"`
@@ -30,23 +29,23 @@ type Standing struct {
 	SpentUSD     string              `json:"spentUSD"`
 	RemainingUSD string              `json:"remainingUSD" doc:"Below 0 what is spent too much"`
 	PercentUsed  float64             `json:"percentUsed"`
-	ForecastUSD  Forecast            `json:"forecastUSD"`
+	ForecastUSD  BudgetForecast      `json:"forecastUSD"`
 	Signal       budgeting.Signal    `json:"signal" enum:"green,yellow,red"`
 	SettledUntil string              `json:"settledUntil" doc:"The last day whose bills are complete" example:"2026-11-20"`
 }
 
-func newStanding(st *budgeting.State) Standing {
+func newStanding(st *budgeting.State) BudgetStanding {
 	b := &st.Budget
-	return Standing{
+	return BudgetStanding{
 		BudgetID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, Period: b.Period, From: st.From.Format(time.DateOnly), To: st.To.Format(time.DateOnly),
 		AmountUSD: b.Amount.Fixed(2), SpentUSD: st.Spent.Fixed(2), RemainingUSD: b.Amount.Sub(st.Spent.Round(2)).Fixed(2), PercentUsed: st.PercentUsed(),
-		ForecastUSD: Forecast{st.Forecast.Low.Fixed(2), st.Forecast.Mean.Fixed(2), st.Forecast.High.Fixed(2)}, Signal: st.Signal,
+		ForecastUSD: BudgetForecast{st.Forecast.Low.Fixed(2), st.Forecast.Mean.Fixed(2), st.Forecast.High.Fixed(2)}, Signal: st.Signal,
 		SettledUntil: st.Trail.Last.Format(time.DateOnly),
 	}
 }
 
-// BurnDay is a day of a burn-down.
-type BurnDay struct {
+// BudgetDay is a day of a burn-down.
+type BudgetDay struct {
 	Date         string `json:"date"`
 	SpentUSD     string `json:"spentUSD" doc:"From the beginning of the period to the end of the day"`
 	RemainingUSD string `json:"remainingUSD"`
@@ -54,71 +53,70 @@ type BurnDay struct {
 	Forecast     bool   `json:"forecast" doc:"The day has not settled: its cost is expected"`
 }
 
-// Threshold is a threshold of a budget, and whether it is reached.
-type Threshold struct {
+// BudgetThreshold is a threshold of a budget, and whether it is reached.
+type BudgetThreshold struct {
 	Percent   int    `json:"percent"`
 	AmountUSD string `json:"amountUSD"`
 	Reached   bool   `json:"reached"`
 }
 
-// Status is how a budget stands, with its thresholds and day by day.
-type Status struct {
-	Standing
-	Thresholds []Threshold `json:"thresholds"`
-	BurnDown   []BurnDay   `json:"burnDown"`
+// BudgetStatus is how a budget stands, with its thresholds and day by day.
+type BudgetStatus struct {
+	BudgetStanding
+	Thresholds []BudgetThreshold `json:"thresholds"`
+	BurnDown   []BudgetDay       `json:"burnDown"`
 }
 
-func (s *service) status(ctx context.Context, in *BudgetInput) (Status, error) {
+func (s *service) status(ctx context.Context, in *BudgetInput) (BudgetStatus, error) {
 	b, err := s.seen(ctx, in.BudgetID)
 	if err != nil {
-		return Status{}, err
+		return BudgetStatus{}, err
 	}
 	states, err := budgeting.ReadStates(ctx, s.costs, callerOrg(ctx), []budgeting.Budget{b}, s.p.Clock.Now())
 	if err != nil {
-		return Status{}, err
+		return BudgetStatus{}, err
 	}
 	return newStatus(&states[0]), nil
 }
 
-func newStatus(st *budgeting.State) Status {
-	out := Status{Standing: newStanding(st), Thresholds: []Threshold{}, BurnDown: []BurnDay{}}
+func newStatus(st *budgeting.State) BudgetStatus {
+	out := BudgetStatus{BudgetStanding: newStanding(st), Thresholds: []BudgetThreshold{}, BurnDown: []BudgetDay{}}
 	for _, t := range st.Budget.Thresholds {
 		limit := st.Budget.Amount.MulInt(int64(t)).DivInt(100)
-		out.Thresholds = append(out.Thresholds, Threshold{t, limit.Fixed(2), st.Spent.Cmp(limit) >= 0})
+		out.Thresholds = append(out.Thresholds, BudgetThreshold{t, limit.Fixed(2), st.Spent.Cmp(limit) >= 0})
 	}
 	for _, d := range st.Budget.BurnDown(st.From, st.Known, &st.Trail) {
-		out.BurnDown = append(out.BurnDown, BurnDay{d.Day.Format(time.DateOnly), d.Spent.Fixed(2), d.Left.Fixed(2), d.Planned.Fixed(2), d.Forecast})
+		out.BurnDown = append(out.BurnDown, BudgetDay{d.Day.Format(time.DateOnly), d.Spent.Fixed(2), d.Left.Fixed(2), d.Planned.Fixed(2), d.Forecast})
 	}
 	return out
 }
 
-// Summary is how all budgets stand.
-type Summary struct {
-	Count     int        `json:"count"`
-	Green     int        `json:"green"`
-	Yellow    int        `json:"yellow"`
-	Red       int        `json:"red"`
-	AmountUSD string     `json:"amountUSD" doc:"Of all budgets, each in its period"`
-	SpentUSD  string     `json:"spentUSD" doc:"What is spent of them; a cost counts in each budget that it lies in"`
-	Items     []Standing `json:"items"`
+// BudgetSummary is how all budgets stand.
+type BudgetSummary struct {
+	Count     int              `json:"count"`
+	Green     int              `json:"green"`
+	Yellow    int              `json:"yellow"`
+	Red       int              `json:"red"`
+	AmountUSD string           `json:"amountUSD" doc:"Of all budgets, each in its period"`
+	SpentUSD  string           `json:"spentUSD" doc:"What is spent of them; a cost counts in each budget that it lies in"`
+	Items     []BudgetStanding `json:"items"`
 }
 
-func (s *service) summary(ctx context.Context, _ *struct{}) (Summary, error) {
+func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, error) {
 	all, err := s.visible(ctx)
 	if err != nil {
-		return Summary{}, err
+		return BudgetSummary{}, err
 	}
 	states, err := budgeting.ReadStates(ctx, s.costs, callerOrg(ctx), all, s.p.Clock.Now())
 	if err != nil {
-		return Summary{}, err
+		return BudgetSummary{}, err
 	}
 	return summarize(states), nil
 }
 
-var badness = map[budgeting.Signal]int{budgeting.Red: 0, budgeting.Yellow: 1, budgeting.Green: 2}
-
-func summarize(states []budgeting.State) Summary {
-	out := Summary{Count: len(states), Items: make([]Standing, len(states))}
+func summarize(states []budgeting.State) BudgetSummary {
+	slices.SortStableFunc(states, budgeting.CompareWorst)
+	out := BudgetSummary{Count: len(states), Items: make([]BudgetStanding, len(states))}
 	count := map[budgeting.Signal]int{}
 	var amount, spent money.Amount
 	for i := range states {
@@ -126,9 +124,6 @@ func summarize(states []budgeting.State) Summary {
 		count[states[i].Signal]++
 		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // as they are shown
 	}
-	slices.SortStableFunc(out.Items, func(a, b Standing) int {
-		return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed, a.PercentUsed), cmp.Compare(a.Name, b.Name))
-	})
 	out.Green, out.Yellow, out.Red = count[budgeting.Green], count[budgeting.Yellow], count[budgeting.Red]
 	out.AmountUSD, out.SpentUSD = amount.Fixed(2), spent.Fixed(2)
 	return out

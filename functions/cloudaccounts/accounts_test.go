@@ -56,6 +56,12 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 		{"wrong credentials", []fields{{"credentials": keys{"refuse": "true"}}}, 400, "The security token included in the request is invalid."},
 		{"credentials of another account", []fields{{"credentials": keys{"accountID": "999988887777"}}}, 400, "they open account 999988887777, not 111122223333"},
 		{"a setting that is none", []fields{{"credentials": keys{"size": "huge"}}}, 400, `size is "huge"`},
+		{"a bucket where there are none", []fields{{"billing": keys{"bucket": "acme"}}}, 400, "billing.bucket: bills of simulated have none"},
+		{"a source of another cloud", []fields{aws, {"billing": keys{"source": "bigquery_export"}, "credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"}}}, 400, "billing.source"},
+		{"a source that is none", []fields{{"billing": keys{"source": "paper"}}}, 400, "source"},
+		{"a bucket that is an address", []fields{aws, {"billing": keys{"bucket": "https://evil.example/"}}}, 400, "billing.bucket"},
+		{"a folder of no bucket", []fields{aws, {"billing": keys{"prefix": "exports"}}}, 400, "billing.prefix"},
+		{"a container of no storage account", []fields{{"provider": "azure", "cloudAccountID": "11111111-2222-3333-4444-555555555555", "billing": keys{"container": "bills"}}}, 400, "billing.container"},
 		{"a name twice", []fields{{"name": "tAKEN"}}, 409, `"tAKEN"`},
 		{"a number twice", []fields{{"cloudAccountID": "000000000001"}}, 409, "000000000001 is connected already"},
 	}
@@ -73,6 +79,26 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 }
 
 func unquoted(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
+
+func TestUpdate_ReplacesWhereTheBillsAre(t *testing.T) {
+	s := newFixture(t)
+	a := s.settled(alice, fields{"billing": keys{"source": "simulated"}})
+	if a.Billing == nil || *a.Billing.Source != "simulated" {
+		t.Errorf("%+v; want where its bills are", a.Billing)
+	}
+	at := "/cloud-accounts/" + a.ID
+	if got := s.call(alice, "PUT", at, fields{"billing": keys{"dataset": "x"}}); got.Status != 400 || !strings.Contains(got.Body, "billing.dataset") {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	kept := apitest.Data[connection.Account](s.call(alice, "PUT", at, fields{"name": "Renamed"}))
+	if kept.Billing == nil || kept.JobID != nil {
+		t.Errorf("%+v; want the bills where they were, and no discovery", kept)
+	}
+	s.call(alice, "PUT", at, fields{"billing": nil})
+	if got := s.get(alice, a.ID); got.Billing != nil {
+		t.Errorf("%+v; want them found again", got.Billing)
+	}
+}
 
 func TestAnOperatorsChoicesHold(t *testing.T) {
 	s := newFixture(t, func(p *platform.Platform) { p.Settings = platform.Settings{} })

@@ -4,6 +4,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -21,12 +23,13 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
+			budgeting.Partition, budgeting.NamePartition, // and these of it
 		},
 	}),
-	Starts:  []string{discovery.Machine},
+	Starts:  []string{billing.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Samples: []string{"list"},

@@ -97,7 +97,7 @@ func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 
 // Permission is what the credentials of an account may do.
 type Permission struct {
-	Capability string  `json:"capability" doc:"What it is needed for: discover, start_stop, scale" example:"start_stop"`
+	Capability string  `json:"capability" doc:"What it is needed for: discover, start_stop, scale, billing" example:"start_stop"`
 	Action     string  `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
 	Status     string  `json:"status" enum:"granted,denied,unknown"`
 	Message    *string `json:"message" doc:"The provider's own words, else null"`

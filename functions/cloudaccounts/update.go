@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
@@ -13,12 +14,13 @@ import (
 
 // ChangedAccount is the body of PUT /cloud-accounts/{accountID}.
 type ChangedAccount struct {
-	Name            rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
-	AuthMethod      rest.Patch[string]            `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
-	PermissionLevel rest.Patch[string]            `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
-	Credentials     rest.Patch[map[string]string] `json:"credentials,omitzero" doc:"Replaces all of them"`
-	Regions         rest.Patch[[]string]          `json:"regions,omitzero" maxItems:"100" doc:"null discovers every enabled region"`
-	EndpointURL     rest.Patch[string]            `json:"endpointURL,omitzero" maxLength:"512" doc:"null goes back to the provider's own"`
+	Name            rest.Patch[string]             `json:"name,omitzero" minLength:"1" maxLength:"100"`
+	AuthMethod      rest.Patch[string]             `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials beside it"`
+	PermissionLevel rest.Patch[string]             `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
+	Credentials     rest.Patch[map[string]string]  `json:"credentials,omitzero" doc:"Replaces all of them"`
+	Regions         rest.Patch[[]string]           `json:"regions,omitzero" maxItems:"100" doc:"null discovers every enabled region"`
+	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"null goes back to the provider's own"`
+	Billing         rest.Patch[cloud.BillSettings] `json:"billing,omitzero" doc:"Replaces all of it; null has the bills found"`
 }
 
 type changeInput struct {
@@ -61,6 +63,7 @@ func (s *service) changed(ctx context.Context, org string, a inventory.Account, 
 	c.PermissionLevel.Apply(&a.PermissionLevel)
 	c.Regions.Apply(&a.Regions)
 	c.EndpointURL.Apply(&a.EndpointURL)
+	c.Billing.Apply(&a.Billing)
 	if err := s.opener.CheckAccount(&a); err != nil {
 		return a, nil, err
 	}

@@ -2,14 +2,18 @@ package cloudorganisations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -152,7 +156,35 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
 		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error", err)
 	}
+	if err = s.releaseAccounts(ctx, o.ID, members); err != nil { // they name what is gone, which can be taken over as others can
+		s.p.Log.WarnContext(ctx, "accounts still name a cloud organisation that is gone", "organisation", o.ID, "error", err)
+	}
 	return out, nil
+}
+
+// releasers is how many accounts are released side by side.
+const releasers = 8
+
+// releaseAccounts has the accounts of members name the organisation no more that is gone, unless another has taken them over. They
+// remember that nobody has connected them by hand: another may take them over later.
+func (s *service) releaseAccounts(ctx context.Context, organisationID string, members []cloudorganisation.Member) error {
+	org := identity.CallerFrom(ctx).Org
+	var g errgroup.Group
+	g.SetLimit(releasers)
+	for _, m := range members {
+		if m.AccountID == "" {
+			continue
+		}
+		g.Go(func() error {
+			_, err := s.p.Table.Write(ctx, table.Update(inventory.AccountKey(org, m.AccountID),
+				[]table.Change{table.Remove("organisationID"), table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
+			if _, other := errors.AsType[*table.ConditionError](err); other {
+				return nil
+			}
+			return fault.Wrap("release account "+m.AccountID, err)
+		})
+	}
+	return g.Wait()
 }
 
 func (s *service) syncOrganisation(ctx context.Context, in *organisationInput) (rest.Job, error) {

@@ -42,6 +42,8 @@ type Progress struct {
 
 	notBefore time.Time // the same on this run's clock
 	ended     bool      // there is no further page, as this run has seen
+	asked     bool      // the cloud, for the next page
+	late      bool      // is the answer
 }
 
 // worker holds what the tasks need.
@@ -60,8 +62,14 @@ const writers = 2
 
 // Handler answers the tasks of the discovery machine.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p), estimates: estimation.New(p, providers), writing: make(chan struct{}, writers)}
-	return w.handle
+	return newWorker(p, providers).handle
+}
+
+func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
+	return &worker{
+		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
+		estimates: estimation.New(p, providers), writing: make(chan struct{}, writers),
+	}
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {

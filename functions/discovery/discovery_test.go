@@ -12,9 +12,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -105,7 +103,7 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			s.clk.Advance(time.Hour)
 			share := s.share("us-east-1", "aws-rds")
 			s.settings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value, "slowMillis": "60000"})
-			w := &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), estimation.New(s.Platform, s.providers), make(chan struct{}, 1)}
+			w := s.worker()
 			for range 50 {
 				var err error
 				if share, err = w.scanShare(s.ctx, share); share.Done || err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	awstwin "lamplighter.dev/shared/cloud/aws/twin"
+	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
 	"lamplighter.dev/shared/cloud/kubernetes/twin"
@@ -148,5 +149,36 @@ func TestADiscoveryOfTheRestKeepsTheRestOfClusters(t *testing.T) {
 	}
 	if r := s.records()[rest[2]]; r.Status == cloud.Terminated {
 		t.Error("the volume went with the node")
+	}
+}
+
+// A cluster that its owner has stopped is no failure: what is in it stays as it was seen last.
+func TestADiscovery_AClusterThatIsStoppedIsNoFailure(t *testing.T) {
+	s, _, h := newInside(t, "azure", inventory.CloudIAM)
+	s.pass(discovery.Succeeded)
+	tw := h.Twin.(*azuretwin.Cloud)
+	act := func(v cloud.Verb) {
+		_, conn, err := s.worker().connectAccount(s.ctx, s.share("").Input)
+		s.Must(err)
+		s.Must(conn.Act(s.ctx, v, cloud.AzureAKS, h.Region, []cloud.Target{{UID: h.UID}})[0].Err)
+		tw.SettleAll()
+		s.account = s.stored()
+		s.clk.Advance(6 * time.Hour)
+	}
+	act(cloud.Stop)
+	j, _ := s.pass(discovery.Succeeded)
+	if a := s.stored(); a.Status != inventory.AccountConnected || a.Error != "" {
+		t.Errorf("the account is %s: %s", a.Status, a.Error)
+	}
+	told := slices.ContainsFunc(s.parts(j), func(p discovery.Part) bool {
+		return p.Kind == cloud.KubernetesDeployment && strings.Contains(p.Error, "is stopped")
+	})
+	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status == cloud.Terminated || !told {
+		t.Errorf("what is in it is %s, told why: %t", web.Status, told)
+	}
+	act(cloud.Start)
+	s.pass(discovery.Succeeded)
+	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
+		t.Errorf("after it was started: %s", web.Status)
 	}
 }

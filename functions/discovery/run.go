@@ -28,6 +28,11 @@ type run struct {
 	pages   []page          // that wait to be written
 	changed map[string]bool // regions of which the record is older than what is known
 	noted   time.Time       // when they were recorded last
+	asking  sync.WaitGroup
+	answers chan listed // with room for one of each part
+
+	answered map[string]bool // regions of which a page was answered
+	slow     map[string]bool // kinds whose answer was late in such a region
 }
 
 // reading is what a run read of a part.
@@ -50,67 +55,16 @@ func newRun(w *worker, conn cloud.Conn, a inventory.Account, sh *Share) *run {
 	}
 	return &run{
 		w: w, conn: conn, account: a, sh: sh, reads: make([]*reading, len(sh.Parts)), changed: map[string]bool{}, noted: w.p.Clock.Now(),
+		answers: make(chan listed, len(sh.Parts)), answered: map[string]bool{}, slow: map[string]bool{},
 	}
-}
-
-// next returns the parts of a region that can be read from now; none when there are none.
-func (r *run) next() []int {
-	now := r.w.p.Clock.Now()
-	var out []int
-	for i, p := range r.sh.Parts {
-		if !p.readable(now) || len(out) > 0 && p.Region != r.sh.Parts[out[0]].Region || r.comesLater(p, now) {
-			continue
-		}
-		out = append(out, i)
-	}
-	return out
-}
-
-// readable reports whether the next page of the part can be asked for.
-func (p *Progress) readable(now time.Time) bool {
-	return !p.IsFinal() && !p.ended && !p.notBefore.After(now)
-}
-
-// comesLater reports whether the part is read after others of its region that can be read now. What no kind lists refers to what kinds
-// list, which a connection that has just described it does not ask for again (shared/cloud/aws/sightings.go). In a small account
-// that saves less than the time of one more call in each region is worth.
-func (r *run) comesLater(p Progress, now time.Time) bool {
-	return cloud.IsCollective(p.Kind) && sharesOf(r.account) > 1 && slices.ContainsFunc(r.sh.Parts, func(q Progress) bool {
-		return q.Region == p.Region && !cloud.IsCollective(q.Kind) && q.readable(now)
-	})
-}
-
-// listed is what the cloud answered when it was asked for a page.
-type listed struct {
-	at   time.Time // when it was asked
-	page cloud.ResourcePage
-	err  error
-}
-
-// read reads a page of each of these parts, of one region. The cloud is asked for them side by side: to wait for one after the
-// other is most of what a pass would cost, and kinds are of services that limit calls each for itself.
-func (r *run) read(ctx context.Context, parts []int) error {
-	pages := make([]listed, len(parts))
-	var asked sync.WaitGroup
-	for n, i := range parts {
-		p := r.sh.Parts[i]
-		asked.Go(func() {
-			pages[n].at = r.w.p.Clock.Now()
-			pages[n].page, pages[n].err = r.conn.List(ctx, p.Kind, p.Region, p.Page)
-		})
-	}
-	asked.Wait()
-	for n, i := range parts {
-		if err := r.take(ctx, i, pages[n]); err != nil {
-			return err
-		}
-	}
-	return r.note(ctx)
 }
 
 // take takes in a page of a part. Pages are written together, a thousand resources at a time.
 func (r *run) take(ctx context.Context, i int, got listed) error {
 	p := &r.sh.Parts[i]
+	if p.IsFinal() { // meanwhile the inventory refused what it had
+		return nil
+	}
 	r.changed[p.Region] = true
 	if got.err != nil {
 		p.refuse(got.err, r.w.p.Clock.Now())
@@ -232,13 +186,20 @@ func (r *run) record(ctx context.Context) error {
 	return discovery.RecordParts(ctx, r.w.p, r.sh.Input, parts)
 }
 
-// end writes what is left: the pages, what vanished from parts that were read to their end, and for the next run what was found
-// in those that were not.
-func (r *run) end(ctx context.Context) error {
+// settle writes what is known: the pages, and what vanished from parts that were read to their end.
+func (r *run) settle(ctx context.Context) error {
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
-	if err := r.finish(ctx); err != nil {
+	if err := r.finish(ctx); err != nil || len(r.changed) == 0 {
+		return err
+	}
+	return r.record(ctx)
+}
+
+// end writes what is left, and for the next run what was found in parts that were not read to their end.
+func (r *run) end(ctx context.Context) error {
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	for i, read := range r.reads {
@@ -249,7 +210,7 @@ func (r *run) end(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.record(ctx)
+	return nil
 }
 
 // finish ends the parts that were read to their end, all in one go.

@@ -42,14 +42,8 @@ func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 		return w.measureShare(ctx, sh, a, conn)
 	}
 	r := newRun(w, conn, a, &sh)
-	until := w.until(ctx)
-	for parts := r.next(); len(parts) > 0; parts = r.next() {
-		if err = r.read(ctx, parts); err != nil {
-			return sh, err
-		}
-		if !w.p.Clock.Now().Before(until) { // after one page at least, so that every run comes further
-			break
-		}
+	if err = r.readPages(ctx, w.until(ctx)); err != nil {
+		return sh, err
 	}
 	if err = r.end(ctx); err != nil {
 		return sh, err
@@ -70,6 +64,10 @@ func (w *worker) until(ctx context.Context) time.Time {
 // refuse decides what a failure of the cloud means for the part.
 func (p *Progress) refuse(err error, now time.Time) {
 	class := cloud.ClassOf(err)
+	if cloud.CodeOf(err) == cloud.ClusterStopped { // what is in it stays as it was seen last
+		p.Status, p.Error = discovery.PartDone, err.Error()
+		return
+	}
 	if p.Tries++; p.Tries < tries(class) {
 		p.notBefore = now.Add(wait(p.Tries))
 		return

@@ -31,7 +31,9 @@ func (s *fixture) kinds() map[string]int {
 }
 
 func (s *fixture) worker() *worker {
-	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
+	w := newWorker(s.Platform, s.providers)
+	w.writing = make(chan struct{}, 1)
+	return w
 }
 
 // statuses returns how the parts of the pass job_x are, by kind.
@@ -103,9 +105,7 @@ func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
 	_, conn, err := w.connectAccount(s.ctx, share.Input)
 	s.Must(err)
 	r := newRun(w, throttling{conn, "aws-rds"}, s.account, &share)
-	for parts := r.next(); len(parts) > 0; parts = r.next() {
-		s.Must(r.read(s.ctx, parts))
-	}
+	s.Must(r.readPages(s.ctx, w.until(s.ctx)))
 	s.Must(r.end(s.ctx))
 	r.wait()
 	if share.Done || share.WaitSeconds < 1 || share.Parts[0].Status != discovery.PartRunning ||
@@ -139,7 +139,7 @@ func TestAShare_KindsOfARegionAreListedSideBySide(t *testing.T) {
 	met := &sync.WaitGroup{}
 	met.Add(len(share.Parts))
 	r := newRun(w, waitingConn{conn, met}, s.account, &share)
-	s.Must(r.read(s.ctx, r.next()))
+	s.Must(r.readPages(s.ctx, w.until(s.ctx)))
 	s.Must(r.end(s.ctx))
 	for _, p := range share.Parts {
 		if p.Status != discovery.PartDone {
@@ -175,7 +175,10 @@ func TestAShare_WhatNoKindListsIsReadAfterTheKindsOfALargeAccount(t *testing.T) 
 					kinds = append(kinds, share.Parts[i].Kind)
 				}
 				rounds = append(rounds, strings.Join(kinds, " "))
-				s.Must(r.read(s.ctx, parts))
+				r.ask(s.ctx, parts)
+				for range parts {
+					s.Must(r.await(s.ctx))
+				}
 			}
 			if got := strings.Join(rounds, ", "); got != c.want {
 				t.Errorf("asked for %s; want %s", got, c.want)

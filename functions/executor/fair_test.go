@@ -13,7 +13,6 @@ import (
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
 )
@@ -54,23 +53,30 @@ func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 // stopNeighbours stops one instance of the n-th account of the neighbour, and tells how long that takes from its submission on.
 func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration {
 	w.Helper()
-	ctx := table.WithOrg(w.Context(), neighbour)
-	a := inventory.Account{
-		ID: id.New("ca", time.Now()), Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)), Name: "sim",
-		AuthMethod: "simulated", PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
-	}
-	credentials := map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "limits": "true", "callMillis": "200"}
-	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, w.e.p.Sealer, inventory.SecretPlace(neighbour, a.ID), credentials))(w)
+	return w.stopOneOf(engine, fleet{
+		kind: cloud.AWSEC2, region: "us-east-1",
+		account:     inventory.Account{Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)), AuthMethod: "simulated"},
+		credentials: map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "limits": "true", "callMillis": "200"},
+	})
+}
+
+// stopOneOf connects the fleet's account to the neighbour, stops one machine of it, and tells how long that takes from its submission
+// on.
+func (w *fixture) stopOneOf(engine *workflow.Embedded, f fleet) time.Duration {
+	w.Helper()
+	ctx, a := table.WithOrg(w.Context(), neighbour), f.newAccount()
+	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, w.e.p.Sealer, inventory.SecretPlace(neighbour, a.ID), f.credentials))(w)
 	w.Put(inventory.AccountKey(neighbour, a.ID), a)
 	conn := apitest.Value(w.e.newClouds().Connect(ctx, neighbour, a))(w)
-	region := apitest.Value(conn.Regions(ctx))(w)[0]
-	page := apitest.Value(conn.List(ctx, cloud.AWSEC2, region, ""))(w)
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: "simulated", Region: region, Kind: cloud.AWSEC2}, ID: "first", Started: time.Now()}
+	page := apitest.Value(conn.List(ctx, f.kind, f.region, ""))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: a.Provider, Region: f.region, Kind: f.kind}, ID: a.ID, Started: time.Now()}
 	apitest.Value(w.e.inventory.UpsertScanned(ctx, neighbour, inventory.Batch{Scan: scan, At: time.Now(), Resources: page.Resources}))(w)
 	for _, r := range page.Resources {
-		if r.Unschedulable == "" {
+		if r.Unschedulable == "" && r.Status == cloud.Running {
 			began := time.Now()
-			w.runAlone(engine, neighbour, execution.Request{Verb: cloud.Stop, ResourceUID: r.UID, Provider: "simulated", ResourceType: r.Type, CloudAccountID: a.ID, Region: region})
+			w.runAlone(engine, neighbour, execution.Request{
+				Verb: cloud.Stop, ResourceUID: r.UID, Provider: a.Provider, ResourceType: r.Type, CloudAccountID: a.ID, Region: f.region,
+			})
 			return time.Since(began)
 		}
 	}
@@ -94,4 +100,46 @@ func platformWith(p *platform.Platform, engine *workflow.Embedded) *platform.Pla
 	c := p.Clone()
 	c.Workflow = engine
 	return c
+}
+
+// TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting does the same where each machine takes calls of its own, which wait for
+// their tokens in the runs: 2,000 of Azure, and of Google Cloud, and one of another organization, which is at the other cloud.
+func TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
+	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
+		t.Skip("stops 2,000 machines: not with -short, nor with the race detector, nor on a store that limits itself")
+	}
+	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
+	for name, other := range map[string]string{"azure": "gcp", "gcp": "azure"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { fleets[name].keepsNobodyWaiting(t, fleets[other]) })
+		})
+	}
+}
+
+func (f fleet) keepsNobodyWaiting(t *testing.T, other fleet) {
+	t.Helper()
+	const size = 2_000
+	w, way, settle := f.open(t, size)
+	otherWay, settleOther := other.fill(5)
+	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(way, w), other.account.Provider: other.provider(otherWay, w)})
+	defer every(transition, settle)()
+	defer every(time.Second, settleOther)()
+	engine := w.engine()
+	alone := w.stopOneOf(engine, other)
+	in := w.submitBulk(w.flat(size), cloud.Stop)
+	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))
+	for _, after := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second} {
+		time.Sleep(after)
+		if b := w.bulk(in.BulkID); b.Over() {
+			t.Fatal("they had ended before: nothing was shown")
+		}
+		if took := w.stopOneOf(engine, other); took > alone+time.Second {
+			t.Errorf("a single stop takes %s beside the %d of another organization; alone it takes %s", took, size, alone)
+		}
+	}
+	w.await(engine, in.BulkID)
+	if b := w.bulk(in.BulkID); b.Completed != size {
+		t.Errorf("%+v", b)
+	}
+	w.Must(engine.Close())
 }

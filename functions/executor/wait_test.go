@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -57,5 +58,43 @@ func TestRun_SeesWhatIsDoneAtOnce(t *testing.T) {
 	began := w.Clock.Now()
 	if got := apitest.Value(w.e.RunActions(w.ctx, in))(w); !got.Done || !w.Clock.Now().Equal(began) {
 		t.Errorf("a step that need only be accepted took %s: %+v", w.Clock.Now().Sub(began), got)
+	}
+}
+
+// What AWS has done at once is seen at once; what takes a second is seen by the same run, and costs one call more.
+func TestOnAWS_AGlanceAsksForFewFirst(t *testing.T) {
+	const size = 250
+	for _, c := range []struct {
+		what  string
+		takes time.Duration
+		done  time.Duration
+		calls int // of 100 each
+	}{
+		{"at once", sampleAfter / 2, sampleAfter, 3},
+		{"within the second", 800 * time.Millisecond, glanceAfter, 1 + 3},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			onAWS(t, func(w *awsFixture) {
+				w.first.Takes = c.takes
+				var ids []string
+				for range size {
+					ids = append(ids, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
+				}
+				began := time.Now()
+				got := apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: ids, Until: execution.UntilSettled}))(w)
+				if took := time.Since(began); !got.Done || took < c.done || took > c.done+100*time.Millisecond {
+					t.Errorf("one run took %s: %+v; want all done after %s", took, got, c.done)
+				}
+				if n := len(w.first.Calls("ec2:DescribeInstanceStatus")); n != c.calls {
+					t.Errorf("%d calls; want %d", n, c.calls)
+				}
+				for _, id := range ids {
+					if a := w.action(id); a.Status != execution.Succeeded {
+						t.Errorf("%+v", a)
+						return
+					}
+				}
+			})
+		})
 	}
 }

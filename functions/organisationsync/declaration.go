@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -18,10 +19,10 @@ var Declaration = platform.Declaration{
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition}, Writes: []table.Partition{
 		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
 		inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
-		discovery.JobPartition, discovery.DuePartition, workqueue.Partition, cloud.SimulatedPartition,
+		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition,
 	}},
 	Tasks:    []string{cloudorganisation.Machine},
-	Starts:   []string{cloudorganisation.Machine, discovery.Machine},
+	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Seals:    []string{inventory.AccountSecret},
 	Schedule: "rate(1 hour)",

@@ -25,7 +25,7 @@ func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m clou
 	switch {
 	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
 		return r.noteConnected(is, a.ID)
-	case there && (a.OrganisationID == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
+	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
 		return r.noteDuplicate(is, a)
 	case there:
 		return r.connectAgain(ctx, is, m, a)
@@ -189,7 +189,7 @@ func (r *round) reopen(ctx context.Context, a inventory.Account) error {
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
 		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed), table.Set("authMethod", a.AuthMethod),
-		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID),
+		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID), table.Remove("releasedFrom"),
 		table.Set("updatedAt", r.p.Clock.Now()),
 	}, table.Exists())
 	if err = r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, due); err != nil {

@@ -381,8 +381,14 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	}
 	s.Call(alice, "GET /cloud-organisations/"+o.ID, nil).Want(404)
 	s.Call(alice, "POST /cloud-organisations/"+o.ID+"/sync", nil).Want(404)
-	if all := s.accounts(); len(all) != 10 || all[0].Status != "connected" {
+	all := s.accounts()
+	if len(all) != 10 || all[0].Status != "connected" {
 		t.Errorf("%d accounts", len(all))
+	}
+	for _, a := range all {
+		if a.OrganisationID != nil {
+			t.Errorf("%s still names %s, which is gone", a.ID, *a.OrganisationID)
+		}
 	}
 	if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(o.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("it is still due: %v", err)

@@ -47,7 +47,7 @@ func (w woken) page(status int, note string) rest.Raw {
 	for _, line := range [][2]string{
 		{"Starts", w.what()},
 		{word, clockTime(until)},
-		{"Costs", "not known: no prices are set up yet"},
+		{"Costs", w.price},
 		{"Can be used", fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt))},
 	} {
 		fmt.Fprintf(&b, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(line[0]), html.EscapeString(line[1]))

@@ -48,6 +48,7 @@ type woken struct {
 	until  time.Time // until when it would run that is started now
 	runs   time.Time // until when it runs that this link has started; zero when it does not
 	held   string    // why it cannot be started
+	price  string    // what that costs
 }
 
 func (s *service) showWake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
@@ -125,6 +126,10 @@ func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err err
 	if latest := now.Add(time.Duration(w.MaxHours) * time.Hour); w.until.IsZero() || w.until.After(latest) {
 		w.until = latest
 	}
+	if err != nil {
+		return err
+	}
+	w.price, err = s.priceOf(ctx, w, now, w.until)
 	return err
 }
 

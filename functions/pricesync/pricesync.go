@@ -121,7 +121,7 @@ func (r *round) update(ctx context.Context, orgs []string) error {
 			r.did.Left++
 			continue
 		}
-		did, err := r.estimates.Update(table.WithOrg(ctx, org), org)
+		did, err := r.estimates.UpdateDays(table.WithOrg(ctx, org), org)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))
 			continue

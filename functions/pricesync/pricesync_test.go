@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -204,5 +205,46 @@ func TestSyncPrices_LeavesNothingBehind(t *testing.T) {
 	}
 	if got := inventory.New(f.Platform); got == nil {
 		t.Fatal("no inventory")
+	}
+}
+
+// days asks what each day from one of March on cost.
+func (f *fixture) days(from, to int) (amounts string, estimated []bool) {
+	f.Helper()
+	at := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
+	a, err := cost.New(f.Platform).Ask(f.In(apitest.Org), apitest.Org, cost.Question{From: at(from), To: at(to + 1), Metric: cost.Billed, Daily: true})
+	f.Must(err)
+	var out []string
+	for _, d := range a.Days {
+		out = append(out, d.Fixed(4))
+	}
+	return strings.Join(out, " "), a.Estimated
+}
+
+// Two instances run: 0.0104 + 0.096 an hour. They were discovered on 10 March at 09:30:30.
+func TestSyncPrices_EstimatesTheDaysThatNoBillTells(t *testing.T) {
+	f := newFixture(t)
+	for _, account := range []string{inventorytest.Account} {
+		inventorytest.Connect(f.Fixture, apitest.Org, account)
+	}
+	f.Clock.Advance(6 * time.Hour)
+	_, err := f.sync()
+	f.Must(err)
+	if got, estimated := f.days(9, 11); got != "0.0000 0.6384 0.0000" || !estimated[1] {
+		t.Errorf("the first day, six hours: %s, estimated %v; want 6 × 0.1064", got, estimated)
+	}
+	f.Clock.Advance(24 * time.Hour)
+	_, err = f.sync()
+	f.Must(err)
+	first, _ := f.days(10, 10)
+	if got, _ := f.days(9, 11); got != "0.0000 1.5419 1.6501" {
+		t.Errorf("a day later: %s; want what is left of the first day, and today up to now", got)
+	}
+	f.amazon.prices["ec2/m5.large/linux/default"] = "0.2"
+	f.Clock.Advance(24 * time.Hour)
+	_, err = f.sync()
+	f.Must(err)
+	if again, _ := f.days(10, 10); again != first {
+		t.Errorf("a day that is over changed with the prices: %s; want %s", again, first)
 	}
 }

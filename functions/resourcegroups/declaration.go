@@ -3,6 +3,7 @@ package resourcegroups
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -13,7 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resourcegroups",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition},
+		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition, budgeting.Partition},
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
 			inventory.AttachedPartition, // what a group that is deleted must not be in

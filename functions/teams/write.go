@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
@@ -266,14 +267,17 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 	return rest.Deleted{ID: t.ID}, s.teams.Delete(ctx, callerOrg(ctx), t, gone...)
 }
 
-// unused refuses to delete a team on which roles are assigned.
+// unused refuses to delete a team on which roles are assigned, or that budgets are for.
 func (s *service) unused(ctx context.Context, teamID string) error {
 	var held []string
 	err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
 	if err == nil && len(held) > 0 {
 		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoteIDs(held))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return budgeting.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), budgeting.Team, teamID)
 }
 
 // eachAssignment returns each assignment of a role on the team.

@@ -18,6 +18,30 @@ type Biller interface {
 	ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error)
 }
 
+// BillSpender is a Biller whose provider charges for being asked.
+type BillSpender interface {
+	// Spent tells what the provider charges for what this connection has asked it of bills so far.
+	Spent() BillSpending
+}
+
+// BillSpending is what reading bills costs whoever owns the account.
+type BillSpending struct {
+	Requests int     // that are charged each
+	Bytes    int64   // that are charged for being scanned
+	USD      float64 // both, at list prices
+}
+
+// BillSettings is where the bills of an account are delivered, as whoever connected it says. What is left empty is found.
+type BillSettings struct {
+	Source         BillSource `json:"source,omitempty" enum:"data_export,cost_report,cost_explorer,bigquery_export,storage_export,simulated" doc:"Only this source; the best that there is when left out. aws: data_export, cost_report, cost_explorer; azure: storage_export; gcp: bigquery_export"`
+	Export         string     `json:"export,omitempty" maxLength:"200" doc:"aws, azure: the name of the export or report"`
+	Bucket         string     `json:"bucket,omitempty" maxLength:"63" doc:"aws: the S3 bucket of the export; with it, the exports of the account need not be listed"`
+	StorageAccount string     `json:"storageAccount,omitempty" maxLength:"24" doc:"azure: the name of the storage account of the export"`
+	Container      string     `json:"container,omitempty" maxLength:"63" doc:"azure: the container of the export, beside storageAccount"`
+	Prefix         string     `json:"prefix,omitempty" maxLength:"512" doc:"aws, azure: the folder in bucket or container that the export writes into, without the export's name"`
+	Dataset        string     `json:"dataset,omitempty" maxLength:"1055" doc:"gcp: DATASET, or PROJECT.DATASET of another project, that holds the billing export; every dataset of the project is looked into when left out"`
+}
+
 // BillSource is where deliveries come from. It is chosen by whoever connects the account, or found.
 type BillSource string
 
@@ -40,8 +64,8 @@ const (
 	FOCUSForm          BillForm = "focus"
 	LegacyCURForm      BillForm = "cur"
 	CUR2Form           BillForm = "cur2"
-	AzureActualForm    BillForm = "azure_actual"
-	AzureAmortizedForm BillForm = "azure_amortized"
+	AzureActualForm    BillForm = "azure_actual"    // beside amortized cost: what is billed. Actual cost alone has no form ("")
+	AzureAmortizedForm BillForm = "azure_amortized" // beside actual cost: what is effective
 	GoogleForm         BillForm = "google"
 )
 
@@ -56,16 +80,27 @@ type Delivery struct {
 	Files       []BillFile
 	Rows        int64 // as the manifest says; -1 when it does not
 	Final       bool  // the provider says that the period is closed
+	// Shared says that the files hold other periods too: rows of those belong to other deliveries and are left out.
+	Shared bool
+	// Notice is what the provider says is wrong with the source though there are deliveries: an export that is unhealthy, or why it is
+	// not one of exports. Empty when nothing is.
+	Notice string
 }
 
 // BillFile is a file of a delivery.
 type BillFile struct {
-	Name string // key of the object, as the manifest names it
+	Name string // address of the object: "s3://BUCKET/KEY"
 	Size int64  // bytes; -1 when not known
 	Rows int64  // -1 when not known
+	// Version is which content the delivery lists: a file that has another one by now was replaced. Empty where that shows otherwise.
+	Version string
+	// Form is where it differs from the delivery's. A delivery of files of AzureActualForm and of AzureAmortizedForm is one bill: of the
+	// one what is billed counts, of the other what it costs in effect.
+	Form BillForm
 }
 
-// BillReader reads a file: from its beginning, or anywhere (a Parquet file is read from its end).
+// BillReader reads a file: from its beginning, or anywhere (a Parquet file is read from its end). What is the answer to a query can be read
+// from its beginning alone: its Size is -1, and ReadAt fails.
 type BillReader interface {
 	io.ReadCloser
 	io.ReaderAt

@@ -31,7 +31,7 @@ const (
 var azureKinds = []Kind{
 	{
 		Type: AzureVM, Provider: "azure", Name: "Azure virtual machine", Actionable: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
+		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute, Usual: 30 * time.Second,
 	},
 	{
 		Type: AzureVMSS, Provider: "azure", Name: "Azure virtual machine scale set", Actionable: true, Scalable: true, Remembers: true,

@@ -20,7 +20,7 @@ const (
 var gcpKinds = []Kind{
 	{
 		Type: GCPCompute, Provider: "gcp", Name: "Compute Engine instance", Actionable: true,
-		ActBatch: 20, ReadBatch: 50, Deadline: 10 * time.Minute,
+		ActBatch: 20, ReadBatch: 50, Deadline: 10 * time.Minute, Usual: 20 * time.Second,
 	},
 	{
 		Type: GCPMIG, Provider: "gcp", Name: "Managed instance group", Actionable: true, Scalable: true, Remembers: true, Absolute: true,

@@ -77,6 +77,7 @@ type Account struct {
 	Credentials  map[string]string
 	Regions      []string // empty: every enabled one
 	EndpointURL  string   // an emulator or a private cloud
+	Billing      BillSettings
 }
 
 // Resource is a resource as discovery found it.
@@ -138,7 +139,7 @@ type Capacity struct{ Min, Max, Desired *int64 }
 
 // Permission is what a credential may do: granted, denied or unknown, with the provider's own words.
 type Permission struct {
-	Capability string `json:"capability"` // what it is needed for: discover, start_stop, scale
+	Capability string `json:"capability"` // what it is needed for: discover, start_stop, scale, billing
 	Action     string `json:"action"`     // the provider's name of the permission
 	Status     string `json:"status"`     // granted, denied, unknown
 	Message    string `json:"message,omitempty"`

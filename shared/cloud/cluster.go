@@ -16,6 +16,10 @@ const (
 	ClusterUnknown  ClusterStatus = "unknown" // it could not be read
 )
 
+// ClusterStopped is the Code of an Error, of class Moving, about what is in a cluster that its owner has stopped: it is there, and nothing
+// can be told of it until the cluster is started. To a discovery that is no failure.
+const ClusterStopped = "ClusterStopped"
+
 // Cluster is a Kubernetes cluster that a provider runs. Name and Region together are unique in an account.
 type Cluster struct {
 	UID       string        `json:"uid"` // native identifier, which is the ParentUID of its node groups

@@ -69,3 +69,11 @@ func ClassOf(err error) Class {
 	}
 	return Transient
 }
+
+// CodeOf returns the provider's code of err; "" when it has none.
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}

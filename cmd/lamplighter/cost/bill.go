@@ -89,6 +89,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t := newTally(w, m)
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
+	t.add(w.collections(), m.Collection)
 	t.add(w.bulkPairs(), m.Bulks)
 	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round} {
 		t.add(minutes, of)
@@ -97,6 +98,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(hours, m.Members)
 	t.add(w.bulkPairs()/2, m.Archived)
 	t.add(days, m.Remind)
+	t.add(hours, m.Judge)
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
 	for _, r := range requests {

@@ -92,7 +92,7 @@ func tiny() Measured {
 	pass := newSample()
 	pass.Transitions["discovery"], pass.Calls["discovery"], pass.Millis["discovery"] = 292, 98, 97*250
 	pass.Units["discovery"] = table.Usage{RoundTrips: 873, ReadUnits: 4068.5, WriteUnits: 199}
-	return Measured{Pass: pass, Memory: map[string]int{"discovery": 1024}}
+	return Measured{Pass: pass, Collection: pass, Memory: map[string]int{"discovery": 1024}}
 }
 
 func TestCompute_IsExactToTheLastDigit(t *testing.T) {

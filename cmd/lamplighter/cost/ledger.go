@@ -110,22 +110,24 @@ func add(out, more map[string]int, times int) {
 
 // Measured is what one organization of a size takes.
 type Measured struct {
-	First    Sample            // the first discovery of an account
-	Pass     Sample            // a pass over an account in which nothing has changed
-	Bulks    Sample            // a stop and a start of a group, from the requests to their ends
-	Requests map[string]Sample // by method and path
-	Sweep    Sample            // a run that finds nothing, as the following
-	Start    Sample            // of what starts discoveries
-	Evaluate Sample            // of what has schedules fire, when nothing is due
-	Link     Sample            // of what links the audit log
-	Round    Sample            // of the mailer
-	Archive  Sample
-	Archived Sample // the actions of two pairs of bulk actions, with their history
-	Remind   Sample
-	Members  Sample          // of what synchronizes organizations of clouds
-	Mail     Sample          // delivered
-	Bytes    map[string]int  // that a resource, an action, a request leaves in the table
-	Memory   map[string]int  // MB of each function
-	Template map[string]bool // what template.yaml switches on
-	Traced   string          // which part of everything X-Ray traces, a decimal; "" is nothing
+	First      Sample            // the first discovery of an account
+	Pass       Sample            // a pass over an account in which nothing has changed
+	Collection Sample            // one that collects the metrics of the day before, too
+	Bulks      Sample            // a stop and a start of a group, from the requests to their ends
+	Requests   map[string]Sample // by method and path
+	Sweep      Sample            // a run that finds nothing, as the following
+	Start      Sample            // of what starts discoveries
+	Evaluate   Sample            // of what has schedules fire, when nothing is due
+	Link       Sample            // of what links the audit log
+	Round      Sample            // of the mailer
+	Archive    Sample
+	Archived   Sample // the actions of two pairs of bulk actions, with their history
+	Remind     Sample
+	Judge      Sample          // of what judges costs and budgets, when no bill has changed
+	Members    Sample          // of what synchronizes organizations of clouds
+	Mail       Sample          // delivered
+	Bytes      map[string]int  // that a resource, an action, a request leaves in the table
+	Memory     map[string]int  // MB of each function
+	Template   map[string]bool // what template.yaml switches on
+	Traced     string          // which part of everything X-Ray traces, a decimal; "" is nothing
 }

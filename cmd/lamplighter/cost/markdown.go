@@ -67,6 +67,7 @@ func Samples(m Measured) string {
 	}
 	row("first discovery of an account", m.First)
 	row("pass over it in which nothing has changed", m.Pass)
+	row("pass that collects metrics, once a day", m.Collection)
 	row("stop and start of a group", m.Bulks)
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
@@ -79,6 +80,7 @@ func Samples(m Measured) string {
 	row("run of the archiver", m.Archive)
 	row("archiving two stops and starts of a group", m.Archived)
 	row("run of the reminder", m.Remind)
+	row("run of what judges costs", m.Judge)
 	row("run of what synchronizes organizations of clouds", m.Members)
 	row("a mail, with the request for it", m.Mail)
 	return b.String()

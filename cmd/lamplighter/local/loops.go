@@ -6,8 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
 	"lamplighter.dev/functions/auditlinker"
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
@@ -29,13 +31,15 @@ const (
 	evaluateEach = time.Minute
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
+	billsEvery   = time.Hour
 	remindEvery  = 24 * time.Hour
-	pricesEvery  = 6 * time.Hour
+	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
+	pricesEvery  = time.Hour
 )
 
 // Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
 // sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
-// months that are over and announces the end of tokens, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
+// months that are over, announces the end of tokens and judges costs, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -46,7 +50,9 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
+	loops.Go(func() { s.every(ctx, billsEvery, "import bills", s.ImportBills) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
+	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
 	loops.Wait()
 }
@@ -97,9 +103,19 @@ func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 	return s.run(ctx, organisationsync.Declaration.Name)
 }
 
+// ImportBills begins to import the bills that are due.
+func (s *Service) ImportBills(ctx context.Context) error {
+	return s.run(ctx, billingsync.Declaration.Name)
+}
+
 // Remind announces the end of personal access tokens.
 func (s *Service) Remind(ctx context.Context) error {
 	return s.run(ctx, reminder.Declaration.Name)
+}
+
+// JudgeCosts judges costs and budgets of organizations whose bills have changed.
+func (s *Service) JudgeCosts(ctx context.Context) error {
+	return s.run(ctx, anomalycheck.Declaration.Name)
 }
 
 // Retry tries mails again that could not be sent or taken.

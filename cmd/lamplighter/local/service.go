@@ -116,7 +116,11 @@ func (s *Service) open(o Options) error {
 	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
 	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
-	s.Handler, err = gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	api, err := gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	if err != nil {
+		return err
+	}
+	s.Handler, err = s.besideUploads(api)
 	return err
 }
 

@@ -20,15 +20,17 @@ type needs struct {
 	Scale        []string `json:"scale"`
 	Organisation []string `json:"organisation,omitempty"`
 	Services     []string `json:"services,omitempty"`
+	Billing      []string `json:"billing,omitempty"`
+	BillingData  []string `json:"billingData,omitempty"`
 }
 
 func needed() map[string]needs {
 	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(), kubernetes.ListRequiredActions()
 	return map[string]needs{
-		"aws":        {a.Discover, a.StartStop, a.Scale, a.Organisation, nil},
-		"azure":      {m.Discover, m.StartStop, m.Scale, m.Organisation, nil},
-		"gcp":        {g.Discover, g.StartStop, g.Scale, g.Organisation, gcp.ListRequiredServices()},
-		"kubernetes": {k.Discover, k.StartStop, k.Scale, nil, nil},
+		"aws":        {a.Discover, a.StartStop, a.Scale, a.Organisation, nil, a.Billing, nil},
+		"azure":      {m.Discover, m.StartStop, m.Scale, m.Organisation, nil, m.Billing, m.BillingData},
+		"gcp":        {g.Discover, g.StartStop, g.Scale, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil},
+		"kubernetes": {k.Discover, k.StartStop, k.Scale, nil, nil, nil, nil},
 	}
 }
 
@@ -69,8 +71,48 @@ func organisationAllows(t *testing.T, provider string, all onboarding.WholeOrgan
 	}
 }
 
+// billingAllows wants the document for bills to allow what reading them needs, and what is in a storage account by Azure's own role for it.
+func billingAllows(t *testing.T, provider string, b onboarding.BillAccess, n needs) {
+	t.Helper()
+	in := texts(t, b.Document)
+	for _, action := range n.Billing {
+		if !slices.Contains(in, action) {
+			t.Errorf("the document for bills of %s does not name %s", provider, action)
+		}
+	}
+	if len(n.Billing) == 0 || !slices.Equal(b.Actions, slices.Concat(n.Billing, n.BillingData)) {
+		t.Errorf("bills of %s are allowed %v; needed are %v, %v", provider, b.Actions, n.Billing, n.BillingData)
+	}
+	if len(n.BillingData) > 0 && !strings.Contains(strings.Join(b.Commands, "\n"), "'Storage Blob Data Reader'") {
+		t.Errorf("no command of %s gives the role of %v", provider, n.BillingData)
+	}
+}
+
+// Objects are read in the bucket of the bills and nowhere else.
+func TestSteps_LetNoOtherObjectsBeRead(t *testing.T) {
+	var doc struct {
+		Statement []struct {
+			Action   []string
+			Resource string
+		}
+	}
+	if err := json.Unmarshal(of(t, "aws").Billing.Document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range doc.Statement {
+		for _, a := range s.Action {
+			if strings.HasPrefix(a, "s3:") != strings.HasPrefix(s.Resource, "arn:aws:s3:::BUCKET") {
+				t.Errorf("%s is allowed for %s", a, s.Resource)
+			}
+		}
+	}
+}
+
 func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 	for provider, n := range needed() {
+		if bills := of(t, provider).Billing; bills != nil || provider != "kubernetes" {
+			billingAllows(t, provider, *bills, n)
+		}
 		if all := of(t, provider).Organisation; all != nil {
 			organisationAllows(t, provider, *all, n)
 		}

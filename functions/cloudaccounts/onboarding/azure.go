@@ -41,9 +41,13 @@ func microsoft(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	bills, err := azureBilling()
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
-	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Methods: []Method{
+	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Billing: bills, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "An application that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: []string{

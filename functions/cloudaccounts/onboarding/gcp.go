@@ -33,6 +33,10 @@ func google(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	bills, err := googleBilling()
+	if err != nil {
+		return Steps{}, err
+	}
 	audience := "lamplighter/" + o.ID
 	robot := []string{
 		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
@@ -40,7 +44,7 @@ func google(o Organisation) (Steps, error) {
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
 	}
-	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Methods: []Method{
+	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Billing: bills, Methods: []Method{
 		{
 			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
 			Commands: append(slices.Clone(robot),

@@ -19,6 +19,7 @@ type Steps struct {
 	Methods      []Method           `json:"methods"`
 	Clusters     *ManagedClusters   `json:"clusters" doc:"How the credentials of the account are let into the Kubernetes clusters that the cloud runs, for PUT …/clusters/{region}/{clusterName}/access with method cloud_iam; null where it runs none"`
 	Organisation *WholeOrganisation `json:"organisation" doc:"How all accounts are connected at once, for POST /cloud-organisations; null where that cannot be"`
+	Billing      *BillAccess        `json:"billing" doc:"What lets the bills of the account be read; null where it has none"`
 }
 
 // CloudPolicy is what the credentials have to be allowed, up to a level.
@@ -109,9 +110,14 @@ func amazon(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
+	bills, err := awsBilling()
+	if err != nil {
+		return Steps{}, err
+	}
 	clusters, err := managedClusters(subject{rbac, "Group", roleName, ""}, "An access entry of the EKS cluster that puts the role into a group",
 		"aws eks create-access-entry --cluster-name CLUSTER --region REGION --kubernetes-groups lamplighter --principal-arn ROLE_ARN")
 	return Steps{
 		Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods, Clusters: clusters, Organisation: all,
+		Billing: bills,
 	}, err
 }

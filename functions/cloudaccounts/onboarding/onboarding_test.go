@@ -59,6 +59,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 	}
 	for _, provider := range []string{"aws", "azure", "gcp"} {
 		golden(t, provider+"-clusters.sh", strings.Join(of(t, provider).Clusters.Commands, "\n"))
+		golden(t, provider+"-billing.sh", strings.Join(of(t, provider).Billing.Commands, "\n"))
 	}
 	golden(t, "quickcreate.txt", *s.Methods[0].QuickCreateURL)
 	golden(t, "organisation.sh", strings.Join(s.Organisation.Commands, "\n"))
@@ -139,6 +140,9 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 		methods = append(methods, s.Methods...)
 		if s.Organisation != nil {
 			methods = append(methods, onboarding.Method{Commands: s.Organisation.Commands})
+		}
+		if s.Billing != nil {
+			methods = append(methods, onboarding.Method{Commands: s.Billing.Commands})
 		}
 		if s.Clusters != nil {
 			methods = append(methods, onboarding.Method{Commands: s.Clusters.Commands})

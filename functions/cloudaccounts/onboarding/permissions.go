@@ -21,13 +21,15 @@ const (
 var permissionsFile []byte
 
 // required are the permissions of one provider: each level holds the one before. Organisation is what listing the accounts of an
-// organization takes besides.
+// organization takes besides, Billing what reading bills does.
 type required struct {
 	Discover     []string `json:"discover"`
 	StartStop    []string `json:"startStop"`
 	Scale        []string `json:"scale"`
 	Organisation []string `json:"organisation,omitempty"`
 	Services     []string `json:"services,omitempty"` // of Google: the APIs that a project has to switch on
+	Billing      []string `json:"billing,omitempty"`
+	BillingData  []string `json:"billingData,omitempty"` // of Azure: in the storage account
 }
 
 var permissions = func() map[string]required {

@@ -100,6 +100,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
 			Google:           google, GitHub: github, GoogleCloud: cloud, RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
+			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),
 		},
 	}, nil
 }

@@ -28,6 +28,7 @@ type Platform struct {
 	Tokens   token.Tokens
 	Resolver Resolver
 	Archive  archive.Store // nil in a function that does not archive
+	Inbox    archive.Inbox // nil in a function that takes no files
 	Log      *slog.Logger
 	Settings Settings
 
@@ -58,7 +59,7 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
-		Resolver: p.Resolver, Archive: p.Archive, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Log: p.Log, Settings: p.Settings,
 	}
 }
 
@@ -85,5 +86,6 @@ type Settings struct {
 	Epoch            time.Time // when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
 	Google, GitHub   Client    // where people may sign in
 	GoogleCloud      Client    // by which people connect their projects
+	GooglePricesKey  string    // an API key that may read Google's catalogue of prices; empty: they are not read
 	RoleTemplateURL  string    // where the operator has published the template of the role that customers make in AWS; empty where not
 }

@@ -53,6 +53,8 @@ type Options struct {
 	Limits map[string]Limit
 	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
 	Store table.Store
+	// PriceLists is where the public prices are; "" is where AWS publishes them.
+	PriceLists string
 	// Log is told when they cannot be shared; nil is nobody.
 	Log *slog.Logger
 }
@@ -151,6 +153,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
 	return &conn{
 		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{}, admitted: map[admission]int{},
+		regions: map[string]string{},
 	}, nil
 }
 

@@ -27,6 +27,8 @@ type conn struct {
 	mu       sync.Mutex
 	open     map[openKey]operations
 	admitted map[admission]int // resources
+	regions  map[string]string // of buckets
+	explored int               // requests of Cost Explorer
 }
 
 func (c *conn) regionConfig(region string) sdk.Config {

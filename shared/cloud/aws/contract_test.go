@@ -146,7 +146,7 @@ func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
 	}
 	needed := aws.ListRequiredActions().Scale
 	for op, counts := range called {
-		if counts && !slices.Contains(needed, op) {
+		if counts && !slices.Contains(needed, op) && !slices.Contains(aws.ListRequiredActions().Billing, op) {
 			t.Errorf("%s is called, and no kind says that it needs it", op)
 		}
 	}

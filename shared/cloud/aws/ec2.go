@@ -60,18 +60,21 @@ func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePa
 	requests := spotRequests(ctx, c, found)
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, i := range found {
-		r := instanceResource(i)
-		r.Unschedulable = tiedInstance(i, requests)
+		r := instanceResource(*i)
+		r.Unschedulable = tiedInstance(*i, requests)
 		p.Resources = append(p.Resources, r)
 	}
-	askInstanceFacts(ctx, c, found, p.Resources)
+	askInstanceFacts(ctx, c, imagesOf(found), p.Resources)
 	return p, nil
 }
 
-func flatten(out *ec2.DescribeInstancesOutput) []types.Instance {
-	var all []types.Instance
+// flatten returns the instances of all reservations, where they are: a copy of each would take as much again as the answer.
+func flatten(out *ec2.DescribeInstancesOutput) []*types.Instance {
+	var all []*types.Instance
 	for _, r := range out.Reservations {
-		all = append(all, r.Instances...)
+		for n := range r.Instances {
+			all = append(all, &r.Instances[n])
+		}
 	}
 	return all
 }
@@ -107,7 +110,7 @@ func launched(i types.Instance) time.Time {
 
 // readInstances asks for all ids at once; those that do not exist make AWS refuse the batch and are set aside.
 func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
-	var found []types.Instance
+	var found []*types.Instance
 	errs := isolateBadIDs(uids, func(ids []string) error {
 		out, err := describeAll(ctx, c, ids)
 		found = append(found, out...)
@@ -122,8 +125,8 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 	states := make([]cloud.State, len(found))
 	for n, i := range found {
 		states[n] = cloud.State{
-			UID: sdk.ToString(i.InstanceId), Status: instanceStatus(i), Native: nativeState(i),
-			Reason: instanceReason(i), Unschedulable: tiedInstance(i, requests),
+			UID: sdk.ToString(i.InstanceId), Status: instanceStatus(*i), Native: nativeState(*i),
+			Reason: instanceReason(*i), Unschedulable: tiedInstance(*i, requests),
 			NoCapacity: i.StateReason != nil && lacksCapacity(sdk.ToString(i.StateReason.Code)),
 		}
 	}
@@ -157,8 +160,8 @@ func absent(err error) bool {
 	return strings.HasPrefix(codeOf(err), "InvalidInstanceID")
 }
 
-func describeAll(ctx context.Context, c ec2API, ids []string) ([]types.Instance, error) {
-	var found []types.Instance
+func describeAll(ctx context.Context, c ec2API, ids []string) ([]*types.Instance, error) {
+	var found []*types.Instance
 	pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{InstanceIds: ids})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)

@@ -13,10 +13,20 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
+// imagesOf returns the image of each instance.
+func imagesOf(all []*types.Instance) []string {
+	ids := make([]string, len(all))
+	for n, i := range all {
+		ids[n] = sdk.ToString(i.ImageId)
+	}
+	return ids
+}
+
 // askInstanceFacts adds the facts of a page of instances that other calls tell: what their sizes are, what AWS plans for them, and
-// whether their images are still there. They are asked side by side, and each for the whole page.
-func askInstanceFacts(ctx context.Context, c ec2API, all []types.Instance, found []cloud.Resource) {
-	if len(all) == 0 {
+// whether their images, in the same order, are still there. They are asked side by side, and each for the whole page. AWS's description
+// of the instances, the largest answer that there is, is not kept until these have answered.
+func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []cloud.Resource) {
+	if len(found) == 0 {
 		return
 	}
 	var sizes map[string]types.InstanceTypeInfo
@@ -26,37 +36,37 @@ func askInstanceFacts(ctx context.Context, c ec2API, all []types.Instance, found
 	cloud.InParallel(3, 3, func(i int) {
 		switch i {
 		case 0:
-			sizes, errs[0] = describeSizes(ctx, c, all)
+			sizes, errs[0] = describeSizes(ctx, c, found)
 		case 1:
 			events, errs[1] = plannedEvents(ctx, c)
 		case 2:
-			images, errs[2] = describeImages(ctx, c, all)
+			images, errs[2] = describeImages(ctx, c, imageOf)
 		}
 	})
-	for n, i := range all {
-		f := found[n].Facts
+	for n, r := range found {
+		f := r.Facts
 		if errs[0] != nil {
 			miss(f, errs[0], "ec2:DescribeInstanceTypes", "burstable", "gpu_count", "memory_gib", "vcpu")
 		} else {
-			addSize(f, sizes[string(i.InstanceType)])
+			addSize(f, sizes[r.InstanceType])
 		}
 		if errs[1] != nil {
 			miss(f, errs[1], "ec2:DescribeInstanceStatus", "retirement_events")
 		} else {
-			f["retirement_events"] = texts(events[sdk.ToString(i.InstanceId)])
+			f["retirement_events"] = texts(events[r.UID])
 		}
 		if errs[2] != nil {
 			miss(f, errs[2], "ec2:DescribeImages", "image_created_at", "image_exists")
 		} else {
-			addImage(f, images, sdk.ToString(i.ImageId))
+			addImage(f, images, imageOf[n])
 		}
 	}
 }
 
-func describeSizes(ctx context.Context, c ec2API, all []types.Instance) (map[string]types.InstanceTypeInfo, error) {
-	var names []types.InstanceType
-	for _, i := range all {
-		names = append(names, i.InstanceType)
+func describeSizes(ctx context.Context, c ec2API, all []cloud.Resource) (map[string]types.InstanceTypeInfo, error) {
+	names := make([]types.InstanceType, len(all))
+	for n, r := range all {
+		names[n] = types.InstanceType(r.InstanceType)
 	}
 	slices.Sort(names)
 	out := map[string]types.InstanceTypeInfo{}
@@ -115,12 +125,8 @@ func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {
 	return out, nil
 }
 
-func describeImages(ctx context.Context, c ec2API, all []types.Instance) (map[string]types.Image, error) {
-	var ids []string
-	for _, i := range all {
-		ids = append(ids, sdk.ToString(i.ImageId))
-	}
-	slices.Sort(ids)
+func describeImages(ctx context.Context, c ec2API, all []string) (map[string]types.Image, error) {
+	ids := slices.Sorted(slices.Values(all))
 	out := map[string]types.Image{}
 	for part := range slices.Chunk(slices.Compact(ids), perFilter) {
 		got, err := c.DescribeImages(ctx, &ec2.DescribeImagesInput{

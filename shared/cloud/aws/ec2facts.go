@@ -41,7 +41,7 @@ func instanceReason(i types.Instance) string {
 }
 
 // spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is missing.
-func spotRequests(ctx context.Context, c ec2API, found []types.Instance) map[string]types.SpotInstanceType {
+func spotRequests(ctx context.Context, c ec2API, found []*types.Instance) map[string]types.SpotInstanceType {
 	var ids []string
 	for _, i := range found {
 		if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot && i.SpotInstanceRequestId != nil {

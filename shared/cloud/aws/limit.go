@@ -39,6 +39,7 @@ var defaultLimits = map[string]Limit{
 	"ecs":                {PerSecond: 15, Burst: 30},
 	"s3":                 {PerSecond: 100, Burst: 200},
 	"sqs":                {PerSecond: 50, Burst: 100},
+	"ce":                 {PerSecond: 4, Burst: 5},
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
@@ -183,7 +184,8 @@ func accountOf(a cloud.Account) string {
 }
 
 // prefixes are the names of services in permissions that do not follow from their own.
-var prefixes = map[string]string{"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag"}
+var prefixes = map[string]string{"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag",
+	"Cost Explorer": "ce", "Cost and Usage Report Service": "cur"}
 
 // permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
 func permissionPrefix(serviceID string) string {

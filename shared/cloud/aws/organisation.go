@@ -43,6 +43,15 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Organization.Id), nil
 }
 
+// managementAccount tells the number of the account that manages the organization, and pays for all.
+func (c *conn) managementAccount(ctx context.Context) (string, error) {
+	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
+	if err != nil {
+		return "", classifyError(err)
+	}
+	return sdk.ToString(out.Organization.MasterAccountId), nil
+}
+
 // Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where asking for the
 // parents of each account would be a call for each. A member is opened by the role that the connection's credentials name, under
 // its external id; the account of the connection itself by these.

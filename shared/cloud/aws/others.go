@@ -28,16 +28,29 @@ type place struct {
 	custom  bool       // an emulator or a private cloud, which have no index
 	now     time.Time
 	seen    *sightings
-	volumes chan struct{} // closed when the page of volumes that is asked for beside this source was read; nil when none is
+	// closed when what is asked for beside this source has answered; nil when it is not
+	volumes, snapshots chan struct{}
 }
 
 // awaitVolumes waits until the volumes that are listed side by side were seen.
-func (p place) awaitVolumes(ctx context.Context) {
-	if p.volumes == nil {
+func (p place) awaitVolumes(ctx context.Context) { await(ctx, p.volumes) }
+
+// awaitSnapshots waits until the snapshots that are listed side by side were seen, but not for their facts.
+func (p place) awaitSnapshots(ctx context.Context) { await(ctx, p.snapshots) }
+
+// tellSnapshots ends the wait for the snapshots.
+func (p place) tellSnapshots() {
+	if p.snapshots != nil {
+		close(p.snapshots)
+	}
+}
+
+func await(ctx context.Context, answered <-chan struct{}) {
+	if answered == nil {
 		return
 	}
 	select {
-	case <-p.volumes:
+	case <-answered:
 	case <-ctx.Done():
 	}
 }
@@ -83,6 +96,9 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	pages, errs := make([]cloud.ResourcePage, len(names)), make([]error, len(names))
 	if _, ok := left[volumes.name]; ok {
 		at.volumes = make(chan struct{})
+	}
+	if _, ok := left[snapshots.name]; ok {
+		at.snapshots = make(chan struct{})
 	}
 	cloud.InParallel(len(names), width, func(i int) {
 		pages[i], errs[i] = sourceOf(names[i]).list(ctx, at, left[names[i]])

@@ -10,19 +10,23 @@ import (
 
 var errNoneToTry = errors.New("there is nothing yet to try it on")
 
-// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster, and what AWS lets be tried without being
+// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports of bills, and what AWS lets be tried without being
 // done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.homeRegion(c.account)
-	found := make([][]cloud.Permission, len(registry)+2)
-	errs := make([]error, len(registry)+2)
+	found := make([][]cloud.Permission, len(registry)+3)
+	errs := make([]error, len(registry)+3)
 	cloud.InParallel(len(found), width, func(i int) {
 		if i == len(registry) {
 			found[i], errs[i] = c.probeClusters(ctx, home)
 			return
 		}
-		if i > len(registry) {
+		if i == len(registry)+1 {
 			found[i], errs[i] = c.probeOthers(ctx, home)
+			return
+		}
+		if i > len(registry) {
+			found[i], errs[i] = c.probeBilling(ctx)
 			return
 		}
 		o, err := c.operationsOf(registry[i].describe().Type, home)
@@ -65,7 +69,7 @@ func newPermission(capability, action string, err error) cloud.Permission {
 	if err == nil {
 		return p
 	}
-	if p.Status = "unknown"; errors.Is(err, errNoDryRun) || errors.Is(err, errNoneToTry) {
+	if p.Status = "unknown"; slices.ContainsFunc([]error{errNoDryRun, errNoneToTry, errCharged, errNoBucket}, func(is error) bool { return errors.Is(err, is) }) {
 		p.Message = err.Error()
 		return p
 	}

@@ -17,6 +17,7 @@ type RequiredActions struct {
 	Scale     []string // to discover, start, stop and change capacities
 
 	Organisation []string // to list the accounts of an organization, besides
+	Billing      []string // to read bills, besides: those of S3 in the bucket of the export
 }
 
 // ListRequiredActions returns the actions of every registered kind, sorted and each once. What customers are told to allow
@@ -28,7 +29,7 @@ func ListRequiredActions() RequiredActions {
 		n := o.open(sdk.Config{}).Needs()
 		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...), append(scale, n.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds)}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
 func sortUnique(actions ...[]string) []string {

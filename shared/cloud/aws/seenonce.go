@@ -10,11 +10,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// lastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. As many as one filter takes are
-// asked for; for more than that all snapshots of the account in the region are read, once: they are fewer calls of 1,000 each.
+// lastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. What the listing of the
+// snapshots has just told is not asked for. Else as many as one filter takes are asked for; for more than that all snapshots of the
+// account in the region are read, once: they are fewer calls of 1,000 each.
 func (s *sightings) lastSnapshots(ctx context.Context, at place, volumes []string) (map[string]time.Time, error) {
 	api := ec2.NewFromConfig(at.cfg)
 	s.mu.Lock()
+	if newest, seen := s.taken[at.region]; seen {
+		s.mu.Unlock()
+		return newest, nil
+	}
 	all := s.newest[at.region]
 	if all == nil && len(volumes) > perFilter {
 		all = sync.OnceValues(func() (map[string]time.Time, error) { return newestOf(ctx, api) })
@@ -41,6 +46,36 @@ func (s *sightings) imagesOfSnapshots(ctx context.Context, at place) (map[string
 	}
 	s.mu.Unlock()
 	return all()
+}
+
+// publicSnapshots returns which of the account's snapshots everybody may restore. They are read once for a region: the listing of public
+// ones, which are few if any, is the same for every page of snapshots.
+func (s *sightings) publicSnapshots(ctx context.Context, at place) (map[string]bool, error) {
+	s.mu.Lock()
+	all := s.public[at.region]
+	if all == nil {
+		all = sync.OnceValues(func() (map[string]bool, error) { return findPublic(ctx, ec2.NewFromConfig(at.cfg)) })
+		s.public[at.region] = all
+	}
+	s.mu.Unlock()
+	return all()
+}
+
+func findPublic(ctx context.Context, api *ec2.Client) (map[string]bool, error) {
+	public := map[string]bool{}
+	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
+		OwnerIds: []string{"self"}, RestorableByUserIds: []string{"all"}, MaxResults: sdk.Int32(1000),
+	})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range out.Snapshots {
+			public[sdk.ToString(s.SnapshotId)] = true
+		}
+	}
+	return public, nil
 }
 
 func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
@@ -71,11 +106,16 @@ func newestOf(ctx context.Context, api *ec2.Client, filters ...types.Filter) (ma
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range out.Snapshots {
-			if made := sdk.ToTime(s.StartTime).UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {
-				last[sdk.ToString(s.VolumeId)] = made
-			}
-		}
+		addNewest(last, out.Snapshots)
 	}
 	return last, nil
+}
+
+// addNewest adds to last when the newest of the snapshots of each volume was made.
+func addNewest(last map[string]time.Time, all []types.Snapshot) {
+	for _, s := range all {
+		if made := sdk.ToTime(s.StartTime).UTC(); made.After(last[sdk.ToString(s.VolumeId)]) {
+			last[sdk.ToString(s.VolumeId)] = made
+		}
+	}
 }

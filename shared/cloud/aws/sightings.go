@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +19,12 @@ type sightings struct {
 	mu        sync.Mutex
 	instances map[string]instanceSight
 	volumes   map[string]bool
-	whole     map[string]bool // regions of which all volumes were seen
+	whole     map[string]bool                 // regions of which all volumes were seen
+	taken     map[string]map[string]time.Time // by region of which all snapshots were seen, the newest of each volume
 	// by region, read when they are first wanted
 	newest map[string]func() (map[string]time.Time, error) // snapshots, by volume
 	images map[string]func() (map[string]int, error)       // how many, by snapshot
+	public map[string]func() (map[string]bool, error)      // which snapshots everybody may restore
 }
 
 // instanceSight is what facts of other resources tell of an instance.
@@ -35,6 +38,7 @@ func newSightings() *sightings {
 	return &sightings{
 		instances: map[string]instanceSight{}, volumes: map[string]bool{}, whole: map[string]bool{},
 		newest: map[string]func() (map[string]time.Time, error){}, images: map[string]func() (map[string]int, error){},
+		public: map[string]func() (map[string]bool, error){}, taken: map[string]map[string]time.Time{},
 	}
 }
 
@@ -45,6 +49,8 @@ func (s *sightings) watch(stack *middleware.Stack) error {
 		switch got := out.Result.(type) {
 		case *ec2.DescribeInstancesOutput:
 			s.addInstances(flatten(got))
+		case *ec2.DescribeSnapshotsOutput:
+			s.addSnapshots(awsmiddleware.GetRegion(ctx), in.Parameters.(*ec2.DescribeSnapshotsInput), got)
 		case *ec2.DescribeVolumesOutput:
 			s.addVolumes(awsmiddleware.GetRegion(ctx), in.Parameters.(*ec2.DescribeVolumesInput), got)
 		}
@@ -53,11 +59,11 @@ func (s *sightings) watch(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Sight", look), middleware.After)
 }
 
-func (s *sightings) addInstances(found []types.Instance) {
+func (s *sightings) addInstances(found []*types.Instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, i := range found {
-		s.instances[sdk.ToString(i.InstanceId)] = sightOf(i)
+		s.instances[sdk.ToString(i.InstanceId)] = sightOf(*i)
 	}
 }
 
@@ -80,6 +86,19 @@ func (s *sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got 
 	if begun = begun || in.NextToken == nil; begun {
 		s.whole[region] = got.NextToken == nil
 	}
+}
+
+// addSnapshots takes in a listing of all snapshots that the account owns, where one answer holds them all, as it mostly does.
+func (s *sightings) addSnapshots(region string, in *ec2.DescribeSnapshotsInput, got *ec2.DescribeSnapshotsOutput) {
+	some := len(in.Filters)+len(in.SnapshotIds)+len(in.RestorableByUserIds) > 0 || in.NextToken != nil || got.NextToken != nil
+	if some || !slices.Equal(in.OwnerIds, []string{"self"}) {
+		return
+	}
+	newest := map[string]time.Time{}
+	addNewest(newest, got.Snapshots)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken[region] = newest
 }
 
 // unseenInstances returns those of ids that were not described yet.

@@ -57,6 +57,47 @@ func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 	}
 }
 
+// TestEverythingElse_ReadsSnapshotsOnce lists volumes, more than one filter takes, and their snapshots. When one answer holds all
+// snapshots, volumes take theirs from it; which of them are public is asked once, however many pages there are.
+func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		page int // of the twin's listings
+		want int // calls
+	}{
+		{"one page: the listing, and the public ones", 0, 2},
+		{"five pages: the listing, once more for the volumes, and the public ones", 100, 11},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tw, conn := connect(t)
+			tw.Page = c.page
+			const n = 450
+			for i := range n {
+				volume := "vol-" + strconv.Itoa(i)
+				tw.AddVolume(twin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8})
+				tw.AddSnapshot(twin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume, SizeGB: 8, Public: i == 7})
+			}
+			tw.AddVolume(twin.Volume{ID: "vol-bare", Region: region, Type: "gp3", SizeGB: 8})
+			others, _ := listOthers(t, conn, region)
+			if got := len(tw.Calls("ec2:DescribeSnapshots")); got != c.want {
+				t.Errorf("%d calls of DescribeSnapshots, want %d", got, c.want)
+			}
+			kept, public := 0, 0
+			for _, r := range others {
+				if made, ok := r.Facts["last_snapshot_at"]; ok && made != any(cloud.Epoch) {
+					kept++
+				}
+				if r.Facts["public"] == true {
+					public++
+				}
+			}
+			if kept != n || public != 1 {
+				t.Errorf("%d volumes with a snapshot and %d public snapshots; want %d and 1", kept, public, n)
+			}
+		})
+	}
+}
+
 // listAll reads all pages of a kind.
 func listAll(t *testing.T, c cloud.Conn, kind string) (all []cloud.Resource) {
 	t.Helper()

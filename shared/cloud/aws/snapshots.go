@@ -27,6 +27,7 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	out, err := api.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
 		OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
 	})
+	at.tellSnapshots() // also of a failure
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -40,7 +41,7 @@ func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePa
 	at.awaitVolumes(ctx)
 	addSources(ctx, at, out.Snapshots, p.Resources)
 	addImageCounts(ctx, at, out.Snapshots, p.Resources)
-	addPublic(ctx, api, out.Snapshots, p.Resources)
+	addPublic(ctx, at, out.Snapshots, p.Resources)
 	if !at.custom { // AWS alone keeps snapshots ready
 		addFastRestores(ctx, api, out.Snapshots, p.Resources)
 	}
@@ -96,20 +97,11 @@ func addImageCounts(ctx context.Context, at place, all []types.Snapshot, found [
 }
 
 // addPublic adds which snapshots everybody may restore: those of the account's that the listing of public ones has.
-func addPublic(ctx context.Context, api *ec2.Client, all []types.Snapshot, found []cloud.Resource) {
-	public := map[string]bool{}
-	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{
-		OwnerIds: []string{"self"}, RestorableByUserIds: []string{"all"}, MaxResults: sdk.Int32(1000),
-	})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			missAll(found, err, "ec2:DescribeSnapshots", "public")
-			return
-		}
-		for _, s := range out.Snapshots {
-			public[sdk.ToString(s.SnapshotId)] = true
-		}
+func addPublic(ctx context.Context, at place, all []types.Snapshot, found []cloud.Resource) {
+	public, err := at.seen.publicSnapshots(ctx, at)
+	if err != nil {
+		missAll(found, err, "ec2:DescribeSnapshots", "public")
+		return
 	}
 	for i, s := range all {
 		found[i].Facts["public"] = public[sdk.ToString(s.SnapshotId)]

@@ -34,6 +34,7 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 		p.Resources = append(p.Resources, volumeResource(at, v))
 	}
 	addInstanceStates(ctx, at, p.Resources, true)
+	at.awaitSnapshots(ctx)
 	addLastSnapshots(ctx, at, out.Volumes, p.Resources)
 	return p, nil
 }

@@ -37,6 +37,8 @@ type Options struct {
 	PrivateAddresses bool
 	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
 	Transport http.RoundTripper
+	// PriceLists is where the retail prices are; "" is where Azure tells them.
+	PriceLists string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
 	// Attempts is how often a call is tried that Azure says may be tried again.

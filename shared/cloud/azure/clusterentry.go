@@ -56,6 +56,8 @@ func (k aksCluster) enterable(name string) error {
 			Class: cloud.Unsupported, Code: "NoEntra",
 			Message: name + " does not take tokens of Microsoft Entra: switch that on (az aks update --enable-aad), or register the cluster with a kubeconfig",
 		}
+	case strings.EqualFold(k.PowerState.Code, "stopped") && state != "starting" && state != "deleting":
+		return &cloud.Error{Class: cloud.Moving, Code: cloud.ClusterStopped, Message: name + " is stopped: nothing answers in it until it is started"}
 	case !strings.EqualFold(k.PowerState.Code, "running"), state == "creating", state == "deleting":
 		return &cloud.Error{Class: cloud.Moving, Code: "NotRunning", Message: name + " is " + k.PowerState.Code + ", " + k.ProvisioningState + ": nothing answers in it"}
 	}

@@ -64,7 +64,7 @@ func TestAKS_ThatCannotBeEnteredSaysWhy(t *testing.T) {
 			cloud.Unsupported, "the AKS cluster main is private: its API server has no public endpoint",
 		},
 		{"one without Entra", func(r *twin.Resource) { delete(r.Properties(), "aadProfile") }, cloud.Unsupported, "--enable-aad"},
-		{"one that is stopped", func(r *twin.Resource) { r.Properties()["powerState"] = map[string]any{"code": "Stopped"} }, cloud.Moving, "is Stopped, Succeeded"},
+		{"one that is stopped", func(r *twin.Resource) { r.Properties()["powerState"] = map[string]any{"code": "Stopped"} }, cloud.Moving, cloud.ClusterStopped},
 		{"one that is being made", func(r *twin.Resource) { r.Properties()["provisioningState"] = "Creating" }, cloud.Moving, "Creating"},
 		{"an address that is none", func(r *twin.Resource) { r.Endpoint = "ftp://prod" }, cloud.Invalid, "server is not an https address"},
 	}

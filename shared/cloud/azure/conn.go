@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/clock"
@@ -25,16 +26,19 @@ var regionName = regexp.MustCompile(`^[a-z0-9]{2,64}$`)
 
 // conn is a connection to one subscription.
 type conn struct {
-	account      cloud.Account
-	client       *armClient
-	tokens       azcore.TokenCredential
-	metrics      metricClient
-	clock        clock.Clock
-	stranger     azcore.TokenCredential // what must not open the account; nil where that is not tried
-	overview     overview
-	acquaintance acquaintance
-	mu           sync.Mutex
-	found        string // the subscription of an account that names none
+	account cloud.Account
+	client  *armClient
+	tokens  azcore.TokenCredential
+	metrics metricClient
+	storage runtime.Pipeline
+	// storageEndpoint is a custom endpoint's; "" where storage accounts have hosts of their own
+	storageEndpoint string
+	clock           clock.Clock
+	stranger        azcore.TokenCredential // what must not open the account; nil where that is not tried
+	overview        overview
+	acquaintance    acquaintance
+	mu              sync.Mutex
+	found           string // the subscription of an account that names none
 }
 
 // subscription returns the id of the subscription. An account that names none has to have one alone.

@@ -166,6 +166,9 @@ func messageOf(e *azcore.ResponseError) string {
 			return m
 		}
 	}
+	if m := storageMessage(body); m != "" {
+		return m
+	}
 	return fmt.Sprintf("Azure answered %d and gave no message", e.StatusCode)
 }
 

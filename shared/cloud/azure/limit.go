@@ -29,6 +29,9 @@ var defaultLimits = map[string]Limit{
 	started:      {PerSecond: 8, Burst: 1350},
 	// 360,000 calls of the metrics of a subscription in an hour, for each region.
 	"metrics": {PerSecond: 50, Burst: 50},
+	// Cost Management: 12 units in 10 seconds, 60 in a minute, a month's question being one.
+	"query":   {PerSecond: 0.9, Burst: 4},
+	"storage": {PerSecond: 200, Burst: 400},
 }
 
 // endpointLimits are for accounts at an address of their own, where Azure's limits do not hold: what is there says itself when it is
@@ -86,6 +89,9 @@ func (p pacer) Do(req *policy.Request) (*http.Response, error) {
 // keys are the buckets that a request is taken from.
 func (p pacer) keys(r *http.Request) []throttle.Key {
 	path := strings.ToLower(r.URL.Path)
+	if strings.HasSuffix(r.URL.Host, blobHost) {
+		return []throttle.Key{{Account: strings.TrimSuffix(r.URL.Host, blobHost), API: "storage"}}
+	}
 	keys := []throttle.Key{{Account: p.subscription + "/" + p.principal, API: apiOf(r.Method, path)}}
 	if api := machinesAPI(path); api != "" {
 		region, _ := r.Context().Value(regionKey{}).(string)
@@ -121,6 +127,8 @@ func apiOf(method, path string) string {
 		return "graph"
 	case strings.HasSuffix(path, "/metrics:getbatch"):
 		return "metrics"
+	case strings.HasSuffix(path, "/microsoft.costmanagement/query"):
+		return "query"
 	case method == http.MethodGet:
 		return "arm:read"
 	case method == http.MethodDelete:
@@ -145,13 +153,21 @@ func (p pacer) learn(keys []throttle.Key, resp *http.Response) {
 	}
 }
 
-// retryAfter returns the seconds that an answer names; 0 when it names none.
+// costsRetryAfter begins the headers by which Cost Management names how long each of its quotas is used up.
+const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
+
+// retryAfter returns the longest of the seconds that an answer names; 0 when it names none.
 func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
+	longest := 0
+	for name, values := range h {
+		if name != "Retry-After" && !(strings.HasPrefix(name, costsRetryAfter) && strings.HasSuffix(strings.ToLower(name), "-retry-after")) {
+			continue
+		}
+		if seconds, err := strconv.Atoi(values[0]); err == nil {
+			longest = max(longest, seconds)
+		}
 	}
-	return time.Duration(min(seconds, 3600)) * time.Second
+	return time.Duration(min(longest, 3600)) * time.Second
 }
 
 // clockTime reads "00:00:05"; what cannot be read is 0.

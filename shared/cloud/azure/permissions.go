@@ -28,6 +28,8 @@ type RequiredActions struct {
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
 	Organisation []string // to list the subscriptions of a management group besides
+	Billing      []string // to find and to check bills, besides
+	BillingData  []string // to read them, in the storage account
 }
 
 // ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that customers are
@@ -38,7 +40,7 @@ func ListRequiredActions() RequiredActions {
 	for _, k := range registry {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds)}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds), []string{blobsNeed}}
 }
 
 func sortUnique(actions ...[]string) []string {
@@ -94,6 +96,8 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 		add("start_stop", k.needs.startStop...)
 		add("scale", k.needs.scale...)
 	}
+	add("billing", billingNeeds...)
+	out = append(out, cloud.Permission{Capability: "billing", Action: blobsNeed, Status: "unknown", Message: "it is given in the storage account: the first delivery will tell"})
 	return out, nil
 }
 

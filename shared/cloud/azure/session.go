@@ -53,7 +53,13 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 	if err != nil {
 		return nil, errInvalid("the account cannot be opened: %v", err)
 	}
-	out := &conn{account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock}
+	out := &conn{
+		account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock,
+		storage: newPipeline(token, storageScope, o),
+	}
+	if a.EndpointURL != "" {
+		out.storageEndpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
+	}
 	if a.AuthMethod == federation && a.EndpointURL == "" {
 		out.stranger, err = p.credential(a, o, anyAudience)
 	}
@@ -62,12 +68,17 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 
 // newMetricClient makes the client of metrics. A custom endpoint is its host, too.
 func newMetricClient(a cloud.Account, token azcore.TokenCredential, o policy.ClientOptions) metricClient {
-	bearer := runtime.NewBearerTokenPolicy(token, []string{metricsScope}, nil)
-	m := metricClient{pipeline: runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)}
+	m := metricClient{pipeline: newPipeline(token, metricsScope, o)}
 	if a.EndpointURL != "" {
 		m.endpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
 	}
 	return m
+}
+
+// newPipeline makes the pipeline of a service that takes tokens of its own.
+func newPipeline(token azcore.TokenCredential, scope string, o policy.ClientOptions) runtime.Pipeline {
+	bearer := runtime.NewBearerTokenPolicy(token, []string{scope}, nil)
+	return runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)
 }
 
 // clientOptions are those of the clients of tokens and of the resource manager.

@@ -52,6 +52,8 @@ var codes = map[string]cloud.Class{
 	"ABORTED":                             cloud.Moving,
 	"quotaExceeded":                       cloud.Invalid,
 	"QUOTA_EXCEEDED":                      cloud.Invalid,
+	"jobRateLimitExceeded":                cloud.Throttled,
+	"tableUnavailable":                    cloud.Transient,
 	"authError":                           cloud.Refused,
 	"UNAUTHENTICATED":                     cloud.Refused,
 	"ACCESS_TOKEN_SCOPE_INSUFFICIENT":     cloud.Refused,

@@ -39,6 +39,10 @@ type Options struct {
 	OAuth OAuthClient
 	// Transport carries the requests to Google itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
 	Transport http.RoundTripper
+	// PriceLists is where the catalogue of prices is; "" is where Google has it. PricesKey is an API key that it is shown to, and to nobody
+	// else.
+	PriceLists string
+	PricesKey  string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
 	// Attempts is how often a call is tried that Google says may be tried again.

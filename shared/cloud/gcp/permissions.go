@@ -39,7 +39,11 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 		}
 	}
 	for i, a := range asked {
-		if asked[i].Status = "granted"; !granted[a.Action] {
+		if asked[i].Status = "granted"; !granted[a.Action] && a.Capability == "billing" && a.Action != "bigquery.jobs.create" {
+			asked[i].Status, asked[i].Message = "unknown", "not on project "+c.project+": it may be given in the dataset of the billing export"
+			continue
+		}
+		if !granted[a.Action] {
 			asked[i].Status, asked[i].Message = "denied", "the credentials lack "+a.Action+" on project "+c.project
 		}
 	}
@@ -61,6 +65,7 @@ func listNeeds() []cloud.Permission {
 	add("discover", sortUnique(projectNeeds, discover))
 	add("start_stop", sortUnique(startStop))
 	add("scale", sortUnique(scale))
+	add("billing", sortUnique(billingNeeds))
 	return out
 }
 

@@ -8,6 +8,7 @@ type RequiredPermissions struct {
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
 	Organisation []string // to list the projects of an organization, or of a folder, besides
+	Billing      []string // to read bills, besides
 }
 
 // ListRequiredPermissions returns the permissions of every registered kind, sorted and each once. What customers are told to allow is
@@ -17,7 +18,7 @@ func ListRequiredPermissions() RequiredPermissions {
 	for _, k := range registry {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
 	}
-	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds)}
+	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
 // ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does not use may

@@ -14,6 +14,7 @@ import (
 
 	"cloud.google.com/go/auth"
 	"google.golang.org/api/alloydb/v1"
+	"google.golang.org/api/bigquery/v2"
 	"google.golang.org/api/cloudasset/v1"
 	resourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 	"google.golang.org/api/compute/v1"
@@ -47,9 +48,12 @@ type session struct {
 	notebooks *notebooks.Service
 	dataproc  *dataproc.Service
 	alloydb   *alloydb.Service
+	bigquery  *bigquery.Service
 
 	mu     sync.Mutex
 	number string // of the project, once it was asked for
+	// scanned is how many bytes questions about bills have scanned
+	scanned int64
 
 	beside acquaintance
 }
@@ -92,7 +96,7 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 // openClients makes the REST clients over one HTTP client, which knows credentials, limits and addresses.
 func (s *session) openClients(ctx context.Context, c *http.Client) error {
 	o := []option.ClientOption{option.WithHTTPClient(c)}
-	var errs [11]error
+	var errs [12]error
 	s.compute, errs[0] = compute.NewService(ctx, o...)
 	s.sql, errs[1] = sqladmin.NewService(ctx, o...)
 	s.gke, errs[2] = container.NewService(ctx, o...)
@@ -104,6 +108,7 @@ func (s *session) openClients(ctx context.Context, c *http.Client) error {
 	s.notebooks, errs[8] = notebooks.NewService(ctx, o...)
 	s.dataproc, errs[9] = dataproc.NewService(ctx, o...)
 	s.alloydb, errs[10] = alloydb.NewService(ctx, o...)
+	s.bigquery, errs[11] = bigquery.NewService(ctx, o...)
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("make the clients of Google Cloud: %w", err)
 	}

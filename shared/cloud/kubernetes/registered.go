@@ -98,6 +98,7 @@ type place struct {
 	Cluster string      `json:"c"` // the one to list
 	Page    string      `json:"p,omitempty"`
 	Class   cloud.Class `json:"k,omitempty"`
+	Stopped bool        `json:"s,omitempty"` // the failure is that a cluster is stopped
 	Failed  string      `json:"f,omitempty"`
 }
 
@@ -158,8 +159,8 @@ func notLetIn(cluster string, err error) error {
 //
 //nolint:revive // what was listed, and where
 func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage, error) {
-	if err != nil && p.Failed == "" {
-		p.Class, p.Failed = cloud.ClassOf(err), (here[i].Name + ": " + err.Error())
+	if err != nil && (p.Failed == "" || p.Stopped) { // what fails is worth more
+		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped, here[i].Name+": "+err.Error()
 		p.Failed = p.Failed[:min(len(p.Failed), longestFailure)]
 	}
 	switch {
@@ -182,7 +183,11 @@ func (p place) failure() error {
 	if p.Failed == "" {
 		return nil
 	}
-	return &cloud.Error{Class: p.Class, Message: p.Failed}
+	e := &cloud.Error{Class: p.Class, Message: p.Failed}
+	if p.Stopped {
+		e.Code, e.Message = cloud.ClusterStopped, strings.TrimPrefix(p.Failed, cloud.ClusterStopped+": ")
+	}
+	return e
 }
 
 // opened are the clusters of a region by their uids, and what kept others from being asked.

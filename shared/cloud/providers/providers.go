@@ -26,8 +26,9 @@ func New(p *platform.Platform) cloud.Providers {
 		}),
 		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
 			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
-			OAuth: gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
-			Store: p.Table, Log: p.Log,
+			PricesKey: p.Settings.GooglePricesKey,
+			OAuth:     gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
+			Store:     p.Table, Log: p.Log,
 		}),
 		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
 	}

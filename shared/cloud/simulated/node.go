@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lamplighter.dev/shared/cloud"
 )
 
 // node is one resource by arithmetic: its kind, its region (places in kinds and regionNames) and its number there.
@@ -43,6 +45,8 @@ const (
 	asVolume
 	asPattern
 	asNoCapacity
+	asCovered
+	asUneven
 )
 
 // pick draws one of choices.
@@ -132,9 +136,13 @@ func (s *settings) tagsOf(n node) map[string]string {
 		return nil
 	}
 	app, team := s.pick(n, asApp, apps), s.pick(n, asTeam, teams)
-	return map[string]string{
+	tags := map[string]string{
 		"app": app, "env": s.pick(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
 	}
+	if kinds[n.kind].Type == cloud.AWSLambda && s.drawProperty(n, asBarred)%4 == 0 {
+		tags[allowStop] = "true"
+	}
+	return tags
 }
 
 // createdAt returns when the node was made: some time in 2025.

@@ -86,3 +86,25 @@ func TestOthers_WhatCannotBeStoppedSaysSo(t *testing.T) {
 		t.Errorf("stop of a volume: %v", got[0].Err)
 	}
 }
+
+// As at AWS, the owner of a function says with a tag that it may be stopped.
+func TestOthers_FunctionsAreStoppedByOptInAlone(t *testing.T) {
+	allowed, refused := 0, 0
+	for _, r := range others(t, map[string]string{"size": "3000", "kinds": "*", "regions": "1"}) {
+		if r.Type != cloud.AWSLambda {
+			continue
+		}
+		in, why := r.Tags["lamplighter:allow-stop"] == "true", r.Unschedulable
+		if in != (why == "") || !in && !strings.Contains(why, "lamplighter:allow-stop") {
+			t.Errorf("%s with %v: %q", r.UID, r.Tags, why)
+		}
+		if in {
+			allowed++
+		} else {
+			refused++
+		}
+	}
+	if allowed == 0 || refused == 0 {
+		t.Errorf("%d may be stopped, %d may not; want some of both", allowed, refused)
+	}
+}

@@ -106,6 +106,9 @@ func (s *settings) parent(n node) string {
 	return ""
 }
 
+// allowStop is the tag with which AWS's kind lets a function be stopped; one in four has it here.
+const allowStop = "lamplighter:allow-stop"
+
 // whyUnschedulable returns why the node can never be started or stopped: the cases that each real cloud has.
 func (s *settings) whyUnschedulable(n node) string {
 	if g, _, ok := s.groupOf(n); ok {
@@ -119,6 +122,8 @@ func (s *settings) whyUnschedulable(n node) string {
 		return "read replica: a replica or its source cannot be stopped"
 	case rare && n.kind == kindECS:
 		return "service of scheduling strategy DAEMON: it has no desired count"
+	case kinds[n.kind].Type == cloud.AWSLambda && s.tagsOf(n)[allowStop] != "true":
+		return "Lambda functions are stopped only where their tag " + allowStop + " is true"
 	}
 	return ""
 }

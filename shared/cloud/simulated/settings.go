@@ -25,6 +25,8 @@ import (
 //	pageSize            resources in a page of a listing (1000, the most)
 //	limits              "true": calls and instances are limited as AWS documents it for EC2
 //	clusterStatus       how all Kubernetes clusters are: active, creating, updating, deleting or failed ("active")
+//	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none" (cur when the account number is
+//	                    even, else focus)
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -39,6 +41,8 @@ import (
 //	noCapacity          rate of resources that the cloud has no room to start
 //	vanish              rate of resources that are gone
 //	slow                rate of calls that take slowMillis (5000) longer; more than 30 s in all is a time-out
+//	billFault           what is wrong with bills: "truncated", "brokenRow", "wrongMonth", "rows", "total", "missingFile"
+//	billFaultMonth      of which month ("2026-03"; the newest)
 type settings struct {
 	number  string // account number
 	key     uint64 // hash of account number and seed: what makes this cloud different from others
@@ -55,6 +59,7 @@ type settings struct {
 
 	clusterStatus cloud.ClusterStatus
 	organisation  organisation
+	billing       billing
 }
 
 // parseSettings reads the settings of a.
@@ -65,7 +70,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
 	s.key = hashParts(s.number, r.text("seed", "1"))
 	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
-	s.limited = r.readFlag("limits")
+	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()
 	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {

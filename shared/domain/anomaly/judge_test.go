@@ -2,6 +2,7 @@ package anomaly
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/foundation/money"
@@ -131,11 +132,11 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 		days = append(days, money.MustParse(next))
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
-	got := ""
+	var got []string
 	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 28) {
-		got += fmt.Sprintf("%d %s %v;", f.Day-28, f.Severity, f.Tells())
+		got = append(got, fmt.Sprint(f.Day-28, " ", f.Severity, " ", f.Tells()))
 	}
-	if want := "0 warning true;1 warning false;2 critical true;3 warning false;5 warning true;"; got != want {
+	if want := "0 warning true;1 warning false;2 critical true;3 warning false;5 warning true"; strings.Join(got, ";") != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 	r.Latch = false

@@ -142,18 +142,18 @@ func TestRules_OnTheLabelledSet(t *testing.T) {
 // A pass over 100,000 series of the days that a night judges; the bar is 5 s.
 func BenchmarkRules_Pass(b *testing.B) {
 	set := readLabelled(b)
-	var real []Scope
+	var resources []Scope
 	for s := range set {
 		if s.Type == Resource {
-			real = append(real, s)
+			resources = append(resources, s)
 		}
 	}
-	slices.SortFunc(real, func(x, y Scope) int { return compareIDs(x, y) })
+	slices.SortFunc(resources, compareIDs)
 	all := make([]Series, 100_000)
 	for i := range all {
 		at := i * 7 % (labelledDays - WindowDays)
-		days := set[real[i%len(real)]].usage[at : at+WindowDays]
-		all[i] = Series{Scope: Scope{Resource, real[i%len(real)].ID}, Days: days, Until: WindowDays, Within: []Scope{{CloudAccount, "ca_1"}}}
+		days := set[resources[i%len(resources)]].usage[at : at+WindowDays]
+		all[i] = Series{Scope: Scope{Resource, resources[i%len(resources)].ID}, Days: days, Until: WindowDays, Within: []Scope{{CloudAccount, "ca_1"}}}
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	b.ResetTimer()

@@ -10,7 +10,7 @@ import (
 // severity once.
 func Merge(old Record, f *Finding, day, now time.Time) Record {
 	next := old
-	next.ID, next.Type, next.ScopeID, next.Day = IDOf(f.Scope, day), f.Type, f.Scope.ID, day
+	next.ID, next.Type, next.ScopeID, next.Day = IDOf(f.Scope, day), f.Type, f.ID, day
 	next.Cost, next.Baseline, next.Severity, next.NewSpend, next.Continues = f.Cost, f.Baseline, f.Severity, f.NewSpend, f.Continues
 	next.ExplainedBy = ""
 	if f.ExplainedBy != nil {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -58,6 +60,12 @@ type Record struct {
 // Spike returns the numbers of an anomaly.
 func (r *Record) Spike() Spike {
 	return Spike{Cost: r.Cost, Baseline: r.Baseline, Severity: r.Severity, NewSpend: r.NewSpend}
+}
+
+// SeenIn reports whether who may see scopes, in which these resources lie, may see the anomaly: with everything all, else those of the own
+// teams and resources. The cost of a wider scope would tell what else it holds.
+func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
+	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource && resources.HasUID(r.ScopeID)
 }
 
 // IDOf returns the id of the anomaly of a scope and day: there is one.

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -126,6 +128,12 @@ func (b *Budget) Dimension() (dim, value string) {
 	case Org:
 	}
 	return "", ""
+}
+
+// SeenIn reports whether who may see scopes, in which these resources lie, may see how the budget stands: with everything all, else those of
+// the own teams and resources. The cost of a wider scope would tell what else it holds.
+func (b *Budget) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
+	return scopes.All || b.ScopeType == Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == Resource && resources.HasUID(b.ScopeID)
 }
 
 // String names a budget in messages.

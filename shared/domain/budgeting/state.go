@@ -1,6 +1,7 @@
 package budgeting
 
 import (
+	"cmp"
 	"time"
 
 	"lamplighter.dev/shared/foundation/money"
@@ -116,4 +117,11 @@ func (s *State) PercentUsed() float64 {
 		down = down.Sub(money.FromInt(1))
 	}
 	return float(down) / 10
+}
+
+var badness = map[Signal]int{Red: 0, Yellow: 1, Green: 2}
+
+// CompareWorst orders states: red, yellow, green, and of a colour first what is spent furthest.
+func CompareWorst(a, b State) int {
+	return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed(), a.PercentUsed()), cmp.Compare(a.Budget.Name, b.Budget.Name))
 }

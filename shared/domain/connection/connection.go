@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -86,9 +88,9 @@ func ErrName(a inventory.Account) error {
 	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
 }
 
-// Create stores the account a, which has an id, takes its native id and name, and records its first discovery and when the next are
-// due, all in one transaction with more. Whoever calls starts the job's machine. What is in use is fault.Conflict, as is a
-// condition of more that does not hold.
+// Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the first import of its bills,
+// which it starts, and when the next are due, all in one transaction with more. Whoever calls starts the job's machine. What is in use
+// is fault.Conflict, as is a condition of more that does not hold.
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more ...table.Write) (discovery.Job, error) {
 	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
@@ -99,8 +101,15 @@ func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 	if err != nil {
 		return j, err
 	}
-	ws = append(append(own, ws...), more...)
-	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
+	bills, first, err := billing.NewFirst(org, a.ID, a.CreatedAt)
+	if err != nil {
+		return j, err
+	}
+	ws = slices.Concat(own, ws, first, more)
+	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix, billing.DuePrefix), ws...)
+	if err == nil {
+		billing.StartMachine(ctx, p, bills)
+	}
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return j, fault.Wrap("store account "+a.ID, err)

@@ -59,7 +59,7 @@ func (o Opener) Open(ctx context.Context, org string, a inventory.Account, more 
 	return NewRecord(a), nil
 }
 
-// CheckAccount brings the name into shape, and refuses names, regions and endpoints that cannot be: fault.Invalid names the field.
+// CheckAccount brings the name into shape, and refuses names, regions, endpoints and places of bills that cannot be: fault.Invalid names the field.
 func (o Opener) CheckAccount(a *inventory.Account) error {
 	var err error
 	if a.Name, err = displayname.CleanName("name", a.Name, MaxName); err != nil {
@@ -73,8 +73,8 @@ func (o Opener) CheckAccount(a *inventory.Account) error {
 			return fault.New(fault.Invalid, "regions: %.64q is not a region", r)
 		}
 	}
-	if a.EndpointURL == "" {
-		return nil
+	if err = checkBilling(*a); err != nil || a.EndpointURL == "" {
+		return err
 	}
 	if !o.P.Settings.CustomEndpoints {
 		return fault.New(fault.Invalid, "endpointURL: this deployment accepts no custom endpoints")
@@ -162,6 +162,7 @@ func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table
 	ws := []table.Write{table.Update(inventory.AccountKey(org, a.ID), []table.Change{
 		table.Set("name", a.Name), table.Set("authMethod", a.AuthMethod), table.Set("permissionLevel", a.PermissionLevel),
 		table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("sealed", a.Sealed),
+		table.Set("billing", a.Billing),
 		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),
 	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano)))}
 	if !strings.EqualFold(old.Name, a.Name) {

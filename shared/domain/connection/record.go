@@ -18,6 +18,7 @@ type Account struct {
 	PermissionLevel  string     `json:"permissionLevel" enum:"read_only,read_write"`
 	Regions          []string   `json:"regions" doc:"The regions that are discovered; empty means every enabled one"`
 	EndpointURL      *string    `json:"endpointURL" doc:"An emulator or a private cloud, else null"`
+	Billing          *Billing   `json:"billing" doc:"Where its bills are, as it was connected; null where they are found"`
 	Status           string     `json:"status" enum:"connecting,connected,degraded,disconnected"`
 	Error            *string    `json:"error" doc:"Why the account is degraded or disconnected, in the cloud's own words, else null"`
 	LastDiscoveredAt *time.Time `json:"lastDiscoveredAt" doc:"Null until it is discovered"`
@@ -34,7 +35,8 @@ func NewRecord(a inventory.Account) Account {
 	return Account{
 		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
 		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
-		Status: a.Status, Error: rest.Optional(a.Error),
+		Billing: newBilling(a.Billing),
+		Status:  a.Status, Error: rest.Optional(a.Error),
 		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
 		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
 		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,

@@ -83,7 +83,7 @@ func (q *Question) check() error {
 	return nil
 }
 
-// Ask answers a question: a round trip for the pointers, and one for every 24 chunks that are not in memory.
+// Ask answers a question: a round trip for the pointers, and one for each batch of chunks that are not in memory.
 func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error) {
 	q.From, q.To = q.From.UTC(), q.To.UTC()
 	if err := q.check(); err != nil {
@@ -100,7 +100,7 @@ func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error)
 func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Question) (Answer, error) {
 	t := newTally(&q)
 	for _, some := range batches(spansOf(pointers, &q), t) {
-		if err := s.count(ctx, org, some, t); err != nil {
+		if err := s.count(ctx, org, some.pieces, t); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -114,11 +114,21 @@ type piece struct {
 	chunks []wanted
 }
 
-// batches puts blocks together that are read in one round trip, when none of them is in memory.
-func batches(spans []span, t *tally) [][]piece {
-	var out [][]piece
-	var some []piece
-	parts := 0
+// batch is pieces that are read in one round trip, when none of them is in memory.
+type batch struct {
+	pieces []piece
+	parts  int // items
+	lines  int // of all items
+}
+
+// fits reports whether a piece may be read with the others: as many as their lines let expect to be bearable.
+func (b *batch) fits(parts, lines int) bool {
+	return b.parts == 0 || b.parts+parts <= keysAtOnce && b.lines+lines <= partsAtOnce*blockLines
+}
+
+// batches puts the blocks that a question reads together.
+func batches(spans []span, t *tally) []batch {
+	out := []batch{{}}
 	for i := range spans {
 		p := spans[i].pointer
 		blocks, rolled := p.Blocks, false
@@ -128,18 +138,16 @@ func batches(spans []span, t *tally) [][]piece {
 		for n := range blocks {
 			one := piece{span: &spans[i], place: place{p, n, rolled}}
 			one.chunks = one.place.chunks(t.families(&spans[i]))
-			size := 0
+			parts := 0
 			for _, c := range one.chunks {
-				size += c.parts
+				parts += c.parts
 			}
-			if parts+size > partsAtOnce && len(some) > 0 {
-				out, some, parts = append(out, some), nil, 0
+			if !out[len(out)-1].fits(parts, parts*blocks[n].Lines) {
+				out = append(out, batch{})
 			}
-			some, parts = append(some, one), parts+size
+			last := &out[len(out)-1]
+			last.pieces, last.parts, last.lines = append(last.pieces, one), last.parts+parts, last.lines+parts*blocks[n].Lines
 		}
-	}
-	if len(some) > 0 {
-		out = append(out, some)
 	}
 	return out
 }

@@ -103,9 +103,9 @@ func (b *lineBlock) word(dim string) column {
 	case ResourceDim:
 		return b.nth(resourceFamily, 0)
 	case TeamDim:
-		return b.nth(stampFamily, 0)
+		return b.nth(stampFamily, teamsColumn)
 	case GroupDim:
-		return b.nth(stampFamily, 1)
+		return b.nth(stampFamily, groupsColumn)
 	}
 	if n, ok := wordNumbers[dim]; ok {
 		return b.nth(wordsFamily, n)

@@ -19,8 +19,9 @@ const (
 	maxPart = 250_000
 	// maxContent bounds what a chunk may hold, before memory is taken for it.
 	maxContent = 64 << 20
-	// partsAtOnce is how many items are written, or read, in one round trip.
+	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of smaller ones.
 	partsAtOnce = 24
+	keysAtOnce  = 100
 )
 
 // compressor and decompressor have constant options, so that they are right or no test passes.
@@ -121,7 +122,7 @@ func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte
 // was asked: that is asked again.
 func (s *Store) readItems(ctx context.Context, keys []table.Key) (map[table.Key]table.Item, error) {
 	out := make(map[table.Key]table.Item, len(keys))
-	for some := range slices.Chunk(keys, partsAtOnce) {
+	for some := range slices.Chunk(keys, keysAtOnce) {
 		got, err := s.table.BatchGet(table.Eventually(ctx), some...)
 		if err != nil {
 			return nil, fmt.Errorf("read %d chunks of costs: %w", len(some), err)

@@ -62,7 +62,7 @@ func TestColumn_IsReadAsItWasWritten(t *testing.T) {
 				t.Fatalf("%d of %d is %s", i, distinct, got.name(i))
 			}
 		}
-		for n := range min(len(content)-4, 2000) {
+		for n := range min(len(content)-4, 300) {
 			s := scanner{b: content[:n]}
 			if s.column(70_001); !s.bad {
 				t.Fatalf("%d of %d bytes are read", n, len(content))
@@ -181,7 +181,7 @@ func TestStore_ReadsPartsOfLargeChunks(t *testing.T) {
 	s.Must(err)
 	r := rand.New(rand.NewPCG(9, 10))
 	var total money.Amount
-	for n := range 20_000 {
+	for n := range 16_500 {
 		c := charge(1, "i-"+strconv.Itoa(n), "EC2", "1")
 		for day := range 3 {
 			c.ChargePeriodStart = march.Start().AddDate(0, 0, day)

@@ -82,7 +82,11 @@ func (s *Store) putIdle(org, generation string) (table.Write, error) {
 
 // write writes the chunks of all lines, block by block.
 func (b *Builder) write(ctx context.Context, next *pointer) error {
-	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old)
+	d, err := b.store.inventory.OpenDirectory(ctx, b.in.Org)
+	if err != nil {
+		return err
+	}
+	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old, d)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,39 @@ func (e *encoding) byDay(metric int) []byte {
 	return encodeAmounts(cells, len(e.lines))
 }
 
-// stamps writes the teams and groups of the block.
+// stamps writes what the inventory says of the resources of the block.
 func (e *encoding) stamps() []byte {
-	return append(e.texts(func(l *stamped) string { return l.teams }), e.texts(func(l *stamped) string { return l.groups })...)
+	var columns stampColumns
+	for i := range e.lines {
+		columns.add(&e.lines[i].stamp)
+	}
+	return columns.content()
+}
+
+// stampColumns puts the columns of stamps together.
+type stampColumns [4]*columnBuilder
+
+// The columns of stamps, as they stand in their family.
+const (
+	teamsColumn = iota
+	groupsColumn
+	kindColumn // "" of what the inventory did not know
+	placeColumn
+)
+
+func (c *stampColumns) add(st *stamp) {
+	for i, word := range [len(c)]string{teamsColumn: st.teams, groupsColumn: st.groups, kindColumn: st.kind, placeColumn: st.region} {
+		if c[i] == nil {
+			c[i] = newColumn(0)
+		}
+		c[i].add(word)
+	}
+}
+
+func (c *stampColumns) content() []byte {
+	var out []byte
+	for _, column := range c {
+		out = column.append(out)
+	}
+	return out
 }

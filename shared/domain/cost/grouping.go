@@ -49,7 +49,10 @@ func (g *grouping) split(c *column) {
 		g.levels = append(g.levels, same)
 		return
 	}
-	number := g.numbering(len(c.names))
+	number := func(_ pair, next uint32) (uint32, bool) { return next, true } // where each line has a word of its own
+	if len(c.names) < len(c.codes) {
+		number = g.numbering(len(c.names))
+	}
 	var made []pair
 	last, lastNumber := pair{outside, 0}, uint32(0)
 	for i, group := range g.of {
@@ -81,7 +84,7 @@ func (g *grouping) numbering(names int) func(p pair, next uint32) (n uint32, isN
 			return next, true
 		}
 	}
-	at := map[pair]uint32{}
+	at := make(map[pair]uint32, len(g.of))
 	return func(p pair, next uint32) (uint32, bool) {
 		if n, ok := at[p]; ok {
 			return n, false

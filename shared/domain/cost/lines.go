@@ -80,6 +80,14 @@ func (w *words) intern(word string) uint32 {
 	return n
 }
 
+// internBehind is intern for a word that is likely the one behind the n-th.
+func (w *words) internBehind(n uint32, word string) uint32 {
+	if n++; int(n) < len(w.names) && w.names[n] == word {
+		return n
+	}
+	return w.intern(word)
+}
+
 // lines is the lines of a period while they are added up.
 type lines struct {
 	words

@@ -163,59 +163,6 @@ func TestImport_IsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestSummaries_SayWhatQuestionsSay(t *testing.T) {
-	s := owned(t)
-	r := rand.New(rand.NewPCG(5, 6))
-	s.bring(rated("ca_1", "one", now), drawCharges(r, 300)...)
-	s.bring(rated("ca_2", "one", now), drawCharges(r, 300)...)
-	ctx, meter := table.WithMeter(s.ctx)
-	sums, err := s.fresh().Summaries(ctx, testOrg, march.Add(-12), march)
-	s.Must(err)
-	equal(t, "round trips", meter.Usage().RoundTrips, 1)
-	equal(t, "months", len(sums), 1)
-	sum := sums[0]
-	for _, metric := range Metrics {
-		for _, dim := range SummaryDims {
-			q := ofMarch(dim)
-			q.Metric, q.Daily = metric, true
-			a := s.ask(q)
-			byValue := map[string]money.Amount{}
-			for _, v := range sum.By[dim] {
-				byValue[v.Value] = v.Of(metric)
-			}
-			for _, row := range a.Rows {
-				// What is split in three is rounded where it is split: two questions may differ in the last places.
-				if off := byValue[row.Keys[0]].Sub(row.Amount).Abs(); off.Cmp(money.MustParse("1e-28")) > 0 {
-					t.Errorf("%s %s: summary %s, question %s", dim, row.Keys[0], byValue[row.Keys[0]], row.Amount)
-				}
-			}
-			equal(t, "total", sum.Total.Of(metric), a.Total)
-			for d := range a.Days {
-				equal(t, "day", sum.Days[d].Of(metric), a.Days[d])
-			}
-		}
-	}
-}
-
-func TestSummaries_TellTheSmallestTogether(t *testing.T) {
-	s := newFixture(t)
-	var charges []focus.Charge
-	for n := range maxValues + 50 {
-		charges = append(charges, charge(1, "i-1", "S"+strconv.Itoa(n), strconv.Itoa(n+1)))
-	}
-	s.bring(imported("ca_1", "one", now), charges...)
-	sums, err := s.store.Summaries(s.ctx, testOrg, march, march)
-	s.Must(err)
-	by := sums[0].By[ServiceDim]
-	equal(t, "values", len(by), maxValues+1)
-	equal(t, "the rest", []string{strconv.FormatBool(by[maxValues].Rest), by[maxValues].Billed.String()}, []string{"true", "1275"})
-	var all Amounts
-	for i := range by {
-		all.Add(&by[i].Amounts)
-	}
-	equal(t, "sum of all", all, sums[0].Total)
-}
-
 // TestCommit_KilledAnywhereLeavesTheOldOrTheNew has each call of an import fail in turn, before and after it has taken effect.
 func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {

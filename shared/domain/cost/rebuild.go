@@ -7,14 +7,18 @@ import (
 	"maps"
 	"slices"
 
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/money"
 )
 
 // Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and makes the summaries of the months anew;
 // without months, of all. It may be repeated, and be killed anywhere.
 func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
+	if err != nil {
+		return err
+	}
+	d, err := s.inventory.OpenDirectory(ctx, org)
 	if err != nil {
 		return err
 	}
@@ -25,20 +29,20 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 			continue
 		}
 		touched[p.Month] = true
-		if err = s.restamp(ctx, org, p); err != nil {
+		if err = s.restamp(ctx, org, p, d); err != nil {
 			return fmt.Errorf("stamp %s of %s anew: %w", p.Month, p.AccountID, err)
 		}
 	}
 	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
-// restamp writes the stamps of a period anew. An import that comes between has newer ones anyway.
-func (s *Store) restamp(ctx context.Context, org string, p *pointer) error {
-	if p.Final || len(p.Blocks) == 0 {
+// restamp writes the stamps of a period anew, if they are others. An import that comes between has newer ones anyway.
+func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventory.Directory) error {
+	if p.Final {
 		return nil
 	}
-	st, err := s.newStamper(ctx, org, p.AccountID, p)
-	if err != nil {
+	st, err := s.newStamper(ctx, org, p.AccountID, p, d)
+	if err != nil || !st.changes() {
 		return err
 	}
 	next := *p
@@ -78,21 +82,20 @@ func (r *restamping) block(ctx context.Context, at place) (block, error) {
 	if err != nil {
 		return block{}, err
 	}
-	native, teams, groups := b.native(), newColumn(b.lines), newColumn(b.lines)
+	native, columns := b.native(), stampColumns{}
 	stamps := make([]stamp, len(native.names))
 	for i, name := range native.names {
 		stamps[i] = r.stamper.stamp(name)
 	}
 	for i := range b.lines {
-		teams.add(stamps[native.code(i)].teams)
-		groups.add(stamps[native.code(i)].groups)
+		columns.add(&stamps[native.code(i)])
 	}
 	b.rollInto(r.roll, func(i int) *stamp { return &stamps[native.code(i)] })
 	if err = b.check(); err != nil {
 		return block{}, err
 	}
 	made := block{at.block().Lines, maps.Clone(at.block().Parts)}
-	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), groups.append(teams.append(nil))})
+	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), columns.content()})
 	return made, err
 }
 
@@ -132,35 +135,4 @@ func (a *amounts) series(i, n int) series {
 		}
 	}
 	return out
-}
-
-// ResourceCost is what a resource costs in a month.
-type ResourceCost struct {
-	Billed    money.Amount // so far
-	Estimated bool         // some of it is an estimate
-}
-
-// ResourceCosts returns what the resources of an organization are billed in a month, by their native ids.
-func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[string]ResourceCost, error) {
-	pointers, err := s.readPointers(ctx, org, m, m)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]ResourceCost{}
-	for _, estimated := range []bool{false, true} {
-		q := Question{From: m.Start(), To: m.End(), Metric: Billed, Dims: []string{ResourceDim}}
-		t := newTally(&q)
-		spans := slices.DeleteFunc(spansOf(pointers, &q), func(sp span) bool { return sp.pointer.Estimated != estimated })
-		for _, some := range batches(spans, t) {
-			if err = s.count(ctx, org, some, t); err != nil {
-				return nil, err
-			}
-		}
-		for _, row := range t.answer().Rows {
-			if uid := row.Keys[0]; uid != "" {
-				out[uid] = ResourceCost{out[uid].Billed.Add(row.Amount), out[uid].Estimated || estimated}
-			}
-		}
-	}
-	return out, nil
 }

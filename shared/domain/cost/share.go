@@ -51,7 +51,8 @@ func (t *tally) share(p *part) {
 func (t *tally) number(p *part) uint32 {
 	known := &p.axes[p.n].numbers[p.codes[p.n]]
 	if *known == 0 {
-		*known = t.words[p.n].intern(p.word(p.n)) + 1
+		*known = t.words[p.n].internBehind(t.lasts[p.n], p.word(p.n)) + 1
+		t.lasts[p.n] = *known - 1
 	}
 	return *known - 1
 }
@@ -70,7 +71,7 @@ func (t *tally) divide(p *part) {
 			continue
 		}
 		if n < len(t.words) {
-			t.key[n] = t.words[n].intern(t.seen(dim, id))
+			t.key[n] = t.words[n].intern(t.q.seen(dim, id))
 		}
 		p.n, p.cells = n+1, shares[i]
 		t.share(p)
@@ -92,8 +93,8 @@ func splitCells(cells []money.Amount, n int) [][]money.Amount {
 }
 
 // seen returns the id of a team or group as the caller may see it.
-func (t *tally) seen(dim, id string) string {
-	if w := t.q.Within; dim == TeamDim && w != nil && !w.Teams.All && !slices.Contains(w.Teams.Teams, id) {
+func (q *Question) seen(dim, id string) string {
+	if w := q.Within; dim == TeamDim && w != nil && !w.Teams.All && !slices.Contains(w.Teams.Teams, id) {
 		return ""
 	}
 	return id

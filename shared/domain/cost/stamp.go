@@ -15,12 +15,8 @@ type stamper struct {
 	closed    bool
 }
 
-// newStamper reads the inventory, and what was said in the generation that is in.
-func (s *Store) newStamper(ctx context.Context, org, accountID string, old *pointer) (*stamper, error) {
-	d, err := s.inventory.OpenDirectory(ctx, org)
-	if err != nil {
-		return nil, err
-	}
+// newStamper reads what was said in the generation that is in.
+func (s *Store) newStamper(ctx context.Context, org, accountID string, old *pointer, d *inventory.Directory) (*stamper, error) { //nolint:revive // of what, by what
 	before, err := s.readStamps(ctx, org, old)
 	return &stamper{d, accountID, before, old.Final}, err
 }
@@ -47,12 +43,13 @@ func (s *stamper) stamp(billed string) stamp {
 func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[string]stamp, error) {
 	out := map[string]stamp{}
 	for n := range p.Blocks {
-		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, wordsFamily, resourceFamily, nativeFamily, stampFamily)
+		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, resourceFamily, nativeFamily, stampFamily)
 		if err != nil {
 			return nil, err
 		}
-		native, uid, kind, region := b.native(), b.word(ResourceDim), b.word(TypeDim), b.word(RegionDim)
-		teams, groups := b.word(TeamDim), b.word(GroupDim)
+		native, uid := b.native(), b.word(ResourceDim)
+		teams, groups := b.nth(stampFamily, teamsColumn), b.nth(stampFamily, groupsColumn)
+		kind, region := b.nth(stampFamily, kindColumn), b.nth(stampFamily, placeColumn)
 		for i := range b.lines {
 			out[native.name(i)] = stamp{uid.name(i), kind.name(i), region.name(i), teams.name(i), groups.name(i)}
 		}
@@ -61,4 +58,14 @@ func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[str
 		}
 	}
 	return out, nil
+}
+
+// changes reports whether a period would be stamped otherwise than it is.
+func (s *stamper) changes() bool {
+	for billed, before := range s.before {
+		if now := s.stamp(billed); now.teams != before.teams || now.groups != before.groups {
+			return true
+		}
+	}
+	return false
 }

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -100,6 +101,17 @@ func TestStamps_OfOpenMonthsFollowTheInventory(t *testing.T) {
 	equal(t, "summary of the open month", sums[1].By[TeamDim][0].Value, "team_b")
 }
 
+func TestRebuild_WritesNothingWhenNothingHasChanged(t *testing.T) {
+	s := owned(t)
+	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
+	ctx, meter := table.WithMeter(s.ctx)
+	s.Must(s.store.Rebuild(ctx, testOrg))
+	equal(t, "write units", meter.Usage().WriteUnits, 0)
+	s.own("team_b", 2, "i-0", "i-1")
+	s.Must(s.store.Rebuild(ctx, testOrg))
+	equal(t, "teams", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=2.5", "team_b=2.5"})
+}
+
 func TestStamps_OfWhatTheInventoryNoLongerKnowsStay(t *testing.T) {
 	s := owned(t)
 	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
@@ -108,6 +120,16 @@ func TestStamps_OfWhatTheInventoryNoLongerKnowsStay(t *testing.T) {
 	equal(t, "teams", rows(s.ask(ofMarch(TeamDim, TypeDim))), []string{"team_a,aws-ec2=6", ",Instance=2"})
 	s.Must(s.store.Rebuild(s.ctx, testOrg))
 	equal(t, "teams after Rebuild", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=6", "=2"})
+}
+
+func TestStamps_LeaveTheLinesOfUnknownResourcesAsBilled(t *testing.T) {
+	s := newFixture(t)
+	machine, traffic := charge(1, "i-9", "EC2", "5"), charge(1, "i-9", "Data transfer", "1")
+	traffic.ResourceType, traffic.RegionID = "Transfer", ""
+	for n, fingerprint := range []string{"one", "two"} {
+		s.bring(imported("ca_1", fingerprint, now.Add(time.Duration(n)*time.Hour)), machine, traffic)
+		equal(t, "types and regions", rows(s.ask(ofMarch(TypeDim, RegionDim))), []string{"Instance,eu-west-1=5", "Transfer,=1"})
+	}
 }
 
 func TestStamps_NameResourcesAsTheInventoryDoes(t *testing.T) {
@@ -134,6 +156,9 @@ func TestWithin_ShowsOnlyWhatTheCallerSees(t *testing.T) {
 	equal(t, "his resources, without the names of other teams", rows(a),
 		[]string{",i-1=6.666666666666666666666666666667", "team_b,i-1=3.333333333333333333333333333333"})
 	equal(t, "total of just these", a.Total.String(), "10")
+	q.Filter = map[string][]string{TeamDim: {"team_a"}}
+	equal(t, "by a team that he does not see", len(s.ask(q).Rows), 0)
+	q.Filter = nil
 	q.Within = &Within{sets[1], grant.Scopes{}}
 	equal(t, "who sees nothing", len(s.ask(q).Rows), 0)
 	q.Within = &Within{Teams: scopes}

@@ -112,7 +112,7 @@ func TestSummarize_MayWaitForManyAccounts(t *testing.T) {
 
 func TestNew_SharesOneStoreOfAPlatform(t *testing.T) {
 	s := newFixture(t)
-	if New(s.Platform) != New(s.Platform) {
+	if first := New(s.Platform); first != New(s.Platform) {
 		t.Error("a platform has two stores")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Summary is a month of an organization at a glance. Amounts are by metric, exact, in USD.
+// Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric, exact, in USD.
 type Summary struct {
 	Month       Month
 	Total       Amounts
@@ -115,7 +115,7 @@ func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 		if err != nil {
 			return fmt.Errorf("summarize %s: %w", m, err)
 		}
-		z, err := encodeSummary(&made)
+		z, err := made.pack()
 		if err != nil {
 			return err
 		}
@@ -182,14 +182,32 @@ func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer,
 			*out[n].at(metricNumber[metric]) = row.Amount
 		}
 	}
-	if len(out) <= maxValues {
-		return out, nil
+	return fold(out, maxValues), nil
+}
+
+// fold tells the values behind the n-th together.
+func fold(values []ByValue, n int) []ByValue {
+	if len(values) <= n {
+		return values
 	}
 	rest := ByValue{Rest: true}
-	for i := maxValues; i < len(out); i++ {
-		rest.Add(&out[i].Amounts)
+	for i := n; i < len(values); i++ {
+		rest.Add(&values[i].Amounts)
 	}
-	return append(slices.Clip(out[:maxValues]), rest), nil
+	return append(slices.Clip(values[:n]), rest)
+}
+
+// pack encodes a summary so that it fits into an item: of names that are too long for that fewer are told one by one.
+func (s *Summary) pack() ([]byte, error) {
+	for n := maxValues; ; n /= 2 {
+		z, err := encodeSummary(s)
+		if err != nil || len(z) <= maxPart || n == 0 {
+			return z, err
+		}
+		for dim, values := range s.By {
+			s.By[dim] = fold(values, n/2)
+		}
+	}
 }
 
 func encodeSummary(s *Summary) ([]byte, error) {

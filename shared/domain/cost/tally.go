@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -24,6 +23,8 @@ type tally struct {
 	unconverted map[string]money.Amount
 
 	key     rowKey // of the part that is being shared out
+	last    int    // row
+	lasts   rowKey // words that were looked up last, by dimension
 	codes   []uint32
 	cells   []money.Amount
 	sums    sums
@@ -53,7 +54,7 @@ func newTally(q *Question) *tally {
 	}
 	t.group(CurrencyDim)
 	t.codes = make([]uint32, len(t.by))
-	need := map[string]bool{resourceFamily: q.Within != nil, wordsFamily: true}
+	need := map[string]bool{resourceFamily: q.Within != nil && !q.Within.Resources.All(), wordsFamily: true}
 	for _, dim := range slices.AppendSeq(slices.Clone(t.by), maps.Keys(q.Filter)) {
 		family, _ := familyOf(dim)
 		need[family] = true
@@ -87,14 +88,15 @@ func (t *tally) rollable() bool {
 	return !slices.Contains(t.needs, resourceFamily) && !slices.Contains(t.needs, tagsFamily)
 }
 
-// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member.
+// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member, as the caller may
+// see it.
 func (q *Question) passes(dim, word string) bool {
 	listed, ok := q.Filter[dim]
 	if !ok {
 		return true
 	}
 	if dim == TeamDim || dim == GroupDim {
-		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, id) })
+		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, q.seen(dim, id)) })
 	}
 	return slices.Contains(listed, word)
 }
@@ -179,22 +181,31 @@ func (t *tally) markEstimated(s *span) {
 
 // add counts amounts under the key.
 func (t *tally) add(s *span, cells []money.Amount) {
-	n, had := t.at[t.key]
-	if !had {
-		n = len(t.rows)
-		t.at[t.key] = n
-		t.rows, t.keys = append(t.rows, Row{}), append(t.keys, t.key)
-		if t.q.Daily {
-			t.rows[n].Days = make([]money.Amount, t.days)
-		}
-	}
-	row := &t.rows[n]
+	row := &t.rows[t.row()]
 	for i := range cells {
 		row.Amount.Increase(&cells[i])
 		if t.q.Daily {
 			row.Days[s.offset+i].Increase(&cells[i])
 		}
 	}
+}
+
+// row returns the number of the row of the key. A month has its lines in about the order of the month before: the row behind the last one is likely it.
+func (t *tally) row() int {
+	n := t.last + 1
+	if n >= len(t.keys) || t.keys[n] != t.key {
+		var had bool
+		if n, had = t.at[t.key]; !had {
+			n = len(t.rows)
+			t.at[t.key] = n
+			t.rows, t.keys = append(t.rows, Row{}), append(t.keys, t.key)
+			if t.q.Daily {
+				t.rows[n].Days = make([]money.Amount, t.days)
+			}
+		}
+	}
+	t.last = n
+	return n
 }
 
 // name writes the keys of the rows.
@@ -224,7 +235,12 @@ func (t *tally) answer() Answer {
 			a.Days[i].Increase(&row.Days[i])
 		}
 	}
-	slices.SortFunc(a.Rows, func(x, y Row) int { return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys)) })
+	slices.SortFunc(a.Rows, func(x, y Row) int {
+		if c := y.Amount.Cmp(x.Amount); c != 0 {
+			return c
+		}
+		return slices.Compare(x.Keys, y.Keys)
+	})
 	for _, currency := range slices.Sorted(maps.Keys(t.unconverted)) {
 		a.Unconverted = append(a.Unconverted, CurrencyTotal{currency, t.unconverted[currency]})
 	}

@@ -79,15 +79,24 @@ const updateTries = 3
 // Update looks at what each resource of an organization costs, and keeps it where the inventory shows it. Where nothing has changed nothing
 // is written.
 func (s *Store) Update(ctx context.Context, org string) (Updated, error) {
+	return s.tryUpdate(ctx, org, false)
+}
+
+// UpdateDays is Update, and tells reports, too, what the days are estimated to cost that no bill tells yet.
+func (s *Store) UpdateDays(ctx context.Context, org string) (Updated, error) {
+	return s.tryUpdate(ctx, org, true)
+}
+
+func (s *Store) tryUpdate(ctx context.Context, org string, days bool) (Updated, error) { //nolint:revive // what is updated
 	for try := 1; ; try++ {
-		did, err := s.update(ctx, org)
+		did, err := s.update(ctx, org, days)
 		if try == updateTries || !errors.Is(err, inventory.ErrCostsMoved) {
 			return did, err
 		}
 	}
 }
 
-func (s *Store) update(ctx context.Context, org string) (Updated, error) {
+func (s *Store) update(ctx context.Context, org string, days bool) (Updated, error) { //nolint:revive // what is updated
 	all, err := s.resources(ctx, org)
 	if err != nil {
 		return Updated{}, err
@@ -107,7 +116,10 @@ func (s *Store) update(ctx context.Context, org string) (Updated, error) {
 		costs[i] = inventory.Cost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
 		did.count(&costs[i])
 	}
-	return did, s.inventory.WriteCosts(ctx, org, costs)
+	if err = s.inventory.WriteCosts(ctx, org, costs); err != nil || !days {
+		return did, err
+	}
+	return did, s.estimateDays(ctx, org, all, costs)
 }
 
 func (u *Updated) count(c *inventory.Cost) {

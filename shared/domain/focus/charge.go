@@ -58,12 +58,13 @@ type Charge struct {
 	CommitmentStatus string // Used or Unused
 	BillingCurrency  string // ISO 4217
 
-	BilledCost    money.Amount // what is invoiced
-	EffectiveCost money.Amount // with commitments spread over what they cover
-	ListCost      money.Amount // at public prices
-	Quantity      money.Amount // PricingQuantity
-	Unit          string       // PricingUnit
-	Tags          []Tag        // by key, each key once
+	BilledCost     money.Amount // what is invoiced
+	EffectiveCost  money.Amount // with commitments spread over what they cover
+	ListCost       money.Amount // at public prices
+	ContractedCost money.Amount // at negotiated prices, before commitments
+	Quantity       money.Amount // PricingQuantity
+	Unit           string       // PricingUnit
+	Tags           []Tag        // by key, each key once
 }
 
 // Tag is a label of what was charged. A key may name its origin: "user:team".

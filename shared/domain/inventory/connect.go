@@ -81,7 +81,7 @@ func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn,
 	}
 	conn, err := cloud.ConnectRedacted(ctx, p, cloud.Account{
 		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, Organisation: a.Organisation, AuthMethod: a.AuthMethod,
-		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL,
+		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL, Billing: a.Billing,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect account %s: %w", a.ID, err)

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -227,10 +228,32 @@ func (v *view) addCosts(l listing, sight *Visibility) {
 	}
 }
 
+// Rates returns what resources are estimated to cost, by native id; those that were never looked at are missing. One round trip, two when
+// costs have changed.
+func (s *Store) Rates(ctx context.Context, org string, uids ...string) (map[string]Rate, error) {
+	v, err := s.openIndex(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.loadCosts(ctx, v, true); err != nil {
+		return nil, err
+	}
+	v.st.RLock()
+	defer v.st.RUnlock()
+	out := make(map[string]Rate, len(uids))
+	for _, uid := range uids {
+		if rate, _ := v.sets.costs.find(uid); rate != nil {
+			out[uid] = *rate
+		}
+	}
+	return out, nil
+}
+
 // Priceable is a resource with what is needed to price it.
 type Priceable struct {
 	pricing.Resource
 	UID, Name, Provider, CloudAccountID, ParentUID string
+	DiscoveredAt                                   time.Time
 }
 
 // EachPriceable calls f with every resource of an organization, terminated ones left out, in no order: one round trip. What f is given
@@ -254,7 +277,7 @@ func priceable(syms *index.Symbols, r index.Row, status cloud.Status) Priceable 
 	capacity, _, inputs := splitAmounts(syms, r)
 	out := Priceable{pricing.Resource{
 		Type: r.Word(index.KindRef), Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), Status: status, Inputs: inputs,
-	}, r.UID(), r.Name(), r.Word(index.ProviderRef), r.Word(index.AccountRef), r.Word(index.ParentRef)}
+	}, r.UID(), r.Name(), r.Word(index.ProviderRef), r.Word(index.AccountRef), r.Word(index.ParentRef), ulid.Time(r.ID().Time()).UTC()}
 	if n := capacity.Len(); n > 0 {
 		out.Capacity = make(map[string]int64, n)
 	}

@@ -13,28 +13,30 @@ import (
 
 // Account is a connected cloud account. Sealed are its credentials: only workers can open them.
 type Account struct {
-	ID               string    `json:"id"`
-	Provider         string    `json:"provider"`
-	CloudAccountID   string    `json:"cloudAccountID"`         // the native account, subscription or project number
-	Organisation     string    `json:"organisation,omitempty"` // never stored: of the connection of a whole organization, its native id
-	Name             string    `json:"name"`
-	AuthMethod       string    `json:"authMethod"`
-	PermissionLevel  string    `json:"permissionLevel"` // read_only, read_write
-	Regions          []string  `json:"regions,omitempty"`
-	EndpointURL      string    `json:"endpointURL,omitempty"`
-	Sealed           []byte    `json:"sealed,omitempty"`
-	Status           string    `json:"status"` // connecting, connected, degraded, disconnected
-	Error            string    `json:"error,omitempty"`
-	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
-	SeenFrom         time.Time `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
-	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
-	ResourceCount    int       `json:"resourceCount"`
-	JobID            string    `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)
-	Clusters         int       `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
-	Uses             int64     `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
-	OrganisationID   string    `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
-	CreatedAt        time.Time `json:"createdAt"`
-	UpdatedAt        time.Time `json:"updatedAt"`
+	ID               string             `json:"id"`
+	Provider         string             `json:"provider"`
+	CloudAccountID   string             `json:"cloudAccountID"`         // the native account, subscription or project number
+	Organisation     string             `json:"organisation,omitempty"` // never stored: of the connection of a whole organization, its native id
+	Name             string             `json:"name"`
+	AuthMethod       string             `json:"authMethod"`
+	PermissionLevel  string             `json:"permissionLevel"` // read_only, read_write
+	Regions          []string           `json:"regions,omitempty"`
+	EndpointURL      string             `json:"endpointURL,omitempty"`
+	Billing          cloud.BillSettings `json:"billing,omitzero"` // where its bills are; what is empty is found
+	Sealed           []byte             `json:"sealed,omitempty"`
+	Status           string             `json:"status"` // connecting, connected, degraded, disconnected
+	Error            string             `json:"error,omitempty"`
+	LastDiscoveredAt time.Time          `json:"lastDiscoveredAt,omitzero"`
+	SeenFrom         time.Time          `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
+	LastSyncedAt     time.Time          `json:"lastSyncedAt,omitzero"` // when its bills were last read
+	ResourceCount    int                `json:"resourceCount"`
+	JobID            string             `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)
+	Clusters         int                `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
+	Uses             int64              `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
+	OrganisationID   string             `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
+	ReleasedFrom     string             `json:"releasedFrom,omitempty"`   // corg_…, of the one that it was connected through, and that was deleted
+	CreatedAt        time.Time          `json:"createdAt"`
+	UpdatedAt        time.Time          `json:"updatedAt"`
 }
 
 // ReadOnly reports whether the account may never be acted on.

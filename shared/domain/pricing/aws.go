@@ -135,9 +135,30 @@ func rateDatabase(c *calculation) {
 	}
 	kind := cmp.Or(c.word("storage_type"), "standard")
 	c.add("Storage ("+kind+")", "rds-storage/"+kind+"/"+zones, c.size("storageGiB", "allocated_gb"))
-	if kind == "io1" || kind == "io2" {
+	switch kind {
+	case "io1", "io2":
 		c.add("IOPS", "rds-iops/"+kind+"/"+zones, c.number("iops"))
+	case "gp3":
+		if n, told := c.input("iops"); told && n != "0" {
+			c.addSome("IOPS", "rds-iops/gp3/"+zones, above(c.number("iops"), databaseIOPS(engine, c.size("storageGiB", "allocated_gb"))))
+		}
 	}
+}
+
+// stripedFrom is from how many gibibytes on RDS stripes gp3 over four volumes, so that four times as many operations are in its price. SQL Server
+// is never striped, Oracle from less.
+const stripedFrom = 400
+
+// databaseIOPS returns how many operations a second are in the price of gp3.
+func databaseIOPS(engine string, gib money.Amount) int64 {
+	from := int64(stripedFrom)
+	if strings.HasPrefix(engine, "oracle") {
+		from = stripedFrom / 2
+	}
+	if strings.HasPrefix(engine, "sqlserver") || gib.Cmp(money.FromInt(from)) < 0 {
+		return freeIOPS
+	}
+	return 4 * freeIOPS
 }
 
 func rateBalancer(c *calculation) {

@@ -66,7 +66,7 @@ func (c *Cloud) tell(q request) (any, *failure) {
 // jsonServices write JSON.
 var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es", "workspaces",
-	"apprunner", "lightsail", "synthetics",
+	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce",
 }
 
 // described puts the details into an answer.

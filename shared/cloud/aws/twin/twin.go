@@ -71,6 +71,11 @@ type Cloud struct {
 	series       []Series
 	details      map[string]string
 	told         map[string]string
+	objects      map[string]*stored
+	exports      []Export
+	reports      []Report
+	costs        []Cost
+	cut          bool
 }
 
 // request is a call on its way through the twin.
@@ -79,16 +84,19 @@ type request struct {
 	form                url.Values
 	body                map[string]any
 	path                []string
+	method              string
+	header              http.Header
 }
 
 // failure is an error answer.
 type failure struct {
 	status        int
 	code, message string
+	bucketRegion  string // where the bucket is, of a request that went elsewhere
 }
 
 func newFailure(status int, code, format string, args ...any) *failure {
-	return &failure{status, code, fmt.Sprintf(format, args...)}
+	return &failure{status: status, code: code, message: fmt.Sprintf(format, args...)}
 }
 
 // ThrottleCalls makes the next calls be throttled; 0 ends it.
@@ -203,7 +211,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	}
 	fault, failed := c.fault(q)
 	if failed && fault.Code != "" {
-		q.writeError(w, &failure{fault.Status, fault.Code, fault.Message})
+		q.writeError(w, newFailure(fault.Status, fault.Code, "%s", fault.Message))
 		return false
 	}
 	answer, f := c.answer(q)
@@ -291,6 +299,14 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"s3:ListBuckets":                                  (*Cloud).listBuckets,
 	"s3:GetBucketVersioning":                          (*Cloud).getVersioning,
 	"s3:GetBucketLifecycleConfiguration":              (*Cloud).getLifecycle,
+	"s3:HeadBucket":                                   (*Cloud).headBucket,
+	"s3:HeadObject":                                   (*Cloud).getObject,
+	"s3:GetObject":                                    (*Cloud).getObject,
+	"s3:ListObjectsV2":                                (*Cloud).listObjects,
+	"bcm-data-exports:ListExports":                    (*Cloud).listExports,
+	"bcm-data-exports:GetExport":                      (*Cloud).getExport,
+	"cur:DescribeReportDefinitions":                   (*Cloud).listReports,
+	"ce:GetCostAndUsage":                              (*Cloud).getCosts,
 	"lambda:ListFunctions":                            (*Cloud).listFunctions,
 	"lambda:ListTags":                                 (*Cloud).listFunctionTags,
 	"lambda:TagResource":                              (*Cloud).tagFunction,

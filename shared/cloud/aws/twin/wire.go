@@ -42,6 +42,9 @@ var (
 		"apprunner":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"lightsail":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"synthetics":              newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"bcm-data-exports":        newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"cur":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"ce":                      newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
 		"resource-explorer-2":     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
@@ -68,6 +71,9 @@ var (
 		"apprunner":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"lightsail":               newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"synthetics":              newFailure(429, "TooManyRequestsException", "Rate exceeded"),
+		"bcm-data-exports":        newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"cur":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
+		"ce":                      newFailure(400, "LimitExceededException", "Rate limit exceeded"),
 		"resource-explorer-2":     newFailure(429, "ThrottlingException", "Rate exceeded"),
 	}
 )
@@ -77,6 +83,7 @@ func decodeRequest(r *http.Request) (q request, key string) {
 	if m := scope.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
 		key, q.region, q.service = m[1], m[2], m[3]
 	}
+	q.method, q.header = r.Method, r.Header
 	raw := []byte{}
 	if r.Body != nil {
 		raw, _ = io.ReadAll(r.Body)
@@ -138,6 +145,16 @@ func bucketOp(q *request) string {
 		if q.path[0] != "" && q.form.Has(name) {
 			return op
 		}
+	}
+	switch {
+	case q.form.Has("list-type"):
+		return "ListObjectsV2"
+	case q.path[0] != "" && len(q.path) == 1 && q.method == http.MethodHead:
+		return "HeadBucket"
+	case len(q.path) > 1 && q.method == http.MethodHead:
+		return "HeadObject"
+	case len(q.path) > 1:
+		return "GetObject"
 	}
 	return "ListBuckets"
 }
@@ -262,9 +279,13 @@ func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 		_, _ = w.Write(policy) //nolint:gosec // it is what a test told
 		return
 	}
+	if file, is := answer.(content); is {
+		file.write(w)
+		return
+	}
 	if q.service == "s3" {
 		var b strings.Builder
-		newElement(q.op+"Result", kids...).render(&b)
+		newElement(strings.Replace(q.op, "ListObjectsV2", "ListBucket", 1)+"Result", kids...).render(&b)
 		w.Header().Set("Content-Type", "application/xml")
 		_, _ = io.WriteString(w, b.String())
 		return
@@ -308,6 +329,11 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	default:
 		newElement("ErrorResponse", newElement("Error", newText("Type", "Sender"), code, message), newText("RequestId", "twin")).render(&b)
 	}
+	if f.bucketRegion != "" {
+		w.Header().Set("X-Amz-Bucket-Region", f.bucketRegion)
+	}
 	w.WriteHeader(f.status)
-	_, _ = io.WriteString(w, b.String())
+	if q.method != http.MethodHead {
+		_, _ = io.WriteString(w, b.String())
+	}
 }

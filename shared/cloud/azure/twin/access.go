@@ -19,6 +19,8 @@ func opOf(r *http.Request) string {
 		return "Microsoft.ResourceGraph/resources/read"
 	case strings.HasSuffix(p, "/metrics:getBatch"):
 		return "Microsoft.Insights/metrics/read"
+	case host(r) != "":
+		return blobsRead
 	case strings.HasSuffix(p, "/locations"):
 		return "Microsoft.Resources/subscriptions/locations/read"
 	}

@@ -156,5 +156,5 @@ func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 		header["x-ms-user-quota-remaining"] = strconv.Itoa(*c.quota)
 		header["x-ms-user-quota-resets-after"] = "00:00:05"
 	}
-	return answer{http.StatusOK, header, body}, nil
+	return answer{status: http.StatusOK, header: header, body: body}, nil
 }

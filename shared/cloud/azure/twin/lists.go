@@ -16,6 +16,12 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 	switch {
 	case strings.HasPrefix(q.op, "entra:"):
 		return c.entra(q)
+	case q.op == blobsRead:
+		return c.storage(q)
+	case q.path == base+"/providers/microsoft.costmanagement/exports":
+		return c.listExports()
+	case q.path == base+"/providers/microsoft.costmanagement/query":
+		return c.queryCosts(q)
 	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
 		return c.graph(q)
 	case q.op == "Microsoft.Insights/metrics/read":

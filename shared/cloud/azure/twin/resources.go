@@ -173,7 +173,7 @@ func (c *Cloud) operation(q request) (answer, *failure) {
 	o := c.ops[n]
 	switch {
 	case !o.done:
-		return answer{http.StatusOK, map[string]string{"Retry-After": "5"}, map[string]any{"status": "InProgress"}}, nil
+		return answer{status: http.StatusOK, header: map[string]string{"Retry-After": "5"}, body: map[string]any{"status": "InProgress"}}, nil
 	case o.failure != nil:
 		return ok(map[string]any{"status": "Failed", "error": map[string]any{"code": o.failure.code, "message": o.failure.message}})
 	default:
@@ -203,7 +203,7 @@ func (c *Cloud) accepted(q request, r *Resource, next func()) answer {
 	namespace, _, _ := strings.Cut(r.Type, "/")
 	link := fmt.Sprintf("https://%s/subscriptions/%s/providers/%s/locations/westeurope/operations/%d?api-version=%s",
 		q.Host, Subscription, namespace, len(c.ops)-1, q.URL.Query().Get("api-version"))
-	return answer{http.StatusAccepted, map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"}, nil}
+	return answer{status: http.StatusAccepted, header: map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"}}
 }
 
 func (c *Cloud) onResource(q request) (answer, *failure) {

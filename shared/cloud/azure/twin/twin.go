@@ -36,7 +36,7 @@ type Call struct {
 	Body                map[string]any // or the form
 }
 
-// Fault makes calls of Op fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Azure's form; with Lost, the call has its effect and no answer.
 type Fault struct {
 	Op, Code, Message string
 	Status            int
@@ -75,6 +75,11 @@ type Cloud struct {
 	frozen    []map[string]any
 	tokens    map[string]string // and their scopes
 	ops       []*operation
+	exports   []Export
+	blobs     map[string]*stored
+	cut       bool
+	total     string
+	waits     map[string]string
 }
 
 // operation is a long-running operation.
@@ -107,6 +112,7 @@ type answer struct {
 	status int
 	header map[string]string
 	body   any
+	raw    []byte // in place of the body
 }
 
 func ok(body any) (answer, *failure) { return answer{status: http.StatusOK, body: body}, nil }
@@ -173,12 +179,12 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	q := decode(r)
 	c.calls = append(c.calls, Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(), clone(q.body)})
 	if f := c.refuse(q); f != nil {
-		c.writeFailure(w, f)
+		c.fail(w, q, f)
 		return false
 	}
 	fault, failed := c.fault(q)
 	if failed && !fault.Lost {
-		c.writeFailure(w, &failure{fault.Status, fault.Code, fault.Message})
+		c.fail(w, q, &failure{fault.Status, fault.Code, fault.Message})
 		return false
 	}
 	a, f := c.answer(q)
@@ -186,7 +192,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	case failed:
 		return true
 	case f != nil:
-		c.writeFailure(w, f)
+		c.fail(w, q, f)
 	default:
 		write(w, a)
 	}
@@ -219,6 +225,9 @@ func (c *Cloud) refuse(q request) *failure {
 	if strings.HasPrefix(q.op, "entra:") {
 		return nil
 	}
+	if host(q.Request) != "" {
+		return c.refuseStorage(q)
+	}
 	token, bearer := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case !bearer || c.tokens[token] == "" || strings.HasPrefix(c.tokens[token], aksApplication):
@@ -240,7 +249,7 @@ func (c *Cloud) refuse(q request) *failure {
 func (c *Cloud) fault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
-		if strings.EqualFold(f.Op, q.op) && f.Times != 0 {
+		if (f.Op == "*" || strings.EqualFold(f.Op, q.op)) && f.Times != 0 {
 			f.Times--
 			return *f, true
 		}
@@ -250,6 +259,9 @@ func (c *Cloud) fault(q request) (Fault, bool) {
 
 func (c *Cloud) writeFailure(w http.ResponseWriter, f *failure) {
 	if f.status == http.StatusTooManyRequests {
+		for name, seconds := range c.waits {
+			w.Header().Set(name, seconds)
+		}
 		if c.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(c.RetryAfter/time.Second)))
 		} else {
@@ -269,6 +281,7 @@ func write(w http.ResponseWriter, a answer) {
 	}
 	if a.body == nil {
 		w.WriteHeader(a.status)
+		_, _ = w.Write(a.raw)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -28,7 +28,7 @@ type Call struct {
 	Body   string
 }
 
-// Fault makes calls of Op fail with an answer of Google's form; with Lost, the call has its effect and no answer.
+// Fault makes calls of Op ("*" is any) fail with an answer of Google's form; with Lost, the call has its effect and no answer.
 type Fault struct {
 	Op, Reason, Message string
 	Status              int
@@ -69,6 +69,8 @@ type Cloud struct {
 	series     []Series
 	operations []*operation
 	serial     int
+	tables     []BillingTable
+	answers    map[string]*queryAnswer
 }
 
 // request is a call on its way through the twin.
@@ -214,7 +216,7 @@ func (c *Cloud) refuse(q request) *failure {
 func (c *Cloud) fault(q request) (Fault, bool) {
 	for i := range c.faults {
 		f := &c.faults[i]
-		if f.Op == q.op && f.Times != 0 {
+		if (f.Op == "*" || f.Op == q.op) && f.Times != 0 {
 			f.Times--
 			return *f, true
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type handler func(*Cloud, request) (any, *failure)
@@ -94,6 +95,12 @@ var routes = compile([]route{
 	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/-/instances", op: "alloydb.instances.list", handle: (*Cloud).listManaged},
 	{method: "GET", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.get", handle: (*Cloud).getManaged},
 	{method: "PATCH", pattern: "v1/projects/{}/locations/{}/clusters/{}/instances/{}", op: "alloydb.instances.patch", handle: (*Cloud).patchAlloy},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets", op: "bigquery.datasets.list", handle: (*Cloud).listDatasets},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}", op: "bigquery.datasets.get", handle: (*Cloud).getDataset},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}/tables", op: "bigquery.tables.list", handle: (*Cloud).listTables},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/datasets/{}/tables/{}", op: "bigquery.tables.get", handle: (*Cloud).getTable},
+	{method: "POST", pattern: "bigquery/v2/projects/{}/queries", op: "bigquery.jobs.query", handle: (*Cloud).query},
+	{method: "GET", pattern: "bigquery/v2/projects/{}/queries/{}", op: "bigquery.jobs.getQueryResults", handle: (*Cloud).queryResults},
 })
 
 func compile(all []route) []route {
@@ -147,7 +154,7 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 		e["details"] = []any{map[string]any{
 			"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f.reason, "domain": "googleapis.com", "metadata": map[string]string{"consumer": f.consumer},
 		}}
-	case strings.HasPrefix(q.op, "compute.") || strings.HasPrefix(q.op, "sql."):
+	case strings.HasPrefix(q.op, "compute.") || strings.HasPrefix(q.op, "sql.") || strings.HasPrefix(q.op, "bigquery."):
 		e["errors"] = []any{map[string]string{"message": f.message, "domain": "global", "reason": f.reason}}
 	default:
 		e["status"] = f.reason
@@ -184,8 +191,23 @@ func matches(q request, fields map[string]string) bool {
 	if m == nil {
 		return false
 	}
-	re, err := regexp.Compile("^(?:" + m[2] + ")$")
-	return err == nil && re.MatchString(fields[m[1]])
+	re := expression(m[2])
+	return re != nil && re.MatchString(fields[m[1]])
+}
+
+// expressions are the regular expressions of filters, each compiled once and not for each resource; nil where one is none.
+var expressions sync.Map
+
+func expression(text string) *regexp.Regexp {
+	if known, ok := expressions.Load(text); ok {
+		return known.(*regexp.Regexp) //nolint:forcetypeassert // it holds nothing else
+	}
+	re, err := regexp.Compile("^(?:" + text + ")$")
+	if err != nil {
+		re = nil
+	}
+	expressions.Store(text, re)
+	return re
 }
 
 // number reads a number of a body; false when it is not there.

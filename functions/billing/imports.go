@@ -1,0 +1,174 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// NewImport is the body of POST /billing/imports.
+type NewImport struct {
+	FileName       string `json:"fileName" minLength:"1" maxLength:"200" doc:"For people: it is shown in the list and in errors" example:"snowflake-2026-03.csv.gz"`
+	Bytes          int64  `json:"bytes" minimum:"1" maximum:"5368709120" doc:"How long the file is, exactly"`
+	Vendor         string `json:"vendor,omitempty" maxLength:"64" doc:"Whose bill it is: letters, digits, - and _. Another file of the same vendor replaces the months that it holds" example:"snowflake"`
+	CloudAccountID string `json:"cloudAccountID,omitempty" maxLength:"64" doc:"The id of a connected cloud account, in place of vendor, whose bill it is"`
+}
+
+// StartedImport is the answer of POST /billing/imports.
+type StartedImport struct {
+	rest.Job
+	UploadURL string    `json:"uploadURL" doc:"PUT the file here, with its length and without further credentials"`
+	ExpiresAt time.Time `json:"expiresAt" doc:"Until when"`
+}
+
+// ImportedFile is the record of an uploaded file.
+type ImportedFile struct {
+	JobID          string             `json:"jobID"`
+	FileName       string             `json:"fileName"`
+	CloudAccountID string             `json:"cloudAccountID" doc:"The id of a cloud account; other: and its name of a vendor that is none"`
+	Provider       string             `json:"provider"`
+	Bytes          int64              `json:"bytes"`
+	Status         string             `json:"status" enum:"waiting,running,succeeded,failed" doc:"waiting: for the file"`
+	Rows           int64              `json:"rows" doc:"That were read; of a file that failed, up to the row that is wrong"`
+	Periods        []string           `json:"periods" doc:"The months that were replaced"`
+	Errors         []billing.RowError `json:"errors" doc:"What is wrong with the file; row 0 is the file as a whole. Nothing of it was imported then"`
+	CreatedAt      time.Time          `json:"createdAt"`
+	CompletedAt    *time.Time         `json:"completedAt"`
+}
+
+func newImportedFile(u billing.Upload) ImportedFile {
+	return ImportedFile{
+		JobID: u.ID, FileName: u.FileName, CloudAccountID: u.AccountID, Provider: u.Provider, Bytes: u.Bytes, Status: string(u.Status), Rows: u.Rows,
+		Periods: append([]string{}, u.Months...), Errors: append([]billing.RowError{}, u.Errors...), CreatedAt: u.CreatedAt,
+		CompletedAt: rest.Optional(u.CompletedAt),
+	}
+}
+
+type importInput struct{ Body NewImport }
+
+func (s *service) createImport(ctx context.Context, in *importInput) (StartedImport, error) {
+	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
+	u := billing.Upload{
+		ID: id.New("job", now), FileName: fault.CleanText(in.Body.FileName, 200), Bytes: in.Body.Bytes, Status: billing.UploadWaiting,
+		CreatedAt: now, ExpiresAt: now.Add(billing.Uploading),
+	}
+	if err := s.name(ctx, org, &u, in.Body); err != nil {
+		return StartedImport{}, err
+	}
+	if err := s.checkRoom(ctx, org); err != nil {
+		return StartedImport{}, err
+	}
+	at, err := s.address(ctx, org, u)
+	if err != nil {
+		return StartedImport{}, err
+	}
+	run := billing.Input{Org: org, JobID: u.ID, UploadID: u.ID}
+	put, err := billing.PutUpload(org, u, table.Absent())
+	if err != nil {
+		return StartedImport{}, err
+	}
+	work, err := billing.AddWork(run, now)
+	if err != nil {
+		return StartedImport{}, err
+	}
+	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), put, work); err != nil {
+		return StartedImport{}, fmt.Errorf("store import %s: %w", u.ID, err)
+	}
+	billing.StartMachine(ctx, s.p, run)
+	job := rest.Job{JobID: u.ID, Status: string(u.Status), StatusURL: importsPath + "/" + u.ID}
+	return StartedImport{job, at.URL, u.ExpiresAt}, nil
+}
+
+var vendorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// name writes into the record whose bill the file is.
+func (s *service) name(ctx context.Context, org string, u *billing.Upload, b NewImport) error {
+	switch {
+	case (b.Vendor == "") == (b.CloudAccountID == ""):
+		return fault.New(fault.Invalid, "vendor, cloudAccountID: exactly one of them says whose bill it is")
+	case b.Vendor != "" && !vendorName.MatchString(b.Vendor):
+		return fault.New(fault.Invalid, "vendor: %.64q has other characters than letters, digits, - and _", b.Vendor)
+	case b.Vendor != "":
+		u.Vendor, u.AccountID, u.Provider = b.Vendor, billing.VendorAccount(b.Vendor), billing.OtherProvider
+		return nil
+	}
+	a, err := table.Read[inventory.Account](ctx, s.p.Table, inventory.AccountKey(org, b.CloudAccountID))
+	if fault.Is(err, fault.NotFound) || !id.IsValid("ca", b.CloudAccountID) {
+		return fault.New(fault.NotFound, "cloudAccountID: there is no cloud account %.64q", b.CloudAccountID)
+	}
+	u.AccountID, u.Provider = a.ID, a.Provider
+	return fault.Wrap("read account "+b.CloudAccountID, err)
+}
+
+// address asks the worker where the file is to be put.
+func (s *service) address(ctx context.Context, org string, u billing.Upload) (billing.Address, error) {
+	var out billing.Address
+	call := map[string]any{
+		"task": billing.AddressTask, "input": billing.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
+	}
+	err := s.p.Workers.RunTask(ctx, billing.Worker, call, &out)
+	return out, fault.Wrap("make the address of "+u.ID, err)
+}
+
+// maxWaiting is how many uploads of an organization may wait or run at once, and maxUploads how many are listed.
+const (
+	maxWaiting = 20
+	maxUploads = 1000
+)
+
+// checkRoom refuses one upload too many.
+func (s *service) checkRoom(ctx context.Context, org string) error {
+	all, err := s.uploads(ctx, org)
+	if err != nil {
+		return err
+	}
+	open := 0
+	for i := range all {
+		if all[i].CompletedAt.IsZero() {
+			open++
+		}
+	}
+	switch {
+	case open >= maxWaiting:
+		return fault.New(fault.Conflict, "%d imports wait for their files or run, which is the most at once: upload these, or wait until their addresses expire", open)
+	case len(all) >= maxUploads:
+		return fault.New(fault.Conflict, "%d files were uploaded within 90 days, which is the most", len(all))
+	}
+	return nil
+}
+
+// uploads reads all uploads, the newest first.
+func (s *service) uploads(ctx context.Context, org string) ([]billing.Upload, error) {
+	q := table.Query{PK: billing.UploadKey(org, "").PK, Reverse: true, Limit: maxUploads}
+	all, _, err := table.ReadPage[billing.Upload](ctx, s.p.Table, q)
+	return all, fault.Wrap("list imports of "+org, err)
+}
+
+type importsInput struct{ rest.Page }
+
+func (s *service) listImports(ctx context.Context, in *importsInput) (rest.List[ImportedFile], error) {
+	all, err := s.uploads(ctx, identity.CallerFrom(ctx).Org)
+	return rest.MapItems(rest.PageOf(all, in.Page), newImportedFile), err
+}
+
+type oneImportInput struct {
+	JobID string `path:"jobID" maxLength:"64"`
+}
+
+func (s *service) getImport(ctx context.Context, in *oneImportInput) (ImportedFile, error) {
+	if !id.IsValid("job", in.JobID) {
+		return ImportedFile{}, fault.New(fault.NotFound, "there is no import %.64q", in.JobID)
+	}
+	u, err := billing.ReadUpload(ctx, s.p.Table, identity.CallerFrom(ctx).Org, in.JobID)
+	return newImportedFile(u), err
+}

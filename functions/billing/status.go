@@ -1,0 +1,121 @@
+package billing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// SyncEntry is how the bills of a cloud account stand.
+type SyncEntry struct {
+	CloudAccountID   string     `json:"cloudAccountID" doc:"The id of the cloud account" example:"ca_01jzk5x0h2v3m4n5p6q7r8s9ta"`
+	Provider         string     `json:"provider"`
+	LastSyncedAt     *time.Time `json:"lastSyncedAt" doc:"When everything that there was had last been imported; null before that"`
+	Status           string     `json:"status" enum:"ok,stale,syncing,failed,never"`
+	MonthsBackfilled int        `json:"monthsBackfilled" minimum:"0" maximum:"13" doc:"Of how many of the last 13 months there are bills"`
+	Message          string     `json:"message" doc:"What is wrong, or waited for; empty when nothing is"`
+}
+
+type noInput struct{}
+
+func (s *service) listStatus(ctx context.Context, _ *noInput) ([]SyncEntry, error) {
+	org := identity.CallerFrom(ctx).Org
+	accounts, err := connection.ListAccounts(ctx, s.p.Table, org)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := billing.ListEntries(ctx, s.p.Table, org)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]SyncEntry, len(accounts))
+	for i := range accounts {
+		out[i] = s.entryOf(&accounts[i], entries[accounts[i].ID])
+	}
+	return out, nil
+}
+
+func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
+	status, message := e.StatusAt(s.p.Clock.Now(), a.CreatedAt)
+	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths), message}
+}
+
+func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
+	r, err := billing.StartRun(ctx, s.p, identity.CallerFrom(ctx).Org)
+	return rest.Job{JobID: r.JobID, Status: "running", StatusURL: statusPath}, err
+}
+
+type periodsInput struct {
+	rest.Page
+	AccountID string `query:"cloud_account_id" maxLength:"128" doc:"Only of this cloud account"`
+	Period    string `query:"period" maxLength:"7" doc:"Only this month" example:"2026-03"`
+}
+
+// BillingPeriod is a billing period that is in, with its control totals.
+type BillingPeriod struct {
+	CloudAccountID string          `json:"cloudAccountID" doc:"The id of the cloud account; other: and its name of a vendor that is none"`
+	Provider       string          `json:"provider"`
+	Period         string          `json:"period" example:"2026-03"`
+	Rows           int64           `json:"rows" doc:"Charges; what nets to nothing is not among them"`
+	Totals         []CurrencyTotal `json:"totals" doc:"By currency, before any conversion"`
+	Final          bool            `json:"final" doc:"The provider has closed it"`
+	Estimated      bool            `json:"estimated" doc:"Made of our own estimates, until there is a bill"`
+	SettledThrough *string         `json:"settledThrough" doc:"The last day that is complete; null when none is" example:"2026-03-29"`
+	DeliveredAt    time.Time       `json:"deliveredAt"`
+	ImportedAt     time.Time       `json:"importedAt"`
+	Source         string          `json:"source"`
+	Export         string          `json:"export" doc:"The name of the export, or of the uploaded file"`
+	Fingerprint    string          `json:"fingerprint" doc:"The same for the same content"`
+}
+
+// CurrencyTotal are sums in one currency, with all their decimals.
+type CurrencyTotal struct {
+	Currency  string       `json:"currency" example:"USD"`
+	Rows      int64        `json:"rows"`
+	Billed    money.Amount `json:"billed"`
+	Effective money.Amount `json:"effective"`
+	List      money.Amount `json:"list"`
+}
+
+func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[BillingPeriod], error) {
+	if _, err := cost.ParseMonth(in.Period); in.Period != "" && err != nil {
+		return rest.List[BillingPeriod]{}, fault.NewWithCause(fault.Invalid, err, "period: %.16q is not a month; write it like 2026-03", in.Period)
+	}
+	all, err := s.costs.Periods(ctx, identity.CallerFrom(ctx).Org)
+	if err != nil {
+		return rest.List[BillingPeriod]{}, err
+	}
+	all = slices.DeleteFunc(all, func(p cost.Period) bool {
+		return in.AccountID != "" && p.AccountID != in.AccountID || in.Period != "" && p.Month.String() != in.Period
+	})
+	slices.SortStableFunc(all, func(a, b cost.Period) int {
+		return cmp.Or(cmp.Compare(b.Month, a.Month), cmp.Compare(a.AccountID, b.AccountID))
+	})
+	return rest.MapItems(rest.PageOf(all, in.Page), newPeriod), nil
+}
+
+func newPeriod(p cost.Period) BillingPeriod {
+	out := BillingPeriod{
+		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final, Estimated: p.Estimated,
+		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export, Fingerprint: p.Fingerprint,
+		Totals: []CurrencyTotal{},
+	}
+	if !p.SettledThrough.IsZero() {
+		out.SettledThrough = rest.Optional(p.SettledThrough.Format(time.DateOnly))
+	}
+	for currency, t := range p.ByCurrency {
+		out.Totals = append(out.Totals, CurrencyTotal{currency, t.Rows, t.Billed, t.Effective, t.List})
+	}
+	slices.SortFunc(out.Totals, func(a, b CurrencyTotal) int { return cmp.Compare(a.Currency, b.Currency) })
+	return out
+}

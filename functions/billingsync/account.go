@@ -1,0 +1,183 @@
+package billingsync
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// stretch is how long one call begins new months: what is left then, the next one goes on with.
+const stretch = 4 * time.Minute
+
+// session is one call of the task import for an account.
+type session struct {
+	*worker
+	in      Share
+	account inventory.Account
+	entry   billing.Entry
+	bills   cloud.Biller
+	until   time.Time
+}
+
+// importAccount imports what is delivered and not in yet, the newest month first. Each month that is in stays so, whoever dies.
+func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
+	done := in
+	done.Done = true
+	a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
+	if fault.Is(err, fault.NotFound) {
+		return done, nil
+	}
+	if err != nil {
+		return in, err
+	}
+	s := &session{worker: w, in: in, account: a, until: w.p.Clock.Now().Add(stretch)}
+	if err = s.begin(ctx); err != nil {
+		return in, err
+	}
+	all, err := s.list(ctx)
+	if err == nil {
+		var ended bool
+		if ended, err = s.importMonths(ctx, all); err == nil && !ended {
+			s.in.WaitSeconds = 1
+			return s.in, nil
+		}
+	}
+	if err = s.note(billing.Reachability, err); err != nil {
+		return in, err
+	}
+	return done, s.end(ctx, all)
+}
+
+// begin notes that a run is at it.
+func (s *session) begin(ctx context.Context) error {
+	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+		if e.JobID != s.in.JobID {
+			e.JobID, e.StartedAt = s.in.JobID, s.p.Clock.Now()
+		}
+		e.Provider = s.account.Provider
+		s.entry = *e
+	})
+}
+
+// list asks for the deliveries of the months that matter, the newest first.
+func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
+	c, err := s.clouds.Connect(ctx, s.in.Org, s.account)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := c.(cloud.Biller)
+	if !ok {
+		return nil, fault.New(fault.Invalid, "provider %s delivers no bills: upload a FOCUS file with POST /billing/imports", s.account.Provider)
+	}
+	s.bills = b
+	all, err := b.Deliveries(ctx, s.first())
+	slices.SortStableFunc(all, func(a, b cloud.Delivery) int { return b.Period.Compare(a.Period) })
+	return all, err
+}
+
+// first returns the oldest month that is to be looked at.
+func (s *session) first() time.Time {
+	now := s.p.Clock.Now().UTC()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billing.MaxMonths, 0)
+	for !s.in.Full && !s.entry.BackfilledAt.IsZero() && month.Before(now.AddDate(0, -1, 0)) && !s.entry.WantsAgain(month, now) {
+		month = month.AddDate(0, 1, 0)
+	}
+	return month
+}
+
+// importMonths imports the deliveries, and reports whether it came to the last one. What is wrong with a delivery keeps no other from being
+// imported.
+func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool, error) {
+	for i := range all {
+		d := &all[i]
+		month := d.Period.Format("2006-01")
+		if slices.Contains(s.in.Gone, month) || !s.in.Full && !s.entry.WantsAgain(d.Period, s.p.Clock.Now()) {
+			continue
+		}
+		if !s.p.Clock.Now().Before(s.until) {
+			return false, nil
+		}
+		step, err := s.importMonth(ctx, d)
+		if failed := err != nil; failed {
+			if err = s.note(step, err); err != nil {
+				return false, err
+			}
+		} else if err = s.progress(ctx, month); err != nil {
+			return false, err
+		}
+		s.in.Gone = append(s.in.Gone, month)
+	}
+	return true, nil
+}
+
+// note keeps what cannot be helped by trying again soon, the first of it; anything else is returned.
+func (s *session) note(step billing.Step, err error) error {
+	e, told := errors.AsType[*cloud.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case told && e.Class.Retryable(), !told && !fault.Is(err, fault.Invalid):
+		return err
+	case s.in.Failure == nil:
+		s.in.Failure = &billing.Failure{Step: step, Message: messageOf(err), At: s.p.Clock.Now()}
+	}
+	return nil
+}
+
+// longest is how many bytes of a message are kept.
+const longest = 1000
+
+func messageOf(err error) string {
+	if e, told := errors.AsType[*cloud.Error](err); told {
+		return fault.CleanText(e.Error(), longest)
+	}
+	return fault.CleanText(fault.Message(err), longest)
+}
+
+// progress notes that a month is in.
+func (s *session) progress(ctx context.Context, month string) error {
+	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+		if e.Looked == nil {
+			e.Looked = map[string]time.Time{}
+		}
+		e.Looked[month] = s.p.Clock.Now()
+		s.forget(e)
+		e.Months = len(e.Looked)
+	})
+}
+
+// forget drops the months that are not backfilled any more.
+func (s *session) forget(e *billing.Entry) {
+	oldest := s.p.Clock.Now().UTC()
+	oldest = time.Date(oldest.Year(), oldest.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billing.MaxMonths, 0)
+	maps.DeleteFunc(e.Looked, func(month string, _ time.Time) bool { return month < oldest.Format("2006-01") })
+}
+
+// end notes how the run went.
+func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
+	now := s.p.Clock.Now()
+	return billing.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billing.Entry) {
+		e.TriedAt, e.Failure, e.Notice, e.JobID = now, s.in.Failure, "", ""
+		for i := range all {
+			if e.DeliveredAt.Before(all[i].DeliveredAt) {
+				e.DeliveredAt = all[i].DeliveredAt
+			}
+		}
+		if len(all) > 0 {
+			e.Notice = all[0].Notice
+		}
+		if s.in.Failure == nil {
+			e.LastSyncedAt = now
+			if e.BackfilledAt.IsZero() {
+				e.BackfilledAt = now
+			}
+		}
+	})
+}

@@ -1,0 +1,141 @@
+// Package billingsync is the worker that imports bills: of each account each night, of one that was just connected at once, and of files
+// that are uploaded. A billing period is replaced as a whole or stays as it is, whatever was delivered and whenever this worker dies.
+package billingsync
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Planned is the answer of the task plan: what is to be imported, or that it is too early to tell.
+type Planned struct {
+	billing.Input
+	Done        bool    `json:"done"`
+	WaitSeconds int     `json:"waitSeconds"`
+	Shares      []Share `json:"shares"`
+}
+
+// Share is the import of one account or upload: the input of the task import, and its answer. Gone are the months that need not be looked at
+// again, and Failure is what was wrong with one of them.
+type Share struct {
+	billing.Input
+	Full        bool             `json:"full,omitempty"` // every month is looked at
+	Gone        []string         `json:"gone,omitempty"`
+	Failure     *billing.Failure `json:"failure,omitempty"`
+	Done        bool             `json:"done"`
+	WaitSeconds int              `json:"waitSeconds"`
+}
+
+type worker struct {
+	p         *platform.Platform
+	clouds    inventory.Clouds
+	inventory *inventory.Store
+	costs     *cost.Store
+}
+
+// Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
+func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
+	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p)}
+	return w.handle
+}
+
+func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
+	var named struct {
+		Task string `json:"task"`
+	}
+	if err := json.Unmarshal(input, &named); err != nil {
+		return nil, fault.NewWithCause(fault.Invalid, err, "billingsync was sent no JSON")
+	}
+	if named.Task == "" {
+		return w.startDue(ctx)
+	}
+	c, err := workflow.ReadCall(billing.Worker, input)
+	if err != nil {
+		return nil, err
+	}
+	return w.run(ctx, c)
+}
+
+func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
+	switch c.Task {
+	case "plan":
+		return workflow.RunTask(ctx, c, w.plan)
+	case "import":
+		return workflow.RunTask(ctx, c, w.importShare)
+	case "abandon":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in Share) (Share, error) { return w.abandon(ctx, in, c.Error) })
+	case billing.AddressTask:
+		return workflow.RunTask(ctx, c, w.address)
+	case "finish":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) {
+			return Planned{Input: in, Done: true}, billing.Finish(ctx, w.p, in)
+		})
+	}
+	return nil, fault.New(fault.Invalid, "billingsync knows no task %q", c.Task)
+}
+
+// What was just connected is discovered first, so that its bill can be put on resources and their teams; not for longer than this.
+const (
+	discovering = 10 * time.Minute
+	pause       = 2 // seconds
+)
+
+// plan deals a run to accounts.
+func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
+	out := Planned{Input: in, Done: true, Shares: []Share{}}
+	switch {
+	case in.UploadID != "":
+		out.Shares = append(out.Shares, Share{Input: in})
+	case in.AccountID != "":
+		a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
+		if fault.Is(err, fault.NotFound) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		if a.Status == inventory.AccountConnecting && w.p.Clock.Now().Sub(a.CreatedAt) < discovering {
+			return Planned{Input: in, WaitSeconds: pause}, nil
+		}
+		out.Shares = append(out.Shares, Share{Input: in})
+	default:
+		all, err := connection.ListAccounts(ctx, w.p.Table, in.Org)
+		if err != nil {
+			return out, err
+		}
+		for i := range all {
+			of := in
+			of.AccountID = all[i].ID
+			out.Shares = append(out.Shares, Share{Input: of, Full: true})
+		}
+	}
+	return out, nil
+}
+
+func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
+	if in.UploadID != "" {
+		return w.importUpload(ctx, in)
+	}
+	return w.importAccount(ctx, in)
+}
+
+// abandon ends a share that the machine gives up.
+func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
+	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
+	if in.UploadID != "" {
+		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+	}
+	return in, billing.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billing.Entry) {
+		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""
+	})
+}

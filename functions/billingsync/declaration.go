@@ -1,0 +1,30 @@
+package billingsync
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: billing.Worker,
+	Access: cost.Importing.With(table.Access{
+		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition},
+		Writes: []table.Partition{
+			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		},
+	}),
+	Tasks:    []string{billing.Machine},
+	Starts:   []string{billing.Machine},
+	Opens:    []string{inventory.AccountSecret},
+	Schedule: "rate(1 hour)",
+	Clouds:   true,
+	Samples:  []string{"schedule", "import"},
+}

@@ -1,0 +1,215 @@
+package billingsync_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/billing"
+	"lamplighter.dev/functions/billingsync"
+	"lamplighter.dev/functions/cloudaccounts"
+	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	domain "lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+type fields = map[string]any
+
+type settings = map[string]string
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+var (
+	alice  = apitest.Caller("org_a", "alice", "*:*")
+	bob    = apitest.Caller("org_b", "bob", "*:*")
+	native = "100000000002"
+)
+
+// hurried is the engine's clock: a second of it is five milliseconds, so that a Wait is short and a time limit is not.
+type hurried struct {
+	clock.System
+	began time.Time
+}
+
+const speed = 200
+
+func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
+
+// Sleep is over a little sooner.
+func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
+	return h.System.Sleep(ctx, d/speed)
+}
+
+// fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills behind them.
+type fixture struct {
+	*apitest.Fixture
+	clk    *clock.Manual
+	store  *table.FaultyStore
+	worker workflow.Handler
+	engine *workflow.Embedded
+	inbox  *archive.FolderInbox
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	clk := clock.NewManual(noon)
+	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clk)), clk: clk}
+	s.Clock = clk
+	s.store = table.NewFaultyStore(s.Table, clock.System{})
+	s.Table = s.store
+	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
+	s.inbox = archive.NewFolderInbox(t.TempDir(), "http://upload.test", []byte("a key"), clk)
+	s.Inbox = s.inbox
+	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
+	s.worker = billingsync.Handler(s.Platform, providers)
+	s.Workers = lambdacall.Local{
+		inventory.Connector: connector.Handler(s.Platform, providers), domain.Worker: lambdacall.Handler(s.worker),
+	}
+	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.worker})
+	s.Mount(cloudaccounts.Operations, billing.Operations)
+	s.Put(identity.AccessKey("org_a"), identity.Access{})
+	return s
+}
+
+func (s *fixture) run(handlers map[string]workflow.Handler) {
+	s.Helper()
+	names := map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"}
+	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine), names)
+	s.Must(err)
+	s.engine, err = workflow.NewEmbedded(workflow.Parts{
+		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log, Handlers: handlers,
+	})
+	s.Must(err)
+	s.Workflow = s.engine
+	s.Cleanup(func() { s.Must(s.engine.Close()) })
+}
+
+func (s *fixture) idle() {
+	s.Helper()
+	s.Must(s.engine.Idle(s.Context()))
+}
+
+// connect connects a small account with these settings besides, and waits until what follows has ended.
+func (s *fixture) connect(more ...settings) connection.Account {
+	s.Helper()
+	a := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
+		"provider": "simulated", "cloudAccountID": native, "name": "Sim", "authMethod": "simulated", "permissionLevel": "read_only",
+		"credentials": small(more...),
+	}))
+	s.idle()
+	return a
+}
+
+func small(more ...settings) settings {
+	out := settings{"size": "20", "regions": "1"}
+	for _, m := range more {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// change replaces the account's settings, as a cloud would change.
+func (s *fixture) change(id string, more ...settings) {
+	s.Helper()
+	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id), small(more...))
+	s.Must(err)
+	s.Change(inventory.AccountKey("org_a", id), table.Set("sealed", sealed))
+}
+
+func (s *fixture) plan(more ...settings) simulated.Plan {
+	s.Helper()
+	return apitest.Value(simulated.Planted(cloud.Account{Provider: "simulated", NativeID: native, Credentials: small(more...)}, s.clk.Now()))(s)
+}
+
+func (s *fixture) verify() {
+	s.Helper()
+	apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
+	s.idle()
+}
+
+func (s *fixture) status() billing.SyncEntry {
+	s.Helper()
+	all := apitest.Data[[]billing.SyncEntry](s.Call(alice, "GET /billing/sync-status", nil))
+	if len(all) != 1 {
+		s.Fatalf("%d entries", len(all))
+	}
+	return all[0]
+}
+
+// periods are those that are in, by month.
+func (s *fixture) periods() map[string]billing.BillingPeriod {
+	s.Helper()
+	out := map[string]billing.BillingPeriod{}
+	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100", nil)).Items {
+		out[p.Period] = p
+	}
+	return out
+}
+
+// wantPlanted compares what is in with what is planted.
+func (s *fixture) wantPlanted(plan simulated.Plan) {
+	s.Helper()
+	have := s.periods()
+	if len(have) != len(plan.Months) {
+		s.Errorf("%d periods are in; want %d", len(have), len(plan.Months))
+	}
+	for _, m := range plan.Months {
+		p := have[m.Period.Format("2006-01")]
+		if len(p.Totals) != 1 || p.Totals[0].Billed != m.Billed || p.Totals[0].Effective != m.Effective || p.Final != m.Final {
+			s.Errorf("%s: %+v; want %s, %s", m.Period.Format("2006-01"), p, m.Billed, m.Effective)
+		}
+	}
+}
+
+// hours lets the schedule run so often, an hour apart.
+func (s *fixture) hours(n int) (started int) {
+	s.Helper()
+	for range n {
+		s.clk.Advance(time.Hour)
+		out, err := s.worker(s.Context(), json.RawMessage(`{}`))
+		s.Must(err)
+		started += out.(billingsync.Started).Started //nolint:forcetypeassert // it answers that
+		s.idle()
+	}
+	return started
+}
+
+// ask asks the costs of the organization in all the time there is.
+func (s *fixture) ask(dims ...string) cost.Answer {
+	s.Helper()
+	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
+		From: noon.Truncate(24*time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24*time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
+	}))(s)
+}
+
+// upload asks for an address and puts the content there.
+func (s *fixture) upload(body fields, content string) billing.ImportedFile {
+	s.Helper()
+	body["bytes"], body["fileName"] = len(content), "bill.csv"
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", body), 202)
+	w := httptest.NewRecorder()
+	s.inbox.ServeHTTP(w, httptest.NewRequestWithContext(s.Context(), "PUT", strings.TrimPrefix(got.UploadURL, "http://upload.test"), strings.NewReader(content)))
+	if w.Code != 200 {
+		s.Fatalf("%d %s", w.Code, w.Body)
+	}
+	s.idle()
+	return apitest.Data[billing.ImportedFile](s.Call(alice, "GET "+got.StatusURL, nil))
+}

@@ -1,0 +1,125 @@
+package billingsync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// importMonth replaces a billing period by its delivery, unless that or a later one is in. When it fails, the period is as before, and the
+// step says at what it failed.
+func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.Step, error) {
+	b, err := s.costs.Begin(ctx, cost.Import{
+		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period), Fingerprint: d.Fingerprint,
+		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export,
+	})
+	if isIn(err) {
+		return "", nil
+	}
+	if err != nil {
+		return billing.Reachability, err
+	}
+	var rows int64
+	for _, f := range d.Files {
+		got, step, err := s.readFile(ctx, d, f, b)
+		if err != nil {
+			return step, err
+		}
+		rows += got
+	}
+	if d.Rows >= 0 && rows != d.Rows {
+		return billing.Totals, fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was", name(d), d.Rows, rows)
+	}
+	if err = s.checkTotal(ctx, d, b); err != nil {
+		return billing.Totals, err
+	}
+	if _, err = b.Commit(ctx); isIn(err) {
+		err = nil
+	}
+	return billing.Reachability, err
+}
+
+// isIn reports whether the delivery, or a later one, is in already.
+func isIn(err error) bool { return errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) }
+
+func name(d *cloud.Delivery) string {
+	if d.Export == "" {
+		return d.Period.Format("2006-01")
+	}
+	return d.Export + " of " + d.Period.Format("2006-01")
+}
+
+// readFile adds the charges of a file, and returns how many rows it has.
+func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *cost.Builder) (int64, billing.Step, error) { //nolint:revive // a file of a delivery, to where
+	r, err := s.bills.OpenBill(ctx, *d, f)
+	if err != nil {
+		return 0, billing.Reachability, err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	form := d.Form
+	if f.Form != "" {
+		form = f.Form
+	}
+	got, err := bill.Read(ctx, form, f.Name, r, func(c *focus.Charge) error {
+		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
+			return nil
+		}
+		return b.Add(c)
+	})
+	if err != nil {
+		return 0, stepOf(got), err
+	}
+	if f.Rows >= 0 && got.Rows != f.Rows {
+		return 0, billing.Totals, fault.New(fault.Invalid, "%s: the manifest lists %d rows, the file has %d; the month stays as it was", f.Name, f.Rows, got.Rows)
+	}
+	return got.Rows, "", nil
+}
+
+// stepOf tells the step at which a file could not be read: after a row began, it is of that row.
+func stepOf(got bill.Totals) billing.Step {
+	if got.Rows > 0 {
+		return billing.Sample
+	}
+	return billing.Schema
+}
+
+// Of an open month the total of the provider's own interface may be ahead of the export by this share.
+const openShare = 200
+
+// checkTotal compares what was added with what the provider's own interface says: to the cent for a closed month, within a two-hundredth for
+// an open one.
+func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Builder) error {
+	told, currency, ok, err := s.bills.ControlTotal(ctx, d.Period)
+	if e, is := errors.AsType[*cloud.Error](err); is && !e.Class.Retryable() {
+		return nil // it may not be asked
+	}
+	if err != nil || !ok {
+		return err
+	}
+	want, err := money.Parse(told)
+	if err != nil {
+		return err
+	}
+	got := b.Totals()[currency].Billed
+	off := got.Sub(want).Abs()
+	allowed := money.FromScaled(1, 2)
+	if closed := d.Final || !s.p.Clock.Now().Before(d.Period.AddDate(0, 1, 0).Add(closing)); !closed {
+		allowed = money.Sum(allowed, want.Abs().DivInt(openShare))
+	}
+	if off.Cmp(allowed) < 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%s: its files come to %s %s, the provider says %s; the month stays as it was",
+		name(d), got.Fixed(2), currency, want.Fixed(2))
+}
+
+// closing is after how long the total of a month that is over is certain.
+const closing = 15 * 24 * time.Hour

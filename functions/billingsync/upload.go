@@ -1,0 +1,174 @@
+package billingsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// address makes the address of an upload. The API asks for it, which links no client of what keeps files.
+func (w *worker) address(ctx context.Context, in billing.Question) (billing.Address, error) {
+	url, err := w.p.Inbox.Address(ctx, billing.UploadName(in.Org, in.UploadID), in.Bytes, in.Until)
+	return billing.Address{URL: url}, err
+}
+
+// importUpload imports a file, once it is there.
+func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
+	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
+	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
+		in.Done = true
+		return in, nil
+	}
+	if err != nil {
+		return in, err
+	}
+	size, err := w.p.Inbox.Size(ctx, billing.UploadName(in.Org, u.ID))
+	if fault.Is(err, fault.NotFound) {
+		return w.awaitUpload(ctx, in, u)
+	}
+	if err != nil {
+		return in, err
+	}
+	if err = w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning }); err != nil {
+		return in, err
+	}
+	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*cost.Builder{}}
+	if err = r.read(ctx); err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
+		return in, err
+	}
+	in.Done = true
+	return in, errors.Join(w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }), w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, u.ID)))
+}
+
+// awaitUpload has the machine come back: soon at first, for most upload at once.
+func (w *worker) awaitUpload(ctx context.Context, in Share, u billing.Upload) (Share, error) {
+	now := w.p.Clock.Now()
+	if in.Done = now.After(u.ExpiresAt); in.Done {
+		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) {
+			u.Errors = []billing.RowError{{Message: "no file was uploaded in time: ask for another address with POST /billing/imports"}}
+		})
+	}
+	in.WaitSeconds = min(max(int(now.Sub(u.CreatedAt).Seconds())/4, 1), 60)
+	return in, nil
+}
+
+// uploaded is the file of an upload in the making.
+type uploaded struct {
+	*worker
+	in     billing.Input
+	upload billing.Upload
+	size   int64
+
+	rows   int64
+	months map[cost.Month]*cost.Builder // nil of a month that is in: an earlier try came so far
+	row    int64                        // with which something is wrong
+}
+
+// read adds up each month that the file holds, and then replaces them: nothing is, when anything is wrong with the file.
+func (r *uploaded) read(ctx context.Context) error {
+	name := billing.UploadName(r.in.Org, r.upload.ID)
+	file := cloud.NewRangedBill(ctx, r.size, func(ctx context.Context, p []byte, off int64) error {
+		return r.p.Inbox.ReadAt(ctx, name, p, off)
+	})
+	defer file.Close() //nolint:errcheck // it was only read
+	got, err := bill.Read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error { return r.add(ctx, c) })
+	if r.rows = got.Rows; err != nil {
+		r.row = got.Rows
+		return err
+	}
+	if got.Rows == 0 {
+		return fault.New(fault.Invalid, "%s: the file has no rows", r.upload.FileName)
+	}
+	for month, b := range r.months {
+		if b == nil {
+			continue
+		}
+		if _, err = b.Commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
+			return fmt.Errorf("import %s of %s: %w", month, r.upload.ID, err)
+		}
+	}
+	return nil
+}
+
+func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
+	month := cost.MonthOf(c.BillingPeriodStart)
+	b, begun := r.months[month]
+	if !begun {
+		var err error
+		if b, err = r.begin(ctx, month); err != nil {
+			return err
+		}
+	}
+	if b == nil {
+		return nil
+	}
+	return b.Add(c)
+}
+
+func (r *uploaded) begin(ctx context.Context, month cost.Month) (*cost.Builder, error) {
+	if len(r.months) == billing.MaxUploadMonths {
+		return nil, fault.New(fault.Invalid, "the file holds more than %d billing periods: split it", billing.MaxUploadMonths)
+	}
+	b, err := r.costs.Begin(ctx, cost.Import{
+		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month, Fingerprint: "upload:" + r.upload.ID,
+		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName,
+	})
+	if errors.Is(err, cost.ErrSame) {
+		b, err = nil, nil
+	}
+	if err == nil {
+		r.months[month] = b
+	}
+	return b, err
+}
+
+// tell writes into the record what became of the file.
+func (r *uploaded) tell(u *billing.Upload, err error) {
+	u.Rows = r.rows
+	if err != nil {
+		u.Errors = []billing.RowError{{Row: r.row, Message: messageOf(err)}}
+		return
+	}
+	for month := range r.months {
+		u.Months = append(u.Months, month.String())
+	}
+	slices.Sort(u.Months)
+}
+
+// endUpload ends the record: failed when it is told errors.
+func (w *worker) endUpload(ctx context.Context, in billing.Input, change func(*billing.Upload)) error {
+	return w.changeUpload(ctx, in, func(u *billing.Upload) {
+		change(u)
+		u.Status, u.CompletedAt = billing.UploadSucceeded, w.p.Clock.Now()
+		if len(u.Errors) > 0 {
+			u.Status = billing.UploadFailed
+		}
+	})
+}
+
+// changeUpload changes the record of an upload that has not ended.
+func (w *worker) changeUpload(ctx context.Context, in billing.Input, change func(*billing.Upload)) error {
+	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
+	if err != nil || !u.CompletedAt.IsZero() {
+		return err
+	}
+	change(&u)
+	put, err := billing.PutUpload(in.Org, u, table.Exists(), table.Lacks("completedAt"))
+	if err != nil {
+		return err
+	}
+	_, err = w.p.Table.Write(ctx, put)
+	if _, ended := errors.AsType[*table.ConditionError](err); ended {
+		return nil
+	}
+	return fault.Wrap("note how the import "+u.ID+" stands", err)
+}

@@ -1,0 +1,130 @@
+package billingsync_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/billing"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+const header = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,Tags\n"
+
+// charge is a row of a day of a month.
+func charge(amount, month, day string) string {
+	start := month + "-" + day + "T00:00:00Z"
+	return amount + "," + amount + "," + amount + ",USD,acme," + month + "-01T00:00:00Z,," + start + "," + start + ",Usage,Warehouse,Snowflake,{}\n"
+}
+
+func TestUpload_OfAVendorIsKeptUnderOther(t *testing.T) {
+	s := newFixture(t)
+	got := s.upload(fields{"vendor": "snowflake"}, header+charge("1.25", "2026-09", "03")+charge("2.50", "2026-10", "04")+charge("0.005", "2026-10", "05"))
+	if got.Status != "succeeded" || got.Rows != 3 || strings.Join(got.Periods, " ") != "2026-09 2026-10" || len(got.Errors) != 0 || got.CompletedAt == nil {
+		t.Fatalf("%+v", got)
+	}
+	if all := s.ask(cost.ProviderDim, cost.AccountDim); all.Total != money.MustParse("3.755") || all.Rows[0].Keys[0] != "other" || all.Rows[0].Keys[1] != "other:snowflake" {
+		t.Errorf("%+v", all)
+	}
+	// another file replaces the month that it holds, and no other
+	s.clk.Advance(time.Minute)
+	s.upload(fields{"vendor": "snowflake"}, header+charge("7", "2026-10", "04"))
+	s.clk.Advance(time.Minute)
+	s.upload(fields{"vendor": "datadog"}, header+charge("100", "2026-10", "04"))
+	if all := s.ask(); all.Total != money.MustParse("108.25") {
+		t.Errorf("the total is %s", all.Total)
+	}
+	s.Call(alice, "GET /billing/imports", nil).Want(200, `"total":3`)
+	s.Call(bob, "GET /billing/imports/"+got.JobID, nil).Want(404)
+}
+
+func TestUpload_OfAFileThatIsWrongImportsNothingAndNamesTheRow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		content string
+		row     int64
+		says    string
+	}{
+		"a cost that is none":   {header + charge("1", "2026-10", "01") + charge("1,5", "2026-10", "02"), 2, "row 2"},
+		"no currency":           {header + strings.Replace(charge("1", "2026-10", "01"), "USD", "XXXX", 1), 1, "XXXX"},
+		"no columns of FOCUS":   {"a,b\n1,2\n", 0, "BilledCost"},
+		"nothing but a header":  {header, 0, "no rows"},
+		"a second month broken": {header + charge("1", "2026-09", "01") + charge("1", "2026-10", "99"), 2, "row 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(t)
+			got := s.upload(fields{"vendor": "acme"}, tt.content)
+			if got.Status != "failed" || len(got.Errors) != 1 || got.Errors[0].Row != tt.row || !strings.Contains(got.Errors[0].Message, tt.says) {
+				t.Errorf("%+v", got)
+			}
+			if total := s.ask().Total; !total.IsZero() {
+				t.Errorf("%s was imported", total)
+			}
+		})
+	}
+}
+
+func TestUpload_ThatNeverComesFails(t *testing.T) {
+	s := newFixture(t)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
+	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"waiting"`)
+	s.clk.Advance(2 * time.Hour)
+	s.idle()
+	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"failed"`, "no file was uploaded in time")
+}
+
+func TestUpload_AddressesAreSigned(t *testing.T) {
+	s := newFixture(t)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 3}), 202)
+	path := strings.TrimPrefix(got.UploadURL, "http://upload.test")
+	put := func(method, path, content string) int {
+		w := httptest.NewRecorder()
+		s.inbox.ServeHTTP(w, httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(content)))
+		return w.Code
+	}
+	for name, tt := range map[string]struct {
+		method, path, content string
+		want                  int
+	}{
+		"another method":       {"GET", path, "", 405},
+		"another file":         {"PUT", strings.Replace(path, got.JobID, "job_other", 1), "abc", 403},
+		"another organization": {"PUT", strings.Replace(path, "org_a", "org_b", 1), "abc", 403},
+		"a later end":          {"PUT", strings.Replace(path, "expires=1", "expires=2", 1), "abc", 403},
+		"a longer file":        {"PUT", path, "abcd", 400},
+	} {
+		if got := put(tt.method, tt.path, tt.content); got != tt.want {
+			t.Errorf("%s: %d; want %d", name, got, tt.want)
+		}
+	}
+	s.clk.Advance(61 * time.Minute)
+	if got := put("PUT", path, "abc"); got != 403 {
+		t.Errorf("an hour later: %d", got)
+	}
+	s.idle()
+}
+
+func TestUpload_RefusesWhatItCannotBe(t *testing.T) {
+	s := newFixture(t)
+	for name, tt := range map[string]struct {
+		body   fields
+		status int
+		says   string
+	}{
+		"nobody's":               {fields{}, 400, "vendor, cloudAccountID"},
+		"two's":                  {fields{"vendor": "a", "cloudAccountID": "ca_1"}, 400, "exactly one"},
+		"a vendor with a slash":  {fields{"vendor": "a/b"}, 400, "letters, digits"},
+		"an account of nobody":   {fields{"cloudAccountID": "ca_01jzk5x0h2v3m4n5p6q7r8s9ta"}, 404, "no cloud account"},
+		"a file of no bytes":     {fields{"vendor": "a", "bytes": 0}, 400, "bytes"},
+		"a file of six gigabyte": {fields{"vendor": "a", "bytes": int64(6) << 30}, 400, "bytes"},
+	} {
+		body := fields{"fileName": "x", "bytes": 1}
+		for k, v := range tt.body {
+			body[k] = v
+		}
+		if got := s.Call(alice, "POST /billing/imports", body); got.Status != tt.status || !strings.Contains(got.Body, tt.says) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package dashboards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+const (
+	maxDashboards = 50 // of an organization, besides the presets
+	maxWidgets    = 24
+	maxName       = 128
+
+	partition     table.Partition = "ORG#*#DASHBOARD"
+	namePartition table.Partition = "ORG#*#DASHBOARDNAME"
+)
+
+// Dashboard is a page of widgets.
+type Dashboard struct {
+	ID          string    `json:"id" example:"dash_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Preset      bool      `json:"preset" doc:"One of the service's own: it can be cloned, and not changed"`
+	Widgets     []Widget  `json:"widgets"`
+	CreatedBy   string    `json:"createdBy" doc:"Empty of a preset"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// stored is a dashboard as it is kept; Generation counts its changes, which each is conditioned on.
+type stored struct {
+	Dashboard
+	Generation int64 `json:"generation"`
+}
+
+// launched is when the presets came to be.
+var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+
+// presets are the dashboards of the service, by what their readers ask first.
+var presets = []Dashboard{
+	preset("executive", "What it costs, where it goes and whether that is as planned",
+		widget(totalsWidget, "This month", "small", WidgetQuery{}), widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
+		widget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
+		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}), widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
+	preset("engineering", "What the resources cost, and what is unusual",
+		widget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
+		widget(breakdownWidget, "By service", "medium", WidgetQuery{Dims: []string{"service_name"}, Period: "last_30_days"}),
+		widget(statesWidget, "Resources", "small", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
+	preset("finops", "Every cost by who causes it, and how it is bought",
+		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}), widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
+		widget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
+		widget(breakdownWidget, "By provider and service", "large", WidgetQuery{Dims: []string{"provider", "service_name"}}),
+		widget(breakdownWidget, "By purchase type", "medium", WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),
+		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+	preset("operations", "What runs, and what was done today",
+		widget(statesWidget, "Resources", "medium", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
+		widget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+}
+
+func preset(name, text string, widgets ...Widget) Dashboard {
+	return Dashboard{
+		ID: name, Name: strings.ToUpper(name[:1]) + name[1:], Description: text, Preset: true, Widgets: widgets, CreatedAt: launched, UpdatedAt: launched,
+	}
+}
+
+func widget(of, title, size string, q WidgetQuery) Widget { //nolint:revive // a line of a table
+	return Widget{Type: of, Title: title, Size: size, Query: q}.complete()
+}
+
+// check brings a dashboard into shape; fault.Invalid names the field that cannot be.
+func (d *Dashboard) check() (err error) {
+	if d.Name, err = displayname.CleanName("name", d.Name, maxName); err != nil {
+		return err
+	}
+	d.Widgets = append([]Widget{}, d.Widgets...)
+	for i := range d.Widgets {
+		d.Widgets[i] = d.Widgets[i].complete()
+		if err = d.Widgets[i].check(fmt.Sprintf("widgets[%d]", i)); err != nil {
+			return err
+		}
+	}
+	for _, p := range presets {
+		if strings.EqualFold(p.Name, d.Name) {
+			return fault.New(fault.Conflict, "name: a preset is named %.64q; choose another name", d.Name)
+		}
+	}
+	return nil
+}
+
+func key(org, dashboardID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "DASHBOARD", SK: dashboardID}
+}
+
+func nameKey(org, name string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "DASHBOARDNAME", SK: strings.ToLower(name)}
+}
+
+func missing(dashboardID string) error {
+	return fault.New(fault.NotFound, "dashboard %.64q does not exist", dashboardID)
+}
+
+// store keeps the dashboards of organizations.
+type store struct{ table table.Store }
+
+// read reads a dashboard, or finds a preset; fault.NotFound when there is none.
+func (s store) read(ctx context.Context, org, dashboardID string) (stored, error) {
+	for _, p := range presets {
+		if p.ID == dashboardID {
+			return stored{Dashboard: p}, nil
+		}
+	}
+	if !id.IsValid("dash", dashboardID) {
+		return stored{}, missing(dashboardID)
+	}
+	d, err := table.Read[stored](ctx, s.table, key(org, dashboardID))
+	if fault.Is(err, fault.NotFound) {
+		return d, missing(dashboardID)
+	}
+	return d, fault.Wrap("read dashboard "+dashboardID, err)
+}
+
+// list lists the presets, and then the dashboards of an organization, oldest first.
+func (s store) list(ctx context.Context, org string) ([]Dashboard, error) {
+	out := append([]Dashboard{}, presets...)
+	for q := (table.Query{PK: key(org, "").PK, Limit: maxDashboards}); ; {
+		page, next, err := table.ReadPage[stored](ctx, s.table, q)
+		if err != nil {
+			return nil, fmt.Errorf("list dashboards of %s: %w", org, err)
+		}
+		for _, d := range page {
+			out = append(out, d.Dashboard)
+		}
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// write replaces old, as it was read, by next; the zero old is that of a new one. fault.Conflict when it has changed since, or another one
+// has its name.
+func (s store) write(ctx context.Context, org string, old stored, next Dashboard) error {
+	it, err := table.NewItem(key(org, next.ID), stored{next, old.Generation + 1})
+	if err != nil {
+		return err
+	}
+	cond := table.Equal("generation", old.Generation)
+	if old.ID == "" {
+		cond = table.Absent()
+	}
+	ws := []table.Write{table.Put(it, cond)}
+	if from, to := nameKey(org, old.Name), nameKey(org, next.Name); old.ID == "" || from != to {
+		named, err := table.NewItem(to, map[string]string{"id": next.ID})
+		if err != nil {
+			return err
+		}
+		ws = append(ws, table.Put(named, table.Absent()))
+		if old.ID != "" {
+			ws = append(ws, table.Delete(from))
+		}
+	}
+	err = s.table.Transact(ctx, ws...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, taken := lost.Old(1); taken {
+			return fault.New(fault.Conflict, "name: a dashboard named %.64q exists already; choose another name", next.Name)
+		}
+		return changed(next.ID)
+	}
+	return fault.Wrap("write dashboard "+next.ID, err)
+}
+
+func changed(dashboardID string) error {
+	return fault.New(fault.Conflict, "dashboard %s was changed by someone else meanwhile; read it and try again", dashboardID)
+}
+
+// delete deletes a dashboard as it was read.
+func (s store) delete(ctx context.Context, org string, d stored) error {
+	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)), table.Delete(nameKey(org, d.Name)))
+	if _, other := errors.AsType[*table.ConditionError](err); other {
+		return changed(d.ID)
+	}
+	return fault.Wrap("delete dashboard "+d.ID, err)
+}

@@ -1,0 +1,26 @@
+package dashboards
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "dashboards",
+	Access: rest.Access.With(cost.Reading, table.Access{
+		Reads: []table.Partition{
+			identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			anomaly.Partition, budgeting.Partition, execution.ActionPartition,
+		},
+		Writes: []table.Partition{partition, namePartition},
+	}),
+	Samples: []string{"list"},
+}

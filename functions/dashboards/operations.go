@@ -1,0 +1,232 @@
+// Package dashboards is the operation group Dashboards: pages of widgets, the service's own and those of an organization, and all that is
+// on one in one call.
+package dashboards
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/budgeting"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+const (
+	dashboards = "/dashboards"
+	one        = dashboards + "/{dashboardID}"
+	reading    = "dashboards:read"
+	writing    = "dashboards:write"
+)
+
+type service struct {
+	p         *platform.Platform
+	store     store
+	costs     *cost.Store
+	inventory *inventory.Store
+	budgets   *budgeting.Store
+	anomalies *anomaly.Store
+}
+
+// Operations returns the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Dashboards")
+	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table), anomaly.NewStore(p.Table)}
+	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
+	rest.Handle(g, rest.Op{
+		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true, Statuses: invalid, Summary: "List dashboards",
+		Description: "First the presets executive, engineering, finops and operations, then those of the organization: at most 50, which all of its members see.",
+	}, s.list)
+	rest.Handle(g, rest.Op{
+		ID: "createDashboard", Method: http.MethodPost, Path: dashboards, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary: "Create a dashboard", Description: shape,
+	}, s.create)
+	rest.Handle(g, rest.Op{
+		ID: "listWidgets", Method: http.MethodGet, Path: dashboards + "/widgets", Policy: reading, Scoped: true, Summary: "List the types of widgets",
+	}, s.widgets)
+	rest.Handle(g, rest.Op{
+		ID: "getDashboard", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: absent, Summary: "Read a dashboard",
+	}, s.get)
+	rest.Handle(g, rest.Op{
+		ID: "updateDashboard", Method: http.MethodPut, Path: one, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a dashboard",
+		Description: "Changes only the fields present; widgets replaces all widgets. A preset is 409: clone it. " + shape,
+	}, s.update)
+	rest.Handle(g, rest.Op{
+		ID: "deleteDashboard", Method: http.MethodDelete, Path: one, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		Summary: "Delete a dashboard", Description: "A preset is 409, and so is the organization's defaultDashboard.",
+	}, s.remove)
+	rest.Handle(g, rest.Op{
+		ID: "cloneDashboard", Method: http.MethodPost, Path: one + "/clone", Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Make a dashboard of another one",
+		Description: "Of a preset, too. Left out, the name is that of the other one with (copy).",
+	}, s.clone)
+	rest.Handle(g, rest.Op{
+		ID: "getDashboardData", Method: http.MethodGet, Path: one + "/data", Policy: reading, Scoped: true, Statuses: absent, Summary: "Read all that is on a dashboard",
+		Description: "One answer for all widgets, in their order. A widget whose policy the caller lacks is forbidden and empty; one that cannot be answered says why in error, and " +
+			"the others are answered. A grant on teams or resources shows the costs, resources and actions of just these.",
+	}, s.data)
+	return g
+}
+
+const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and what they take. Names are unique without regard to case. At most 50 dashboards an organization."
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// DashboardInput names the dashboard of a request.
+type DashboardInput struct {
+	DashboardID string `path:"dashboardID" maxLength:"64"`
+}
+
+func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[Dashboard], error) {
+	all, err := s.store.list(ctx, callerOrg(ctx))
+	return rest.PageOf(all, in.Page), err
+}
+
+// WidgetType is a type of widget.
+type WidgetType struct {
+	Type        string   `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Description string   `json:"description"`
+	Policy      string   `json:"policy" doc:"Without it the widget is forbidden"`
+	Query       []string `json:"query" doc:"The fields of a query that it takes"`
+}
+
+func (s *service) widgets(context.Context, *struct{}) ([]WidgetType, error) {
+	var out []WidgetType
+	for _, t := range slices.Sorted(maps.Keys(kinds)) {
+		out = append(out, WidgetType{t, kinds[t].text, kinds[t].policy, append([]string{}, kinds[t].fields...)})
+	}
+	return out, nil
+}
+
+// NewDashboard is the body of POST /dashboards.
+type NewDashboard struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"128"`
+	Description string   `json:"description,omitempty" maxLength:"500"`
+	Widgets     []Widget `json:"widgets,omitempty" maxItems:"24"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewDashboard }) (Dashboard, error) {
+	return s.add(ctx, in.Body.Name, in.Body.Description, in.Body.Widgets)
+}
+
+// add makes a dashboard.
+func (s *service) add(ctx context.Context, name, description string, widgets []Widget) (Dashboard, error) {
+	now := s.p.Clock.Now()
+	d := Dashboard{
+		ID: id.New("dash", now), Name: name, Description: description, Widgets: widgets, CreatedBy: identity.CallerFrom(ctx).Email,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := d.check(); err != nil {
+		return Dashboard{}, err
+	}
+	all, err := s.store.list(ctx, callerOrg(ctx))
+	if err != nil {
+		return Dashboard{}, err
+	}
+	if n := len(all) - len(presets); n >= maxDashboards {
+		return Dashboard{}, fault.New(fault.Invalid, "the organization has %d dashboards, which is the most; delete one first", n)
+	}
+	if err = s.store.write(ctx, callerOrg(ctx), stored{}, d); err != nil {
+		return Dashboard{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: d.ID, After: d})
+	return d, nil
+}
+
+func (s *service) get(ctx context.Context, in *DashboardInput) (Dashboard, error) {
+	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
+	return d.Dashboard, err
+}
+
+// own reads a dashboard that can be changed.
+func (s *service) own(ctx context.Context, dashboardID string) (stored, error) {
+	d, err := s.store.read(ctx, callerOrg(ctx), dashboardID)
+	if err == nil && d.Preset {
+		err = fault.New(fault.Conflict, "dashboard %s is a preset, which nobody can change: POST /dashboards/%[1]s/clone makes one of it that is yours", d.ID)
+	}
+	return d, err
+}
+
+// ChangedDashboard is the body of PUT /dashboards/{dashboardID}.
+type ChangedDashboard struct {
+	Name        rest.Patch[string]   `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Description rest.Patch[string]   `json:"description,omitzero" maxLength:"500"`
+	Widgets     rest.Patch[[]Widget] `json:"widgets,omitzero" maxItems:"24"`
+}
+
+type updateInput struct {
+	DashboardInput
+	Body ChangedDashboard
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (Dashboard, error) {
+	old, err := s.own(ctx, in.DashboardID)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: old.Dashboard})
+	next := old.Dashboard
+	in.Body.Name.Apply(&next.Name)
+	in.Body.Description.Apply(&next.Description)
+	in.Body.Widgets.Apply(&next.Widgets)
+	next.UpdatedAt = s.p.Clock.Now()
+	if err = next.check(); err != nil {
+		return Dashboard{}, err
+	}
+	if err = s.store.write(ctx, callerOrg(ctx), old, next); err != nil {
+		return Dashboard{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: next})
+	return next, nil
+}
+
+func (s *service) remove(ctx context.Context, in *DashboardInput) (rest.Deleted, error) {
+	d, err := s.own(ctx, in.DashboardID)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: d.ID, Before: d.Dashboard})
+	o, err := table.Read[identity.OrganisationRecord](ctx, s.p.Table, identity.OrganisationKey(callerOrg(ctx)))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return rest.Deleted{}, fault.Wrap("read the default dashboard", err)
+	}
+	if first := o.DefaultDashboard; first != nil && *first == d.ID {
+		return rest.Deleted{}, fault.New(fault.Conflict, "dashboard %s is the defaultDashboard of the organization; choose another with PUT /organisation first", d.ID)
+	}
+	return rest.Deleted{ID: d.ID}, s.store.delete(ctx, callerOrg(ctx), d)
+}
+
+// DashboardCopy is the body of POST /dashboards/{dashboardID}/clone.
+type DashboardCopy struct {
+	Name string `json:"name,omitempty" maxLength:"128"`
+}
+
+type cloneInput struct {
+	DashboardInput
+	Body *DashboardCopy `required:"false"`
+}
+
+func (s *service) clone(ctx context.Context, in *cloneInput) (Dashboard, error) {
+	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
+	if err != nil {
+		return Dashboard{}, err
+	}
+	name := ""
+	if in.Body != nil {
+		name = in.Body.Name
+	}
+	if name == "" {
+		name = d.Name + " (copy)"
+	}
+	return s.add(ctx, name, d.Description, d.Widgets)
+}

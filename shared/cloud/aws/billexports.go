@@ -1,0 +1,222 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bcmdataexports"
+	exporttypes "github.com/aws/aws-sdk-go-v2/service/bcmdataexports/types"
+	"github.com/aws/aws-sdk-go-v2/service/costandusagereportservice"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// billingNeeds are the permissions that reading bills takes. Those of S3 are wanted for the bucket of the export alone.
+var billingNeeds = []string{
+	"bcm-data-exports:ListExports", "bcm-data-exports:GetExport", "cur:DescribeReportDefinitions", "ce:GetCostAndUsage",
+	"organizations:DescribeOrganization", "s3:GetObject", "s3:ListBucket",
+}
+
+// billingRegion has the services of billing: they have no other.
+const billingRegion = "us-east-1"
+
+// maxExports bounds how many exports of an account are looked at.
+const maxExports = 50
+
+// billExport is an export or a report, as the account has it.
+type billExport struct {
+	source               cloud.BillSource
+	form                 cloud.BillForm // "" when its manifests tell
+	name, bucket, prefix string
+	region               string // of the bucket; "" when it is not known
+	notice               string // what AWS says is wrong with it
+}
+
+// folder is where the export writes to, with a slash at its end.
+func (e billExport) folder() string {
+	prefix := strings.Trim(e.prefix, "/")
+	if prefix == "" {
+		return e.name + "/"
+	}
+	return prefix + "/" + e.name + "/"
+}
+
+// exported finds from which table a query takes its rows.
+var exported = regexp.MustCompile(`(?i)\bFROM\s+"?(\w+)"?(\s+WHERE\b)?`)
+
+// findExports lists the exports and reports of the account, the best first, and why some could not be had.
+func (c *conn) findExports(ctx context.Context) ([]billExport, []error) {
+	set := c.account.Billing
+	if set.Bucket != "" {
+		all, err := c.namedExports(ctx)
+		return all, []error{err}
+	}
+	var all []billExport
+	var why []error
+	if set.Source == "" || set.Source == cloud.DataExport {
+		found, err := c.listDataExports(ctx)
+		all, why = append(all, found...), append(why, err)
+	}
+	if set.Source == "" || set.Source == cloud.CostReport {
+		found, err := c.listReports(ctx)
+		all, why = append(all, found...), append(why, err)
+	}
+	if set.Export != "" {
+		all = slices.DeleteFunc(all, func(e billExport) bool { return e.name != set.Export })
+	}
+	rank := []cloud.BillForm{cloud.FOCUSForm, cloud.CUR2Form, cloud.LegacyCURForm}
+	slices.SortStableFunc(all, func(a, b billExport) int {
+		return cmp.Or(cmp.Compare(slices.Index(rank, a.form), slices.Index(rank, b.form)), cmp.Compare(a.name, b.name))
+	})
+	return all, why
+}
+
+// listDataExports lists the Data Exports of costs. One whose query leaves rows out is no bill, unless it was named.
+func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
+	api := bcmdataexports.NewFromConfig(c.regionConfig(billingRegion))
+	var arns []string
+	pages := bcmdataexports.NewListExportsPaginator(api, &bcmdataexports.ListExportsInput{})
+	for pages.HasMorePages() && len(arns) < maxExports {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, classifyError(err)
+		}
+		for _, e := range page.Exports {
+			arns = append(arns, sdk.ToString(e.ExportArn))
+		}
+	}
+	arns = arns[:min(len(arns), maxExports)]
+	found, errs := make([]*billExport, len(arns)), make([]error, len(arns))
+	cloud.InParallel(len(arns), width, func(i int) {
+		got, err := api.GetExport(ctx, &bcmdataexports.GetExportInput{ExportArn: &arns[i]})
+		if errs[i] = classifyError(err); err == nil {
+			found[i] = c.newDataExport(got)
+		}
+	})
+	var out []billExport
+	for _, e := range found {
+		if e != nil {
+			out = append(out, *e)
+		}
+	}
+	return out, firstError(errs)
+}
+
+// newDataExport makes an export of what AWS tells of it; nil when it is not of costs.
+func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
+	if got.Export == nil || got.Export.DataQuery == nil || got.Export.DestinationConfigurations == nil || got.Export.DestinationConfigurations.S3Destination == nil {
+		return nil
+	}
+	query := exported.FindStringSubmatch(sdk.ToString(got.Export.DataQuery.QueryStatement))
+	if query == nil || query[2] != "" && sdk.ToString(got.Export.Name) != c.account.Billing.Export {
+		return nil
+	}
+	to := got.Export.DestinationConfigurations.S3Destination
+	e := billExport{
+		source: cloud.DataExport, name: sdk.ToString(got.Export.Name), bucket: sdk.ToString(to.S3Bucket),
+		prefix: sdk.ToString(to.S3Prefix), region: sdk.ToString(to.S3Region),
+	}
+	switch table := strings.ToUpper(query[1]); {
+	case strings.HasPrefix(table, "FOCUS_"):
+		e.form = cloud.FOCUSForm
+	case table == "COST_AND_USAGE_REPORT":
+		e.form = cloud.CUR2Form
+	default:
+		return nil
+	}
+	if s := got.ExportStatus; s != nil && s.StatusCode == exporttypes.ExportStatusCodeUnhealthy {
+		e.notice = "AWS says that the export " + e.name + " is unhealthy: " + cmp.Or(string(s.StatusReason), "it gives no reason")
+	}
+	return &e
+}
+
+// listReports lists the Cost and Usage Reports.
+func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
+	api := costandusagereportservice.NewFromConfig(c.regionConfig(billingRegion))
+	var out []billExport
+	pages := costandusagereportservice.NewDescribeReportDefinitionsPaginator(api, &costandusagereportservice.DescribeReportDefinitionsInput{})
+	for pages.HasMorePages() && len(out) < maxExports {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return out, classifyError(err)
+		}
+		for _, r := range page.ReportDefinitions {
+			e := billExport{
+				source: cloud.CostReport, form: cloud.LegacyCURForm, name: sdk.ToString(r.ReportName),
+				bucket: sdk.ToString(r.S3Bucket), prefix: sdk.ToString(r.S3Prefix), region: string(r.S3Region),
+			}
+			if s := r.ReportStatus; s != nil && strings.HasPrefix(string(s.LastStatus), "ERROR") {
+				e.notice = "AWS says of the report " + e.name + ": " + string(s.LastStatus)
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// namedExports are those in the bucket that was named, which nothing but S3 has to be asked for.
+func (c *conn) namedExports(ctx context.Context) ([]billExport, error) {
+	set := c.account.Billing
+	names := []string{set.Export}
+	if set.Export == "" {
+		b, err := c.openBucket(ctx, set.Bucket, "")
+		if err != nil {
+			return nil, err
+		}
+		prefix := strings.Trim(set.Prefix, "/")
+		if prefix != "" {
+			prefix += "/"
+		}
+		folders, err := b.folders(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		names = names[:0]
+		for _, f := range folders[:min(len(folders), maxExports)] {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(f, prefix), "/"))
+		}
+	}
+	var out []billExport
+	for _, n := range names {
+		for _, source := range []cloud.BillSource{cloud.DataExport, cloud.CostReport} {
+			if set.Source == "" || set.Source == source {
+				out = append(out, billExport{source: source, name: n, bucket: set.Bucket, prefix: set.Prefix})
+			}
+		}
+	}
+	return out, nil
+}
+
+// errCharged and errNoBucket are why a permission is not tried.
+var (
+	errCharged  = errors.New("AWS charges for each call: its first use will tell")
+	errNoBucket = errors.New("it is of the bucket of an export: the first delivery will tell")
+)
+
+// probeBilling tries what lists exports and reports. Credentials that are not accepted at all are an error.
+func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
+	cfg := c.regionConfig(billingRegion)
+	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx, &bcmdataexports.ListExportsInput{MaxResults: sdk.Int32(1)})
+	if cloud.ClassOf(classifyError(err)) == cloud.Refused {
+		return nil, classifyError(err)
+	}
+	_, reportErr := costandusagereportservice.NewFromConfig(cfg).DescribeReportDefinitions(ctx, &costandusagereportservice.DescribeReportDefinitionsInput{MaxResults: sdk.Int32(5)})
+	tried := map[string]error{
+		"bcm-data-exports:ListExports": err, "cur:DescribeReportDefinitions": reportErr, "ce:GetCostAndUsage": errCharged,
+		"s3:GetObject": errNoBucket, "s3:ListBucket": errNoBucket,
+	}
+	var out []cloud.Permission
+	for _, need := range billingNeeds {
+		failed, known := tried[need]
+		if !known {
+			failed = errNoneToTry
+		}
+		out = append(out, newPermission("billing", need, failed))
+	}
+	return out, nil
+}

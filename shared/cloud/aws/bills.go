@@ -1,0 +1,321 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+var (
+	_ cloud.Biller      = (*conn)(nil)
+	_ cloud.BillSpender = (*conn)(nil)
+)
+
+var (
+	exportPeriod = regexp.MustCompile(`/BILLING_PERIOD=(\d{4}-\d{2})/`)
+	reportPeriod = regexp.MustCompile(`/(\d{6}01)-\d{6}01/$`)
+)
+
+// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of FOCUS, one of CUR 2.0, a
+// Cost and Usage Report, and Cost Explorer for what none of them has.
+func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
+	set, from := c.account.Billing, monthOf(from)
+	by := map[time.Time]cloud.Delivery{}
+	var why error
+	if set.Source != cloud.CostExplorer {
+		var err error
+		if why, err = c.exportedDeliveries(ctx, from, by); err != nil {
+			return nil, err
+		}
+	}
+	if set.Source == "" || set.Source == cloud.CostExplorer {
+		c.addExplored(from, by)
+	}
+	if len(by) == 0 {
+		return nil, cmp.Or(why, noDelivery(set))
+	}
+	return sortByPeriod(by, why), nil
+}
+
+// sortByPeriod sorts deliveries by period. Why others could not be had is told by those that stand in for them.
+func sortByPeriod(by map[time.Time]cloud.Delivery, why error) []cloud.Delivery {
+	out := make([]cloud.Delivery, 0, len(by))
+	for _, d := range by {
+		if why != nil && d.Source == cloud.CostExplorer {
+			d.Notice = "read from Cost Explorer, without resources and tags: " + why.Error()
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b cloud.Delivery) int { return a.Period.Compare(b.Period) })
+	if last := &out[len(out)-1]; why != nil && last.Notice == "" && cloud.ClassOf(why) != cloud.Denied {
+		last.Notice = why.Error()
+	}
+	return out
+}
+
+// noDelivery says what to do where nothing was delivered.
+func noDelivery(set cloud.BillSettings) error {
+	where := "no export of AWS Data Exports and no Cost and Usage Report"
+	if set.Export != "" {
+		where = "no export or report " + set.Export
+	}
+	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery", Message: where + " of this account has delivered a bill: create one in AWS Data Exports " +
+		"(table FOCUS 1.2 or CUR 2.0, create new report, Parquet or gzip), or name its bucket in billing.bucket; the first delivery takes up to 24 hours"}
+}
+
+// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on another try is an error.
+func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why, err error) {
+	exports, all := c.findExports(ctx)
+	for _, e := range exports {
+		found, err := c.deliveriesOf(ctx, e, from)
+		if all = append(all, err); e.notice != "" && len(found) == 0 {
+			all = append(all, &cloud.Error{Class: cloud.NotFound, Code: "UnhealthyExport", Message: e.notice})
+		}
+		for _, d := range found {
+			if _, better := by[d.Period]; !better {
+				by[d.Period] = d
+			}
+		}
+	}
+	for _, err := range all {
+		switch cloud.ClassOf(err) {
+		case cloud.Transient, cloud.Throttled, cloud.Refused:
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return firstError(all), nil
+}
+
+// firstError is the first of several: its class says what may help.
+func firstError(all []error) error {
+	return cmp.Or(all...)
+}
+
+// deliveriesOf lists the newest delivery of each period of an export.
+func (c *conn) deliveriesOf(ctx context.Context, e billExport, from time.Time) ([]cloud.Delivery, error) {
+	b, err := c.openBucket(ctx, e.bucket, e.region)
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := b.manifests(ctx, e, from)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]cloud.Delivery, len(manifests)), make([]error, len(manifests))
+	cloud.InParallel(len(manifests), width, func(i int) { out[i], errs[i] = b.delivery(ctx, e, manifests[i]) })
+	kept := out[:0]
+	for i, d := range out {
+		if errs[i] == nil {
+			kept = append(kept, d)
+		}
+	}
+	return kept, firstError(errs)
+}
+
+// listedManifest is a manifest and the period whose folder it lies in.
+type listedManifest struct {
+	object
+	period time.Time
+}
+
+// manifests lists the newest manifest of each period that begins at from or later.
+func (b billBucket) manifests(ctx context.Context, e billExport, from time.Time) ([]listedManifest, error) {
+	if e.source == cloud.CostReport {
+		return b.reportManifests(ctx, e, from)
+	}
+	folder := e.folder() + "metadata/"
+	all, err := b.list(ctx, folder, folder+"BILLING_PERIOD="+from.Format("2006-01"))
+	if err != nil {
+		return nil, err
+	}
+	newest := map[time.Time]object{}
+	for _, o := range all {
+		m := exportPeriod.FindStringSubmatch(o.key)
+		if m == nil || !strings.HasSuffix(o.key, "-Manifest.json") {
+			continue
+		}
+		period, err := time.Parse("2006-01", m[1])
+		if err != nil {
+			continue
+		}
+		if have, ok := newest[period]; !ok || have.isBefore(o) {
+			newest[period] = o
+		}
+	}
+	var out []listedManifest
+	for period, o := range newest {
+		out = append(out, listedManifest{o, period})
+	}
+	return out, nil
+}
+
+// isBefore: of two of one second, the one whose folder is named later is newer.
+func (o object) isBefore(p object) bool {
+	return cmp.Or(o.modified.Compare(p.modified), cmp.Compare(o.key, p.key)) < 0
+}
+
+// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest one's.
+func (b billBucket) reportManifests(ctx context.Context, e billExport, from time.Time) ([]listedManifest, error) {
+	folders, err := b.folders(ctx, e.folder())
+	if err != nil {
+		return nil, err
+	}
+	periods := slices.DeleteFunc(folders, func(f string) bool {
+		m := reportPeriod.FindStringSubmatch(f)
+		return m == nil || m[1] < from.Format("20060102")
+	})
+	out, errs := make([]listedManifest, len(periods)), make([]error, len(periods))
+	cloud.InParallel(len(periods), width, func(i int) {
+		period, err := time.Parse("20060102", reportPeriod.FindStringSubmatch(periods[i])[1])
+		if errs[i] = err; err != nil {
+			return
+		}
+		var o object
+		if o, errs[i] = b.head(ctx, periods[i]+e.name+"-Manifest.json"); errs[i] == nil {
+			out[i] = listedManifest{o, period}
+		}
+	})
+	for _, err := range errs {
+		if err != nil && cloud.ClassOf(err) != cloud.NotFound { // of a period whose first delivery is under way
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(out, func(m listedManifest) bool { return m.key == "" }), nil
+}
+
+func (b billBucket) head(ctx context.Context, key string) (object, error) {
+	out, err := b.api.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		return object{}, unreadable(err, "s3:GetObject", "s3://"+b.name+"/"+key)
+	}
+	return object{key, valueOf(out.ETag), valueOf(out.ContentLength), valueOf(out.LastModified).UTC()}, nil
+}
+
+func valueOf[T any](p *T) T {
+	var zero T
+	if p == nil {
+		return zero
+	}
+	return *p
+}
+
+// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in the same place that is
+// newer is of a delivery that is under way, and the whole one that was is gone.
+func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifest) (cloud.Delivery, error) {
+	where := "s3://" + b.name + "/" + at.key
+	text, err := b.read(ctx, at.key)
+	if err != nil {
+		return cloud.Delivery{}, err
+	}
+	m, err := parseManifest(text)
+	if err != nil {
+		return cloud.Delivery{}, errInvalid("%s: %v", where, err)
+	}
+	keys, err := m.files(b.name)
+	if err != nil {
+		return cloud.Delivery{}, errInvalid("%s: %v", where, err)
+	}
+	if p := m.period(); !p.IsZero() && !p.Equal(at.period) {
+		return cloud.Delivery{}, errInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
+	}
+	there, err := b.objectsOf(ctx, keys)
+	if err != nil {
+		return cloud.Delivery{}, err
+	}
+	d := cloud.Delivery{
+		Source: e.source, Export: e.name, Period: at.period, Form: cmp.Or(e.form, m.form()), DeliveredAt: at.modified, Rows: -1, Notice: e.notice,
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", at.etag)
+	for _, key := range keys {
+		f, err := b.fileOf(key, there, at, m)
+		if err != nil {
+			return d, err
+		}
+		fmt.Fprintf(sum, "%s %s %d\n", f.Name, f.Version, f.Size)
+		d.Files = append(d.Files, f)
+	}
+	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+	return d, nil
+}
+
+// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have before it. What is
+// not there is of no size, and fails when it is opened.
+func (b billBucket) fileOf(key string, there map[string]object, at listedManifest, m manifest) (cloud.BillFile, error) {
+	o, ok := there[key]
+	if trimmed := strings.TrimPrefix(key, "/"); !ok && trimmed != key {
+		o, ok = there[trimmed]
+		key = trimmed
+	}
+	f := cloud.BillFile{Name: "s3://" + b.name + "/" + key, Size: -1, Rows: -1}
+	if !ok {
+		return f, nil
+	}
+	if o.modified.After(at.modified) && !m.isImmutable(key) {
+		return f, &cloud.Error{Class: cloud.Moving, Op: "s3:ListBucket", Code: "Replaced", Message: "s3://" + b.name + "/" + key + " is newer than its manifest: a delivery is under way, it is read when it is complete"}
+	}
+	f.Size, f.Version = o.size, o.etag
+	return f, nil
+}
+
+// objectsOf lists what is in the folders of the keys.
+func (b billBucket) objectsOf(ctx context.Context, keys []string) (map[string]object, error) {
+	folders := map[string]bool{}
+	for _, k := range keys {
+		folders[strings.TrimPrefix(path.Dir(k), "/")+"/"] = true
+		if strings.HasPrefix(k, "/") {
+			folders[path.Dir(k)+"/"] = true
+		}
+	}
+	there := map[string]object{}
+	for f := range folders {
+		found, err := b.list(ctx, f, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range found {
+			there[o.key] = o
+		}
+	}
+	return there, nil
+}
+
+// OpenBill opens a file: an object by ranges of it, or the answers of Cost Explorer.
+func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
+	if d.Source == cloud.CostExplorer {
+		return c.openExplored(ctx, d.Period)
+	}
+	bucket := bucketOf(file.Name)
+	if bucket == "" {
+		return nil, errInvalid("%.300q is not the address of a file in S3", file.Name)
+	}
+	b, err := c.openBucket(ctx, bucket, "")
+	if err != nil {
+		return nil, err
+	}
+	o, err := b.head(ctx, keyOf(file.Name))
+	switch {
+	case cloud.ClassOf(err) == cloud.NotFound && err != nil:
+		return nil, notFound("%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
+	case err != nil:
+		return nil, err
+	case file.Version == "":
+		file.Version = o.etag
+	case o.etag != file.Version:
+		return nil, replaced(file.Name)
+	}
+	return cloud.NewRangedBill(ctx, o.size, func(ctx context.Context, p []byte, off int64) error { return b.fetch(ctx, p, off, file) }), nil
+}

@@ -1,0 +1,155 @@
+package aws
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/pricelist"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// priceLists is where AWS publishes its prices: a file for each service and region, which anybody may read. It is one place for all regions,
+// those of GovCloud too; China has one of its own, in CNY.
+const priceLists = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
+
+// pricedServices are the services whose files are read. The first one's version stands for all.
+var pricedServices = []string{
+	"AmazonEC2", "AmazonVPC", "AmazonRDS", "AWSELB", "AmazonEKS", "AmazonECS", "AmazonElastiCache", "AmazonRedshift", "AmazonES",
+	"AmazonSageMaker", "AWSLambda",
+}
+
+// Prices reads the files of a region, a line at a time: that of EC2 has hundreds of megabytes. A service that AWS does not have in the
+// region has none (404).
+func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
+	if strings.HasPrefix(region, "cn-") {
+		return "", fault.New(fault.Unavailable, "AWS tells the prices of %s in CNY alone, which are not compared with others", region)
+	}
+	base := p.options.PriceLists
+	if base == "" {
+		base = priceLists
+	}
+	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport}
+	version := ""
+	for _, service := range pricedServices {
+		f := &priceFile{prices: map[string]cloud.Price{}, unclear: map[string]bool{}}
+		err := lists.Read(ctx, base+"/"+service+"/current/"+region+"/index.csv", f.read)
+		if e, ok := errors.AsType[*cloud.Error](err); ok && strings.HasPrefix(e.Code, "404") {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the prices of %s in %s: %w", service, region, err)
+		}
+		if version == "" {
+			version = f.published
+		}
+		if err = f.tell(take); err != nil {
+			return "", err
+		}
+	}
+	return version, nil
+}
+
+// priceFile is a file of prices under way.
+type priceFile struct {
+	published string         // when AWS published it
+	columns   map[string]int // by name
+	prices    map[string]cloud.Price
+	unclear   map[string]bool // keys of which two prices are told
+}
+
+// tell tells the prices of the file. One of which it says two is none: which applies is not known.
+func (f *priceFile) tell(take func(cloud.Price) error) error {
+	for key, p := range f.prices {
+		if f.unclear[key] {
+			continue
+		}
+		if err := take(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// priceLine is a line of it.
+type priceLine struct {
+	*priceFile
+	fields []string
+}
+
+// get returns a column of the line; "" where the file has none of that name.
+func (l priceLine) get(column string) string {
+	if i, ok := l.columns[column]; ok && i < len(l.fields) {
+		return l.fields[i]
+	}
+	return ""
+}
+
+// read reads the file: some lines about it, the names of the columns, and the prices.
+func (f *priceFile) read(from io.Reader) error {
+	r := csv.NewReader(from)
+	r.FieldsPerRecord, r.ReuseRecord = -1, true
+	for {
+		fields, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF) && f.columns == nil:
+			return fault.New(fault.Unavailable, "the file has no line of columns: it is no list of prices")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read a line: %w", err)
+		}
+		if err = f.line(fields); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *priceFile) line(fields []string) error {
+	if f.columns == nil {
+		f.head(fields)
+		return nil
+	}
+	l := priceLine{f, fields}
+	if t := l.get("Location Type"); t != "AWS Region" && t != "" { // local zones and outposts have prices of their own
+		return nil
+	}
+	if l.get("TermType") != "OnDemand" || l.get("Currency") != "USD" || l.get("StartingRange") != "0" && l.get("StartingRange") != "" {
+		return nil
+	}
+	price, ok := l.price()
+	if !ok {
+		return nil
+	}
+	usd, err := money.Parse(l.get("PricePerUnit"))
+	if err != nil {
+		return fmt.Errorf("the price of %s: %w", price.Key, err)
+	}
+	if price.USD = usd; price.Key == throughputKey { // told by GiB/s
+		price.USD = usd.DivInt(1024)
+	}
+	if had, twice := f.prices[price.Key]; twice && had.USD != price.USD {
+		f.unclear[price.Key] = true
+	}
+	price.Key = strings.Clone(price.Key)
+	f.prices[price.Key] = price
+	return nil
+}
+
+// head reads a line before the prices.
+func (f *priceFile) head(fields []string) {
+	switch {
+	case len(fields) == 2 && fields[0] == "Publication Date":
+		f.published = strings.Clone(fields[1])
+	case len(fields) > 2 && fields[0] == "SKU":
+		f.columns = make(map[string]int, len(fields))
+		for i, name := range fields {
+			f.columns[strings.Clone(name)] = i
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+var _ cloud.Biller = (*conn)(nil)
+
+const (
+	costsPath    = "/providers/Microsoft.CostManagement"
+	costsVersion = "2025-03-01"
+	// maxRuns bounds how many manifests of an export are read: those of 13 months, three a day.
+	maxRuns = 1_200
+)
+
+// billingNeeds are the permissions that reading bills takes in the subscription, blobsNeed in the storage account besides.
+var billingNeeds = []string{"Microsoft.CostManagement/exports/read", "Microsoft.CostManagement/query/action"}
+
+// billExport is an export, as Cost Management or the account's settings have it.
+type billExport struct {
+	name, account, container, folder string
+	form                             cloud.BillForm // "" when the manifests tell
+	notice                           string         // what Azure says is wrong with it
+	named                            bool           // by the account's settings
+}
+
+// exportRow is what Cost Management tells of an export.
+type exportRow struct {
+	Name       string `json:"name"`
+	Properties struct {
+		Definition struct {
+			Type string `json:"type"`
+		} `json:"definition"`
+		DeliveryInfo struct {
+			Destination struct {
+				ResourceID string `json:"resourceId"`
+				Container  string `json:"container"`
+				Folder     string `json:"rootFolderPath"`
+			} `json:"destination"`
+		} `json:"deliveryInfo"`
+		History struct {
+			Runs []struct {
+				Properties struct {
+					Status string `json:"status"`
+					Error  struct {
+						Code    string `json:"code"`
+						Message string `json:"message"`
+					} `json:"error"`
+				} `json:"properties"`
+			} `json:"value"`
+		} `json:"runHistory"`
+	} `json:"properties"`
+}
+
+// newExport makes an export of what Cost Management tells; false of one that is not of costs.
+func (r exportRow) newExport() (billExport, bool) {
+	to := r.Properties.DeliveryInfo.Destination
+	form, isBill := forms[r.Properties.Definition.Type]
+	e := billExport{
+		name: r.Name, account: to.ResourceID[strings.LastIndex(to.ResourceID, "/")+1:], container: to.Container, folder: to.Folder, form: form,
+	}
+	if len(r.Properties.History.Runs) > 0 {
+		if last := r.Properties.History.Runs[0].Properties; last.Status == "Failed" || last.Status == "Timeout" {
+			e.notice = fmt.Sprintf("the last run of the export %s is %s: %s", r.Name, last.Status, cmp.Or(last.Error.Message, last.Error.Code, "Azure gives no reason"))
+		}
+	}
+	return e, isBill
+}
+
+// findExports lists the exports of the subscription, or the one that was named.
+func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
+	set := c.account.Billing
+	if set.StorageAccount != "" {
+		return []billExport{{name: set.Export, account: set.StorageAccount, container: set.Container, folder: set.Prefix, named: true}}, nil
+	}
+	id, err := c.subscription(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Value []exportRow `json:"value"`
+	}
+	k := call{method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports", version: costsVersion, query: url.Values{"$expand": {"runHistory"}}}
+	if err := c.client.do(ctx, k, &got); err != nil {
+		return nil, err
+	}
+	var out []billExport
+	for _, r := range got.Value {
+		if e, isBill := r.newExport(); isBill && (set.Export == "" || strings.EqualFold(set.Export, e.name)) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// typed is a period and what of it an export tells.
+type typed struct {
+	period time.Time
+	form   cloud.BillForm
+}
+
+// Deliveries lists of each period the newest run of an export in the columns of FOCUS; where there is none, those of actual and of
+// amortized cost together: what is billed is in the files of the one, what it costs in effect in those of the other.
+func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
+	exports, err := c.findExports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := map[typed]cloud.Delivery{}
+	var why []error
+	for _, e := range exports {
+		if err := c.addRuns(ctx, e, monthOf(from), newest); err != nil {
+			if cloud.ClassOf(err).Retryable() && cloud.ClassOf(err) != cloud.Moving || cloud.ClassOf(err) == cloud.Refused {
+				return nil, err
+			}
+			why = append(why, err)
+		}
+		if e.notice != "" {
+			why = append(why, &cloud.Error{Class: cloud.NotFound, Code: "FailedExport", Message: e.notice})
+		}
+	}
+	out := joined(newest)
+	if len(out) == 0 {
+		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
+	}
+	if last := &out[len(out)-1]; len(why) > 0 && last.Notice == "" {
+		last.Notice = why[0].Error()
+	}
+	return out, nil
+}
+
+func noDelivery(set cloud.BillSettings) error {
+	where := "no export of costs in this subscription"
+	if set.Export != "" || set.StorageAccount != "" {
+		where = strings.TrimSpace("no export " + set.Export)
+	}
+	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery", Message: where + " has delivered a bill with a manifest: create a daily export of Cost Management, type " +
+		"FocusCost, with file partitioning, to a storage account, and run it once for each of the months before (Export selected dates), or name its storage account in billing.storageAccount"}
+}
+
+// addRuns adds the deliveries of the runs of an export.
+func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typed]cloud.Delivery) error {
+	k, err := c.container(e.account, e.container)
+	if err != nil {
+		return err
+	}
+	folder := strings.Trim(strings.Trim(e.folder, "/")+"/"+e.name, "/")
+	if folder != "" {
+		folder += "/"
+	}
+	blobs, err := k.list(ctx, folder)
+	if err != nil {
+		return err
+	}
+	there := make(map[string]blob, len(blobs))
+	for _, b := range blobs {
+		there[b.name] = b
+	}
+	runs, err := k.runs(ctx, e, manifestsSince(blobs, from))
+	for _, r := range runs {
+		d := k.delivery(r, there, e)
+		for p := r.first; !p.After(r.last); p = p.AddDate(0, 1, 0) {
+			if d.Period = p; p.Before(from) {
+				continue
+			}
+			if have, ok := newest[typed{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
+				newest[typed{p, r.form}] = d
+			}
+		}
+	}
+	return err
+}
+
+// manifestsSince are the manifests that were written since, the newest first: none of a period is older than the period.
+func manifestsSince(blobs []blob, from time.Time) []blob {
+	var out []blob
+	for _, b := range blobs {
+		if strings.HasSuffix(b.name, "/manifest.json") && !b.modified.Before(from) {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b blob) int { return b.modified.Compare(a.modified) })
+	return out[:min(len(out), maxRuns)]
+}
+
+// runs reads manifests. One that cannot be read does not keep the others back.
+func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
+	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
+	cloud.InParallel(len(manifests), width, func(i int) {
+		text, err := k.read(ctx, manifests[i])
+		if err == nil {
+			all[i], err = newRun(text, manifests[i], e)
+		}
+		if errs[i] = err; err != nil {
+			errs[i] = withWhat(k.nameOf(manifests[i].name), err)
+		}
+	})
+	var out []run
+	for i, r := range all {
+		if errs[i] == nil && r.isBill(e.named) {
+			out = append(out, r)
+		}
+	}
+	return out, cmp.Or(errs...)
+}
+
+// delivery makes a delivery of a run. A file that is listed and not there fails when it is opened.
+func (k container) delivery(r run, there map[string]blob, e billExport) cloud.Delivery {
+	d := cloud.Delivery{
+		Source: cloud.StorageExport, Export: cmp.Or(r.export, k.name), Form: r.form, DeliveredAt: r.at.modified, Rows: r.rows(), Notice: e.notice,
+		Shared: !r.first.Equal(r.last),
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", r.id)
+	for _, b := range r.Blobs {
+		f := cloud.BillFile{Name: k.nameOf(b.Name), Size: -1, Rows: -1, Form: r.form}
+		if b.Rows != nil {
+			f.Rows = *b.Rows
+		}
+		if is, ok := there[b.Name]; ok {
+			f.Size, f.Version = is.size, is.etag
+		}
+		fmt.Fprintf(sum, "%s %s\n", f.Name, f.Version)
+		d.Files = append(d.Files, f)
+	}
+	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+	return d
+}
+
+// joined picks of each period the best that there is.
+func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
+	best := map[time.Time]cloud.Delivery{}
+	for k, d := range newest {
+		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}], newest[typed{k.period, cloud.AzureAmortizedForm}]
+		focus, isFocus := newest[typed{k.period, cloud.FOCUSForm}]
+		switch {
+		case isFocus:
+			d = focus
+		case actual.Fingerprint != "" && amortized.Fingerprint != "":
+			d = pairOf(actual, amortized)
+		case actual.Fingerprint != "":
+			d = actual
+		}
+		if d.Period = k.period; d.Shared {
+			d.Fingerprint += k.period.Format("-2006-01")
+		}
+		best[k.period] = d
+	}
+	out := make([]cloud.Delivery, 0, len(best))
+	for _, d := range best {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b cloud.Delivery) int { return a.Period.Compare(b.Period) })
+	return out
+}
+
+// pairOf is the runs of actual and of amortized cost of a period as one delivery.
+func pairOf(actual, amortized cloud.Delivery) cloud.Delivery {
+	d := actual
+	d.Files = slices.Concat(actual.Files, amortized.Files)
+	d.Export += ", " + amortized.Export
+	d.Fingerprint += amortized.Fingerprint
+	d.Shared = actual.Shared || amortized.Shared
+	d.Notice = cmp.Or(actual.Notice, amortized.Notice)
+	if d.Rows >= 0 && amortized.Rows >= 0 {
+		d.Rows += amortized.Rows
+	} else {
+		d.Rows = -1
+	}
+	if amortized.DeliveredAt.After(d.DeliveredAt) {
+		d.DeliveredAt = amortized.DeliveredAt
+	}
+	return d
+}
+
+// OpenBill opens a file, by ranges of its blob.
+func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
+	account, name, in, ok := parseBlob(file.Name)
+	if !ok {
+		return nil, errInvalid("%.300q is not the address of a blob", file.Name)
+	}
+	k, err := c.container(account, name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := k.list(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(found, func(b blob) bool { return b.name == in })
+	switch {
+	case i < 0:
+		return nil, notFound("%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
+	case file.Version == "":
+		file.Version = found[i].etag
+	case found[i].etag != file.Version:
+		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Message: file.Name + " was replaced: it is read anew from the next delivery"}
+	}
+	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error { return k.fetch(ctx, p, off, file) }), nil
+}
+
+// ControlTotal asks Cost Management what a month has cost. It is of the subscription: of an export or a storage account that was named
+// nothing is told, for that may be of more or less. Who may not ask is told nothing, nor is a month of several currencies.
+func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
+	if set := c.account.Billing; set.StorageAccount != "" || set.Export != "" {
+		return "", "", false, nil
+	}
+	id, err := c.subscription(ctx)
+	if err != nil {
+		return "", "", false, err
+	}
+	var got struct {
+		Properties struct {
+			Columns []struct {
+				Name string `json:"name"`
+			} `json:"columns"`
+			Rows [][]json.RawMessage `json:"rows"`
+		} `json:"properties"`
+	}
+	k := call{method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion, body: totalOf(period)}
+	err = c.client.do(ctx, k, &got)
+	if e, is := errors.AsType[*cloud.Error](err); is && e.Class == cloud.Denied {
+		return "", "", false, nil
+	}
+	if err != nil || len(got.Properties.Rows) != 1 {
+		return "", "", false, err
+	}
+	row := map[string]string{}
+	for i, column := range got.Properties.Columns {
+		if i < len(got.Properties.Rows[0]) {
+			row[column.Name] = strings.Trim(string(got.Properties.Rows[0][i]), `"`)
+		}
+	}
+	return row["Cost"], row["Currency"], row["Cost"] != "" && row["Currency"] != "", nil
+}
+
+// totalOf asks for the sum of a month, its last second included.
+func totalOf(period time.Time) map[string]any {
+	end := period.AddDate(0, 1, 0).Add(-time.Second)
+	return map[string]any{
+		"type": "ActualCost", "timeframe": "Custom", "timePeriod": map[string]string{"from": period.Format(time.RFC3339), "to": end.Format(time.RFC3339)},
+		"dataset": map[string]any{"granularity": "None", "aggregation": map[string]any{"totalCost": map[string]string{"name": "Cost", "function": "Sum"}}},
+	}
+}

@@ -1,0 +1,203 @@
+package azure
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	storageScope   = "https://storage.azure.com/.default"
+	storageVersion = "2021-12-02"
+	blobHost       = ".blob.core.windows.net"
+	// blobsNeed is the data permission of blobs, which the role Storage Blob Data Reader gives.
+	blobsNeed = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"
+	// maxBlobs bounds how many blobs of an export are looked at.
+	maxBlobs = 100_000
+	// maxManifest bounds a manifest.
+	maxManifest = 8 << 20
+)
+
+var (
+	storageName   = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
+	containerName = regexp.MustCompile(`^(\$root|[a-z0-9](-?[a-z0-9]){2,62})$`)
+)
+
+// container is a container of a storage account. Of the storage service two calls are made, which do not need its SDK: that links a
+// reader of Arrow, and would weigh 5 MB.
+type container struct {
+	pipeline runtime.Pipeline
+	endpoint string // of a custom endpoint, which has the accounts as folders; "" is Azure's
+	account  string
+	name     string
+}
+
+// blob is what a listing tells of a blob.
+type blob struct {
+	name, etag string
+	size       int64
+	modified   time.Time
+}
+
+func (c *conn) container(account, name string) (container, error) {
+	if !storageName.MatchString(account) || !containerName.MatchString(name) {
+		return container{}, errInvalid("%.64q is no storage account, or %.64q no container of one", account, name)
+	}
+	return container{c.storage, c.storageEndpoint, account, name}, nil
+}
+
+// address is where the container is.
+func (k container) address() string {
+	if k.endpoint != "" {
+		return k.endpoint + "/" + k.account + "/" + k.name
+	}
+	return "https://" + k.account + blobHost + "/" + k.name
+}
+
+// nameOf is the address of a blob, as Azure itself has it whatever the endpoint is.
+func (k container) nameOf(blob string) string {
+	return "https://" + k.account + blobHost + "/" + k.name + "/" + blob
+}
+
+// parseBlob takes account, container and blob out of the address of a blob.
+func parseBlob(address string) (account, name, blob string, ok bool) {
+	rest, ok := strings.CutPrefix(address, "https://")
+	host, path, found := strings.Cut(rest, "/")
+	account, isBlob := strings.CutSuffix(host, blobHost)
+	name, blob, inside := strings.Cut(path, "/")
+	return account, name, blob, ok && found && isBlob && inside && blob != ""
+}
+
+// do makes a GET, and fails unless that is answered with what was asked for.
+func (k container) do(ctx context.Context, address string, header map[string]string) (*http.Response, error) {
+	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
+	if err != nil {
+		return nil, errInvalid("%.300q is not the address of a blob: %v", address, err)
+	}
+	req.Raw().Header.Set("X-Ms-Version", storageVersion)
+	for name, value := range header {
+		req.Raw().Header.Set(name, value)
+	}
+	resp, err := k.pipeline.Do(req)
+	if err != nil {
+		return nil, classifyError(blobsNeed, err)
+	}
+	if !runtime.HasStatusCode(resp, http.StatusOK, http.StatusPartialContent) {
+		defer resp.Body.Close()
+		return nil, withWhat(k.account+"/"+k.name, classifyError(blobsNeed, runtime.NewResponseError(resp)))
+	}
+	return resp, nil
+}
+
+// withWhat says of what an error is: Azure's words do not.
+func withWhat(what string, err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok {
+		return err
+	}
+	told := *e
+	told.Message = what + ": " + e.Message
+	if e.Class == cloud.Denied {
+		told.Message += "; the application needs the role Storage Blob Data Reader in the storage account"
+	}
+	return &told
+}
+
+// blobList is a page of a listing.
+type blobList struct {
+	Blobs []struct {
+		Name       string `xml:"Name"`
+		Properties struct {
+			Size     int64  `xml:"Content-Length"`
+			ETag     string `xml:"Etag"`
+			Modified string `xml:"Last-Modified"`
+		} `xml:"Properties"`
+	} `xml:"Blobs>Blob"`
+	Next string `xml:"NextMarker"`
+}
+
+// list lists the blobs whose names begin with the prefix.
+func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
+	var out []blob
+	for marker := ""; len(out) <= maxBlobs; {
+		q := url.Values{"restype": {"container"}, "comp": {"list"}, "prefix": {prefix}}
+		if marker != "" {
+			q.Set("marker", marker)
+		}
+		resp, err := k.do(ctx, k.address()+"?"+q.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		var page blobList
+		if err := runtime.UnmarshalAsXML(resp, &page); err != nil {
+			return nil, errUnreadable(k.address(), err)
+		}
+		for _, b := range page.Blobs {
+			modified, err := time.Parse(time.RFC1123, b.Properties.Modified)
+			if err != nil {
+				return nil, errUnreadable(k.nameOf(b.Name), err)
+			}
+			out = append(out, blob{b.Name, b.Properties.ETag, b.Properties.Size, modified.UTC()})
+		}
+		if marker = page.Next; marker == "" {
+			return out, nil
+		}
+	}
+	return nil, errUnsupported("%s/%s has more than %d blobs: delete old deliveries, by a rule of the storage account", k.nameOf(""), prefix, maxBlobs)
+}
+
+// read reads a small blob whole.
+func (k container) read(ctx context.Context, b blob) ([]byte, error) {
+	if b.size > maxManifest {
+		return nil, errUnsupported("%s has %d bytes", k.nameOf(b.name), b.size)
+	}
+	p := make([]byte, b.size)
+	if b.size == 0 {
+		return p, nil
+	}
+	return p, k.fetch(ctx, p, 0, cloud.BillFile{Name: k.nameOf(b.name), Version: b.etag})
+}
+
+// fetch fills p with what is at off of a blob, if that is still the version.
+func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
+	_, _, name, _ := parseBlob(of.Name)
+	header := map[string]string{"X-Ms-Range": fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)}
+	if of.Version != "" {
+		header["If-Match"] = of.Version
+	}
+	resp, err := k.do(ctx, k.address()+escaped("/"+name), header)
+	if e, ok := errors.AsType[*cloud.Error](err); ok && e.Class == cloud.Moving {
+		return &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err, Message: of.Name + " was replaced while it was read: it is read anew from the next delivery"}
+	}
+	if err != nil {
+		return err
+	}
+	body, err := runtime.Payload(resp)
+	if err != nil || len(body) != len(p) {
+		return &cloud.Error{Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err, Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p))}
+	}
+	copy(p, body)
+	return nil
+}
+
+// storageMessage returns the message of an answer of the storage service, which is XML; "" when there is none.
+func storageMessage(body []byte) string {
+	var answer struct {
+		Message string `xml:"Message"`
+	}
+	if xml.Unmarshal(body, &answer) != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(answer.Message, "\n")
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,159 @@
+package gcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+
+	"google.golang.org/api/bigquery/v2"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	// maxScanned bounds what one question may scan, so that one of a table of somebody else's making costs not more than about a dollar.
+	maxScanned = 200 << 30
+	// usdPerByte is BigQuery's price of a byte that is scanned, by demand: 6.25 USD for a TiB.
+	usdPerByte = 6.25 / (1 << 40)
+	// rowsInPage is how many rows an answer has at the most; BigQuery ends it earlier at 10 MB.
+	rowsInPage = 5_000
+	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many times.
+	patience   = 10_000
+	mostPolls  = 60
+	mostPages  = 20_000
+	mostTables = 2_000
+)
+
+// answerOf is what a query answers, page after page.
+type answerOf struct {
+	job    *bigquery.JobReference
+	schema *bigquery.TableSchema
+	rows   []*bigquery.TableRow
+	next   string
+	done   bool
+}
+
+// query asks BigQuery, and waits for the first page.
+func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
+	no := false
+	got, err := call("bigquery.jobs.create", s.bigquery.Jobs.Query(s.project, &bigquery.QueryRequest{
+		Query: sql, UseLegacySql: &no, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned, TimeoutMs: patience,
+		RequestId: rand.Text(), // an answer that was lost is asked for again, not the question
+	}).Context(ctx).Do)
+	if err != nil {
+		return nil, err
+	}
+	a := &answerOf{got.JobReference, got.Schema, got.Rows, got.PageToken, got.JobComplete}
+	s.charge(got.TotalBytesProcessed)
+	for range mostPolls {
+		if a.done {
+			return a, nil
+		}
+		if err := s.nextPage(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout", Message: "the query did not end in 10 minutes"}
+}
+
+// nextPage reads the next page of an answer, or the first one once the query has ended.
+func (s *session) nextPage(ctx context.Context, a *answerOf) error {
+	c := s.bigquery.Jobs.GetQueryResults(a.job.ProjectId, a.job.JobId).Location(a.job.Location).MaxResults(rowsInPage).TimeoutMs(patience).Context(ctx)
+	if a.next != "" {
+		c = c.PageToken(a.next)
+	}
+	got, err := call("bigquery.jobs.create", c.Do)
+	if err != nil {
+		return err
+	}
+	if !a.done {
+		s.charge(got.TotalBytesProcessed)
+	}
+	a.rows, a.next, a.done = got.Rows, got.PageToken, got.JobComplete
+	if got.Schema != nil {
+		a.schema = got.Schema
+	}
+	return nil
+}
+
+func (s *session) charge(scanned int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scanned += scanned
+}
+
+// Spent tells what the queries have scanned, and the price of that by demand.
+func (s *session) Spent() cloud.BillSpending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cloud.BillSpending{Bytes: s.scanned, USD: float64(s.scanned) * usdPerByte}
+}
+
+// records are the rows of the page, by the names of their columns; what is null is left out.
+func (a *answerOf) records() []map[string]string {
+	if a.schema == nil {
+		return nil
+	}
+	out := make([]map[string]string, len(a.rows))
+	for i, row := range a.rows {
+		out[i] = make(map[string]string, len(row.F))
+		for j, cell := range row.F {
+			if text, ok := cell.V.(string); ok && j < len(a.schema.Fields) {
+				out[i][a.schema.Fields[j].Name] = text
+			}
+		}
+	}
+	return out
+}
+
+// all reads all pages.
+func (s *session) all(ctx context.Context, location, sql string) ([]map[string]string, error) {
+	a, err := s.query(ctx, location, sql)
+	if err != nil {
+		return nil, err
+	}
+	out := a.records()
+	for n := 0; a.next != ""; n++ {
+		if n == mostPages {
+			return nil, errUnsupported("the answer has more than %d pages", mostPages)
+		}
+		if err := s.nextPage(ctx, a); err != nil {
+			return nil, err
+		}
+		out = append(out, a.records()...)
+	}
+	return out, nil
+}
+
+// lines reads an answer as lines of JSON, to each of which more is added.
+func (s *session) lines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
+	var a *answerOf
+	return cloud.NewPagedBill(func() ([]byte, error) {
+		var err error
+		switch {
+		case a == nil:
+			a, err = s.query(ctx, location, sql)
+		case a.next == "":
+			return nil, io.EOF
+		default:
+			err = s.nextPage(ctx, a)
+		}
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		for _, row := range a.records() {
+			for name, value := range more {
+				row[name] = value
+			}
+			if err := e.Encode(row); err != nil {
+				return nil, errInvalid("BigQuery answered what cannot be written: %v", err)
+			}
+		}
+		return b.Bytes(), nil
+	})
+}

@@ -1,0 +1,150 @@
+package gcp
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/bigquery/v2"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// billingNeeds are the permissions that reading bills takes: the first in the project, the others in the dataset.
+var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list", "bigquery.tables.get", "bigquery.tables.getData"}
+
+// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources, those that do not.
+const (
+	focusTable    = "gcp_billing_export_focus_"
+	detailedTable = "gcp_billing_export_resource_v1_"
+	standardTable = "gcp_billing_export_v1_"
+)
+
+var (
+	datasetName = regexp.MustCompile(`^\w{1,1000}$`)
+	tableName   = regexp.MustCompile(`^gcp_billing_export_(focus|resource_v1|v1)_(\w{1,100})$`)
+)
+
+// billTable is a table of a billing export.
+type billTable struct {
+	project, dataset, id, location string
+	columns                        map[string]bool
+}
+
+func (t billTable) name() string { return t.project + "." + t.dataset + "." + t.id }
+
+// quoted is the name as SQL has it.
+func (t billTable) quoted() string { return "`" + t.name() + "`" }
+
+func (t billTable) is(prefix string) bool { return strings.HasPrefix(t.id, prefix) }
+
+// billingAccount is which account the table is of.
+func (t billTable) billingAccount() string {
+	m := tableName.FindStringSubmatch(t.id)
+	if m == nil {
+		return ""
+	}
+	return m[2]
+}
+
+// findTables lists the best table of each billing account in the dataset that was named, or in all of the project.
+func (s *session) findTables(ctx context.Context) ([]billTable, error) {
+	datasets, err := s.findDatasets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, errs := make([][]billTable, len(datasets)), make([]error, len(datasets))
+	cloud.InParallel(len(datasets), width, func(i int) { all[i], errs[i] = s.tablesIn(ctx, datasets[i]) })
+	best := bestOf(slices.Concat(all...))
+	for _, err := range errs {
+		if err != nil && len(best) == 0 || err != nil && cloud.ClassOf(err).Retryable() {
+			return nil, err
+		}
+	}
+	for i := range best {
+		if best[i].columns, err = s.columnsOf(ctx, best[i]); err != nil {
+			return nil, err
+		}
+	}
+	return best, nil
+}
+
+// findDatasets finds datasets and where they are: a question has to be asked there.
+func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
+	if named := s.account.Billing.Dataset; named != "" {
+		at := billTable{project: s.project, dataset: named}
+		if i := strings.LastIndexByte(named, '.'); i >= 0 {
+			at.project, at.dataset = named[:i], named[i+1:]
+		}
+		if !projectID.MatchString(at.project) || !datasetName.MatchString(at.dataset) {
+			return nil, errInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
+		}
+		got, err := call("bigquery.datasets.get", s.bigquery.Datasets.Get(at.project, at.dataset).Context(ctx).Do)
+		if err != nil {
+			return nil, err
+		}
+		at.location = got.Location
+		return []billTable{at}, nil
+	}
+	var out []billTable
+	err := s.bigquery.Datasets.List(s.project).MaxResults(500).Pages(ctx, func(page *bigquery.DatasetList) error {
+		for _, d := range page.Datasets {
+			if d.DatasetReference != nil && datasetName.MatchString(d.DatasetReference.DatasetId) {
+				out = append(out, billTable{project: s.project, dataset: d.DatasetReference.DatasetId, location: d.Location})
+			}
+		}
+		if len(out) > mostTables {
+			return errUnsupported("project %s has more than %d datasets: name the one of the billing export in billing.dataset", s.project, mostTables)
+		}
+		return nil
+	})
+	return out, classifyError("bigquery.datasets.get", err)
+}
+
+// tablesIn lists the tables of billing exports in a dataset.
+func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, error) {
+	var out []billTable
+	seen := 0
+	err := s.bigquery.Tables.List(in.project, in.dataset).MaxResults(1000).Pages(ctx, func(page *bigquery.TableList) error {
+		for _, t := range page.Tables {
+			if t.TableReference != nil && tableName.MatchString(t.TableReference.TableId) {
+				found := in
+				found.id = t.TableReference.TableId
+				out = append(out, found)
+			}
+		}
+		if seen += len(page.Tables); seen > 50*mostTables {
+			return errUnsupported("dataset %s has more than %d tables: name the one of the billing export in billing.dataset", in.dataset, 50*mostTables)
+		}
+		return nil
+	})
+	return out, classifyError("bigquery.tables.list", err)
+}
+
+// bestOf keeps of each billing account the table that tells most.
+func bestOf(all []billTable) []billTable {
+	rank := func(t billTable) int {
+		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.is)
+	}
+	slices.SortFunc(all, func(a, b billTable) int {
+		return cmp.Or(strings.Compare(a.billingAccount(), b.billingAccount()), cmp.Compare(rank(a), rank(b)), strings.Compare(a.name(), b.name()))
+	})
+	return slices.CompactFunc(all, func(a, b billTable) bool { return a.billingAccount() == b.billingAccount() })
+}
+
+// columnsOf tells which columns the table has: exports that are older have fewer.
+func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, error) {
+	got, err := call("bigquery.tables.get", s.bigquery.Tables.Get(t.project, t.dataset, t.id).Context(ctx).Do)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	if got.Schema != nil {
+		for _, f := range got.Schema.Fields {
+			out[f.Name] = true
+		}
+	}
+	return out, nil
+}

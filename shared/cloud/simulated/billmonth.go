@@ -1,0 +1,264 @@
+package simulated
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// lineType is what a line of a bill is for.
+type lineType uint8
+
+const (
+	usageLine      lineType = iota // an hour of something, at its public price
+	coveredLine                    // an hour that the savings plan covers
+	planLine                       // the savings plan itself, of one day
+	unusedLine                     // what of it nothing used that day
+	supportLine                    // shared by all
+	taxLine                        // of support and plan
+	creditLine                     // a promotion
+	refundLine                     // of something that failed
+	correctionLine                 // comes when the month is closed: it restates it
+)
+
+// line is a line of a bill. Costs are in billionths of a dollar.
+type line struct {
+	what       lineType
+	day        time.Time
+	product    product
+	region     string
+	node       *node  // nil of what is no resource of the inventory
+	resource   string // its native identifier
+	name       string
+	text       string
+	thousandth int64 // of hours, or of GB
+	list       int64
+	billed     int64
+	effective  int64
+	used       int64 // of a planLine: what was used of it
+	extra      int64 // of billed: what was planted
+}
+
+// bill is one billing period of an account, as it was delivered: its days before through.
+type bill struct {
+	*settings
+	start, through  time.Time
+	final, restated bool
+
+	planted anomaly
+	month   int     // months since year 0
+	plan    int64   // what a day of the savings plan costs
+	used    []int64 // of it, by day
+	support int64
+}
+
+// The settings of an account decide its plan: it costs what it covers, and a twentieth more that nothing uses.
+const (
+	planShare    = 4 // one in so many production instances is covered
+	planPrice    = 72
+	planMargin   = 105
+	supportShare = 3 // percent of what everything costs in a month
+	leastSupport = 29 * dollar
+	taxShare     = 8
+	creditAmount = 25 * dollar
+	refundAmount = 3*dollar + 21*cent
+	correction   = 12*dollar + 34*cent
+	transferRate = 9 * cent // a GB
+)
+
+// Days of a month on which something is billed, and from which on the month before is restated.
+const (
+	refundDay    = 15
+	correctedDay = 20
+	restatedFrom = 10
+	restateEvery = 3 // one month in so many is
+)
+
+const day = 24 * time.Hour
+
+// newBill makes the bill of the month of start as it is delivered at the time now; nil when none is yet.
+func (s *settings) newBill(start, now time.Time) *bill {
+	end := start.AddDate(0, 1, 0)
+	b := &bill{settings: s, start: start, through: now.UTC().Truncate(day), month: start.Year()*12 + int(start.Month()) - 1}
+	if b.through.After(end) {
+		b.through = end
+	}
+	if !b.through.After(start) {
+		return nil
+	}
+	b.final = !now.Before(end.AddDate(0, 0, 3))
+	b.restated = b.month%restateEvery == 0 && !now.Before(end.AddDate(0, 0, restatedFrom-1))
+	b.used = make([]int64, int(b.through.Sub(start)/day))
+	b.commit()
+	b.planted = s.plantedIn(b.month, start)
+	return b
+}
+
+// deliveredAt is when the bill came out.
+func (b *bill) deliveredAt() time.Time {
+	end := b.start.AddDate(0, 1, 0)
+	switch {
+	case b.restated:
+		return end.AddDate(0, 0, restatedFrom-1)
+	case b.final:
+		return end.AddDate(0, 0, 3)
+	}
+	return b.through
+}
+
+// fingerprint is the same for the same content.
+func (b *bill) fingerprint() string {
+	return fmt.Sprintf("%016x-%s-%s-%t-%t", hashParts(strconv.FormatUint(b.key, 16), fmt.Sprint(b.counts, b.billing.form)), b.start.Format("2006-01"),
+		b.through.Format(time.DateOnly), b.final, b.restated)
+}
+
+// commit works out what the savings plan costs a day, how much of it each day uses, and what support costs.
+func (b *bill) commit() {
+	var hour int64
+	b.eachNode(0, -1, func(n node) {
+		rate := b.hourRate(n)
+		hour += rate
+		if !b.isCovered(n) {
+			return
+		}
+		b.plan += rate * 24 * planPrice / 100
+		for i := range b.used {
+			b.used[i] += rate * b.runningHours(n, b.start.AddDate(0, 0, i)) * planPrice / 100
+		}
+	})
+	b.plan = b.plan * planMargin / 100
+	b.support = max(hour*monthHours*supportShare/100, leastSupport) / cent * cent
+}
+
+// isCovered reports whether the savings plan covers n: instances in production that run.
+func (s *settings) isCovered(n node) bool {
+	on, _ := s.initialState(n)
+	return n.kind == kindEC2 && on && s.pick(n, asEnv, envs) == "prod" && s.drawProperty(n, asCovered)%planShare == 0
+}
+
+// nodesInFile is how many resources the lines of one file tell of; what belongs to the account as a whole is in the last file.
+const nodesInFile = 2000
+
+// fileCount returns in how many files the bill comes.
+func (b *bill) fileCount() int {
+	nodes := 0
+	for _, regions := range b.counts {
+		for _, n := range regions {
+			nodes += n
+		}
+	}
+	return (nodes+nodesInFile-1)/nodesInFile + 1
+}
+
+// eachNode calls f with count nodes of the account from the place from on, or with all when count is negative.
+func (s *settings) eachNode(from, count int, f func(node)) {
+	for k, regions := range s.counts {
+		for r, n := range regions {
+			if from >= n {
+				from -= n
+				continue
+			}
+			region := slices.Index(regionNames, s.regions[r])
+			for ; from < n && count != 0; from, count = from+1, count-1 {
+				one := node{kind: uint8(k), region: uint8(region), number: uint32(from)}
+				if !s.drawHit(one, asVanish, s.faults.vanish) {
+					f(one)
+				}
+			}
+			if from = 0; count == 0 {
+				return
+			}
+		}
+	}
+}
+
+// eachLine calls f with the lines of a file. f may not keep what it is given.
+func (b *bill) eachLine(file int, f func(*line)) {
+	if file == b.fileCount()-1 {
+		b.accountLines(f)
+		return
+	}
+	b.eachNode(file*nodesInFile, nodesInFile, func(n node) { b.nodeLines(n, f) })
+}
+
+// nodeLines are those of one resource: one a day.
+func (b *bill) nodeLines(n node, f func(*line)) {
+	rate := b.hourRate(n)
+	if rate == 0 {
+		return
+	}
+	l := line{product: productOf(kinds[n.kind]), region: regionNames[n.region], node: &n, resource: b.nativeUID(n), name: b.nodeName(n)}
+	covered := b.isCovered(n)
+	for at := b.start; at.Before(b.through); at = at.AddDate(0, 0, 1) {
+		hours := b.runningHours(n, at)
+		if hours == 0 {
+			continue
+		}
+		l.day, l.what, l.extra = at, usageLine, 0
+		l.thousandth = hours * b.unevenness(n, at)
+		if covered {
+			l.what, l.thousandth = coveredLine, hours*1000
+		} else if times := b.planted.times(b, n, at); times > 1 {
+			l.extra = rate * l.thousandth / 1000 * (times - 1)
+			l.thousandth *= times
+		}
+		l.list = rate * l.thousandth / 1000
+		l.billed, l.effective = l.list, l.list
+		if covered {
+			l.billed, l.effective = 0, l.list*planPrice/100
+		}
+		f(&l)
+	}
+}
+
+// unevenness is how many thousandths of an hour an hour of n counts on a day: no day is quite as the other.
+func (b *bill) unevenness(n node, at time.Time) int64 {
+	return 970 + int64(mixBits(b.drawProperty(n, asUneven)+uint64(at.Unix()))%61)
+}
+
+// accountLines are those of no resource of the inventory.
+func (b *bill) accountLines(f func(*line)) {
+	for i := range b.used {
+		at := b.start.AddDate(0, 0, i)
+		b.regionLines(at, f)
+		if b.plan > 0 {
+			f(&line{what: planLine, day: at, product: savingsPlans, text: "1 year No Upfront Compute Savings Plan", thousandth: 24_000, billed: b.plan, used: b.used[i]})
+			f(&line{what: unusedLine, day: at, product: savingsPlans, text: "Unused commitment of the savings plan", effective: b.plan - b.used[i]})
+		}
+	}
+	tax := (b.support + b.plan*int64(len(b.used))) * taxShare / 100
+	for _, l := range []line{
+		{what: supportLine, day: b.start, product: support, text: "AWS Support (Business)", thousandth: 1000, billed: b.support},
+		{what: taxLine, day: b.start, product: support, text: "Tax for product code AWSSupportBusiness", billed: tax / cent * cent},
+		{what: creditLine, day: b.start, product: products["ec2"], text: "Promotional credit", billed: -creditAmount},
+		{what: refundLine, day: b.start.AddDate(0, 0, refundDay-1), product: products["rds"], text: "Refund: service level not met", billed: -refundAmount},
+	} {
+		if l.effective = l.billed; l.day.Before(b.through) {
+			f(&l)
+		}
+	}
+	if b.restated {
+		f(&line{what: correctionLine, day: b.start.AddDate(0, 0, correctedDay-1), product: transfer, text: "Correction of data transfer", billed: -correction, effective: -correction})
+	}
+}
+
+// regionLines are what a region costs besides its resources: its cluster, and what goes out of it, which a restatement triples on one day.
+func (b *bill) regionLines(at time.Time, f func(*line)) {
+	for i, region := range b.regions {
+		if b.counts[kindNodeGroup][i] > 0 {
+			cost := int64(24 * 10 * cent)
+			f(&line{
+				day: at, product: clusters, region: region, resource: b.clusterUID(region), name: mainCluster, text: "Cluster",
+				thousandth: 24_000, list: cost, billed: cost, effective: cost,
+			})
+		}
+		gb := int64(b.counts[kindEC2][i]/4) + int64(mixBits(b.key+uint64(i)+uint64(at.Unix()))%9)
+		if b.restated && at.Day() == correctedDay {
+			gb *= 3
+		}
+		if cost := gb * transferRate; cost > 0 {
+			f(&line{day: at, product: transfer, region: region, text: "Data transfer out", thousandth: gb * 1000, list: cost, billed: cost, effective: cost})
+		}
+	}
+}

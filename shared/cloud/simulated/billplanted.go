@@ -1,0 +1,142 @@
+package simulated
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// anomalyDimensions are the dimensions of which each month has a spike planted in one, in turn: five months have all.
+var anomalyDimensions = []string{"org", "cloud_account", "resource_group", "resource", "team"}
+
+// anomaly is the spike that is planted in a month: on one day its resources run for several times their hours.
+type anomaly struct {
+	dimension string
+	day       time.Time
+	key       string // of the tag that its resources have; empty of an account, an organization or a resource
+	value     string
+	resource  node
+	factor    int64
+}
+
+// plantedIn returns the spike of a month: on the first Wednesday from the 10th on, so that no weekend is near; that of a cloud account on
+// the one after in every second account, so that it is not that of all.
+func (s *settings) plantedIn(month int, start time.Time) anomaly {
+	a := anomaly{dimension: anomalyDimensions[month%len(anomalyDimensions)], day: start.AddDate(0, 0, 9), factor: 3}
+	for a.day.Weekday() != time.Wednesday {
+		a.day = a.day.AddDate(0, 0, 1)
+	}
+	turn := month / len(anomalyDimensions)
+	switch a.dimension {
+	case "cloud_account":
+		a.day = a.day.AddDate(0, 0, 7*int(s.key%2))
+	case "resource_group":
+		a.key, a.value = "app", apps[turn%len(apps)]
+	case "team":
+		a.key, a.value = "team", teams[turn%len(teams)]
+	case "resource":
+		a.factor = 6
+		a.resource = s.dearest(start)
+	}
+	return a
+}
+
+// dearest returns the dearest instance of the first thousand that is on the bill of a whole month, tagged, and not covered.
+func (s *settings) dearest(start time.Time) (best node) {
+	var most int64
+	s.eachNode(0, 1000, func(n node) {
+		rate := s.hourRate(n)
+		if rate > most && n.kind == kindEC2 && !s.isCovered(n) && s.tagsOf(n) != nil && s.runningHours(n, start) == 24 && s.pick(n, asEnv, envs) == "prod" {
+			best, most = n, rate
+		}
+	})
+	return best
+}
+
+// times returns how many times its hours n runs on the day.
+func (a anomaly) times(b *bill, n node, at time.Time) int64 {
+	if !at.Equal(a.day) {
+		return 1
+	}
+	hit := true
+	switch {
+	case a.key != "":
+		hit = b.tagsOf(n)[a.key] == a.value
+	case a.dimension == "resource":
+		hit = n == a.resource
+	}
+	if hit {
+		return a.factor
+	}
+	return 1
+}
+
+// Plan is what is on the bills of an account: what an import of them must come to.
+type Plan struct {
+	Months    []PlannedMonth // oldest first
+	Anomalies []PlannedAnomaly
+}
+
+// PlannedMonth are the sums of one billing period in US dollars. Tax, Support, Credit, Refund, Correction and Plan (the savings plan) are
+// parts of Billed, Unused is one of Effective.
+type PlannedMonth struct {
+	Period                                                     time.Time
+	Final, Restated                                            bool
+	Rows                                                       int64 // in its files, as they are delivered
+	Billed, Effective                                          money.Amount
+	Tax, Support, Credit, Refund, Correction, Purchase, Unused money.Amount
+}
+
+// PlannedAnomaly is a spike: on Date, Dimension ("org", "cloud_account", "resource_group", "resource", "team") cost Excess more than without
+// it. Resource is the native identifier of the one resource that spikes, or else TagKey and TagValue are on all that do; of an account and
+// an organization, everything does. A group or a team has the dimension's spike when its members are those with the tag.
+type PlannedAnomaly struct {
+	Dimension, Resource, TagKey, TagValue string
+	Date                                  time.Time
+	Excess                                money.Amount
+}
+
+// Planted tells what the bills of the account a hold at the time now.
+func Planted(a cloud.Account, now time.Time) (Plan, error) {
+	s, err := parseSettings(a)
+	if err != nil {
+		return Plan{}, err
+	}
+	var out Plan
+	for _, b := range s.bills(now) {
+		m, excess := b.sum()
+		out.Months = append(out.Months, m)
+		if p := b.planted; excess > 0 {
+			told := PlannedAnomaly{Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day, Excess: nanos(excess)}
+			if p.dimension == "resource" {
+				told.Resource = s.nativeUID(p.resource)
+			}
+			out.Anomalies = append(out.Anomalies, told)
+		}
+	}
+	return out, nil
+}
+
+func nanos(n int64) money.Amount { return money.FromScaled(n, 9) }
+
+// sum adds up the bill, and what was planted in it.
+func (b *bill) sum() (PlannedMonth, int64) {
+	var billed, effective, excess int64
+	var byType [correctionLine + 1]int64
+	m := PlannedMonth{Period: b.start, Final: b.final, Restated: b.restated}
+	for file := range b.fileCount() {
+		b.eachLine(file, func(l *line) {
+			m.Rows += b.billing.rowsOf(l)
+			billed, effective, excess = billed+l.billed, effective+l.effective, excess+l.extra
+			byType[l.what] += l.billed
+			if l.what == unusedLine {
+				byType[unusedLine] += l.effective
+			}
+		})
+	}
+	m.Billed, m.Effective = nanos(billed), nanos(effective)
+	m.Tax, m.Support, m.Credit, m.Refund = nanos(byType[taxLine]), nanos(byType[supportLine]), nanos(byType[creditLine]), nanos(byType[refundLine])
+	m.Correction, m.Purchase, m.Unused = nanos(byType[correctionLine]), nanos(byType[planLine]), nanos(byType[unusedLine])
+	return m, excess
+}

@@ -1,0 +1,203 @@
+package simulated
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// billedMonths is how many months of bills there are, the one that runs included.
+const billedMonths = 13
+
+// The ways in which an account is billed.
+const (
+	inCUR     = "cur"
+	inFOCUS   = "focus"
+	notBilled = "none"
+)
+
+// The faults of bills. Each is one of the newest bill unless the settings name a month.
+const (
+	truncatedBill = "truncated"   // the second half of its first file is missing
+	brokenRow     = "brokenRow"   // a row has a cost that is no number
+	wrongMonth    = "wrongMonth"  // a row is of the month after
+	wrongRows     = "rows"        // the manifest says that there is one row more
+	wrongTotal    = "total"       // the control total is a tenth more
+	missingFile   = "missingFile" // the manifest lists a file that is not there
+)
+
+// billing is how an account is billed, and what is wrong with it.
+type billing struct{ form, fault, month string }
+
+func (r *reader) readBilling(number string) billing {
+	form := inCUR
+	if number != "" && number[len(number)-1]%2 == 1 {
+		form = inFOCUS
+	}
+	b := billing{form: r.text("bills", form), fault: r.text("billFault", ""), month: r.text("billFaultMonth", "")}
+	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
+		r.fail("bills", b.form, "one of "+strings.Join(forms, ", "))
+	}
+	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal, missingFile}; !slices.Contains(faults, b.fault) {
+		r.fail("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
+	}
+	return b
+}
+
+// rowsOf returns how many rows a line is in a file.
+func (b billing) rowsOf(l *line) int64 {
+	switch {
+	case b.form == inCUR && l.what == coveredLine:
+		return 2 // with what takes it back
+	case b.form == inCUR && l.what == unusedLine:
+		return 0 // the row of the plan tells
+	}
+	return 1
+}
+
+// bills returns the bills that there are at the time now, oldest first.
+func (s *settings) bills(now time.Time) []*bill {
+	var out []*bill
+	first := monthOf(now).AddDate(0, 1-billedMonths, 0)
+	for i := range billedMonths {
+		if b := s.newBill(first.AddDate(0, i, 0), now); b != nil && s.billing.form != notBilled {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func monthOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+var _ cloud.Biller = (*conn)(nil)
+
+// Deliveries lists the bill of each of the last 13 months: of the one that runs, up to yesterday.
+func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
+	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billed}
+	if err := c.simulateCall(ctx, r, nil); err != nil {
+		return nil, err
+	}
+	if c.billing.form == notBilled {
+		return nil, newFailure(cloud.NotFound, r, "NoExport", "no export of bills is set up for account "+c.number)
+	}
+	var out []cloud.Delivery
+	for _, b := range c.bills(c.clk.Now()) {
+		if !b.start.Before(monthOf(from)) {
+			out = append(out, c.delivery(b))
+		}
+	}
+	return out, nil
+}
+
+// billed is what a permission is for.
+const billed = "billing"
+
+func (c *conn) delivery(b *bill) cloud.Delivery {
+	d := cloud.Delivery{
+		Source: cloud.SimulatedBills, Export: "simulated", Period: b.start, Form: cloud.LegacyCURForm, Fingerprint: b.fingerprint(),
+		DeliveredAt: b.deliveredAt(), Final: b.final,
+	}
+	if c.billing.form == inFOCUS {
+		d.Form = cloud.FOCUSForm
+	}
+	for i := range b.fileCount() {
+		f := cloud.BillFile{Name: fmt.Sprintf("%s/simulated-%05d.csv.gz", b.start.Format("2006-01"), i+1), Size: -1}
+		b.eachLine(i, func(l *line) { f.Rows += c.billing.rowsOf(l) })
+		d.Files, d.Rows = append(d.Files, f), d.Rows+f.Rows
+	}
+	fault := c.faultOf(b)
+	if d.Fingerprint += fault; fault == wrongRows {
+		d.Rows++
+	}
+	return d
+}
+
+// faultOf returns what is wrong with a bill.
+func (c *conn) faultOf(b *bill) string {
+	month := c.billing.month
+	if month == "" {
+		month = monthOf(c.clk.Now().Add(-day)).Format("2006-01")
+	}
+	if b.start.Format("2006-01") == month {
+		return c.billing.fault
+	}
+	return ""
+}
+
+// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an error that says so.
+func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
+	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
+	if err := c.simulateCall(ctx, r, nil); err != nil {
+		return nil, err
+	}
+	b := c.newBill(d.Period, c.clk.Now())
+	if b == nil || b.fingerprint()+c.faultOf(b) != d.Fingerprint {
+		return nil, newFailure(cloud.Transient, r, "PreconditionFailed", "the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
+	}
+	number := slices.IndexFunc(c.delivery(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
+	fault := c.faultOf(b)
+	if number < 0 || fault == missingFile && number == b.fileCount()-1 {
+		return nil, newFailure(cloud.NotFound, r, "NoSuchKey", "The specified key does not exist: "+file.Name)
+	}
+	content, err := c.render(b, number)
+	if err != nil {
+		return nil, err
+	}
+	if fault == truncatedBill && number == 0 {
+		content = content[:len(content)/2]
+	}
+	return openBytes{bytes.NewReader(content)}, nil
+}
+
+// openBytes is a file in memory.
+type openBytes struct{ *bytes.Reader }
+
+// Close has nothing to do.
+func (openBytes) Close() error { return nil }
+
+// render writes a file as it is delivered.
+func (c *conn) render(b *bill, number int) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("compress a simulated bill: %w", err)
+	}
+	w := newRows(z, b)
+	if c.billing.form == inFOCUS {
+		w.write(focusHeader...)
+	} else {
+		w.write(curHeader...)
+	}
+	w.fault = c.faultOf(b)
+	b.eachLine(number, w.line)
+	w.Flush()
+	if err = w.Error(); err == nil {
+		err = z.Close()
+	}
+	return out.Bytes(), err
+}
+
+// ControlTotal tells what the period comes to, as Cost Explorer would.
+func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
+	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed}, nil); err != nil {
+		return "", "", false, err
+	}
+	b := c.newBill(monthOf(period), c.clk.Now())
+	if b == nil || c.billing.form == notBilled {
+		return "", "", false, nil
+	}
+	m, _ := b.sum()
+	if c.faultOf(b) == wrongTotal {
+		m.Billed = m.Billed.MulInt(11).DivInt(10)
+	}
+	return m.Billed.String(), "USD", true, nil
+}

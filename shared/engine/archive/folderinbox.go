@@ -1,0 +1,138 @@
+package archive
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// UploadPath begins the paths of the addresses of a FolderInbox.
+const UploadPath = "/uploads/"
+
+// FolderInbox is an Inbox of a folder, for a process that serves HTTP itself. The addresses that it makes lead to its ServeHTTP.
+type FolderInbox struct {
+	folder  *Folder
+	baseURL string
+	key     []byte
+	clock   clock.Clock
+}
+
+// NewFolderInbox keeps files in the folder at root. Addresses begin with baseURL and are signed with the key.
+func NewFolderInbox(root, baseURL string, key []byte, c clock.Clock) *FolderInbox {
+	return &FolderInbox{NewFolder(root), strings.TrimSuffix(baseURL, "/"), key, c}
+}
+
+// Address signs name, size and time.
+func (i *FolderInbox) Address(_ context.Context, name string, size int64, until time.Time) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	expires := strconv.FormatInt(until.Unix(), 10)
+	query := url.Values{"size": {strconv.FormatInt(size, 10)}, "expires": {expires}}
+	query.Set("signature", i.sign(name, query.Get("size"), expires))
+	return i.baseURL + UploadPath + name + "?" + query.Encode(), nil
+}
+
+func (i *FolderInbox) sign(parts ...string) string {
+	mac := hmac.New(sha256.New, i.key)
+	mac.Write([]byte("upload\n" + strings.Join(parts, "\n"))) // a hash never fails
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// ServeHTTP takes a file at an address that was made for it.
+func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, UploadPath)
+	q := r.URL.Query()
+	size, _ := strconv.ParseInt(q.Get("size"), 10, 64) // of what is signed, it is a number
+	expires, _ := strconv.ParseInt(q.Get("expires"), 10, 64)
+	signed := hmac.Equal([]byte(q.Get("signature")), []byte(i.sign(name, q.Get("size"), q.Get("expires"))))
+	switch {
+	case r.Method != http.MethodPut:
+		w.Header().Set("Allow", http.MethodPut)
+		http.Error(w, "send the file with the method PUT", http.StatusMethodNotAllowed)
+	case !signed:
+		http.Error(w, "the signature does not fit the address: use the uploadURL as it was given", http.StatusForbidden)
+	case i.clock.Now().Unix() > expires:
+		http.Error(w, "the address has expired: ask for another one with POST /billing/imports", http.StatusForbidden)
+	case r.ContentLength != size:
+		http.Error(w, fmt.Sprintf("the file has %d bytes; the address was made for %d", r.ContentLength, size), http.StatusBadRequest)
+	default:
+		i.take(w, r, name)
+	}
+}
+
+func (i *FolderInbox) take(w http.ResponseWriter, r *http.Request, name string) {
+	err := i.folder.Put(r.Context(), name, func(to io.Writer) error {
+		n, err := io.Copy(to, r.Body)
+		if err == nil && n != r.ContentLength {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	if err != nil {
+		http.Error(w, "the file was not taken; send it again", http.StatusInternalServerError)
+	}
+}
+
+func (i *FolderInbox) path(name string) string {
+	return filepath.Join(i.folder.root, filepath.FromSlash(name))
+}
+
+// Size tells the length of the file.
+func (i *FolderInbox) Size(_ context.Context, name string) (int64, error) {
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	about, err := os.Stat(i.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, fault.New(fault.NotFound, "nothing was uploaded as %s", name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for %s: %w", name, err)
+	}
+	return about.Size(), nil
+}
+
+// ReadAt reads the file.
+func (i *FolderInbox) ReadAt(_ context.Context, name string, p []byte, off int64) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	file, err := os.Open(i.path(name))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	if _, err = file.ReadAt(p, off); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// Remove deletes the file.
+func (i *FolderInbox) Remove(_ context.Context, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if err := os.Remove(i.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", name, err)
+	}
+	return nil
+}
+
+var _ Inbox = (*FolderInbox)(nil)

@@ -18,8 +18,27 @@ type books interface {
 	Periods(ctx context.Context, org string) ([]cost.Period, error)
 }
 
-// ask answers a question, and refuses an answer whose parts are not its total.
+// ask answers a question, and refuses an answer whose parts are not its total. Accepted smart tags count as those of the cloud.
 func (s *service) ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
+	if !tagged(&q) {
+		return s.askBooks(ctx, q)
+	}
+	smart, err := s.smartTags(ctx)
+	if err != nil {
+		return cost.Answer{}, err
+	}
+	if len(smart) == 0 {
+		return s.askBooks(ctx, q)
+	}
+	a, err := s.askBooks(ctx, byResource(q))
+	if err != nil {
+		return a, err
+	}
+	out := smart.retag(&q, &a)
+	return out, s.balanced(ctx, checkAnswer(&out, q.Daily))
+}
+
+func (s *service) askBooks(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	a, err := s.books.Ask(ctx, callerOrg(ctx), q)
 	if err != nil {
 		return a, err

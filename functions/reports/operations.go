@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -28,6 +29,7 @@ type service struct {
 	rules     showback.Store
 	saved     *savedBy
 	unitsOf   unitmetric.Store
+	smart     smarttag.Store
 	bounds    rest.Bounds // of an answer of an export
 }
 
@@ -40,7 +42,8 @@ func operations(p *platform.Platform, b books) *rest.Group {
 
 func newService(p *platform.Platform, b books) *service {
 	return &service{
-		p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table), rest.Bounds{Rows: exportRows},
+		p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table), smarttag.NewStore(p.Table),
+		rest.Bounds{Rows: exportRows},
 	}
 }
 

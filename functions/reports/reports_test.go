@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -277,4 +278,26 @@ func TestExport_GoesOnWithoutGapsAndAddsUp(t *testing.T) {
 	if got := a.as("viewer team:"+a.web, "/reports/export?period=2026-03"); strings.Contains(got.Body, "i-3") || !strings.Contains(got.Body, "i-0") {
 		t.Errorf("a scoped caller gets %.300s", got.Body)
 	}
+}
+
+// TestTags_CountAcceptedSmartTags of i-1 and i-3, which have no tag of the cloud; that of i-5 is accepted with another value than it has now.
+func TestTags_CountAcceptedSmartTags(t *testing.T) {
+	a := newFixture(t)
+	store := smarttag.NewStore(a.Table)
+	p := smarttag.Policy{ID: "tagp_1", Name: "Env", Key: "stage", Fields: []string{"res.name"}, Version: 1}
+	a.Must(store.Put(a.In(ours), ours, p))
+	a.Must(store.Accept(a.In(ours), ours, []smarttag.Derived{
+		{UID: "i-1", Key: "stage", Value: "web-1"}, {UID: "i-3", Key: "stage", Value: "web-3"}, {UID: "i-5", Key: "stage", Value: "before"},
+	}))
+	a.golden("smart-tags.json", a.get("/reports/tags"))
+	got := apitest.Data[TagValueCosts](a.get("/reports/tags/stage"))
+	a.Equal("values", fmt.Sprint(got.Items[0].Name, got.Items[0].CostUSD, got.Items[1].Name, got.Items[1].CostUSD, len(got.Items)), "web-336.05web-118.043")
+	page := apitest.Data[ResourceCosts](a.get("/reports/tags/stage/values/web-3/resources"))
+	if len(page.Items) != 1 || *page.Items[0].ResourceUID != "i-3" || page.TotalUSD != "36.04" {
+		t.Errorf("resources of web-3: %+v", page)
+	}
+	a.get("/reports/trends?period=2026-03&filter[tag:stage]=web-1").Want(http.StatusOK, `"totalUSD":"18.04"`)
+	b := apitest.Data[Breakdown](a.get("/reports/costs/breakdown?dims=tag:stage,tag:env"))
+	a.Equal("nodes", len(b.Nodes), 1+3+2+2)
+	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/tags/stage").Want(http.StatusOK, `"name":"Unknown"`)
 }

@@ -106,6 +106,9 @@ func (st *State) Tags(r *inventory.Resource) map[string]string {
 	return out
 }
 
+// UIDs returns the native ids of the resources of which a tag is accepted, in order.
+func (st *State) UIDs() []string { return slices.Sorted(maps.Keys(st.accepted)) }
+
 // Policy returns a policy; fault.NotFound when there is none.
 func (st *State) Policy(policyID string) (Policy, error) {
 	i := slices.IndexFunc(st.Policies, func(p Policy) bool { return p.ID == policyID })

@@ -13,15 +13,12 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 	if of, known := c.organised(q); known {
 		return of()
 	}
+	if of, known := c.billing(q); known {
+		return of()
+	}
 	switch {
 	case strings.HasPrefix(q.op, "entra:"):
 		return c.entra(q)
-	case q.op == blobsRead:
-		return c.storage(q)
-	case q.path == base+"/providers/microsoft.costmanagement/exports":
-		return c.listExports()
-	case q.path == base+"/providers/microsoft.costmanagement/query":
-		return c.queryCosts(q)
 	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
 		return c.graph(q)
 	case q.op == "Microsoft.Insights/metrics/read":

@@ -205,7 +205,7 @@ func storageMessage(body []byte) string {
 	var answer struct {
 		Message string `xml:"Message"`
 	}
-	if xml.Unmarshal(body, &answer) != nil {
+	if xml.Unmarshal(body, &answer) != nil { //nolint:gosec // into one text, of an answer that is bounded
 		return ""
 	}
 	line, _, _ := strings.Cut(answer.Message, "\n")

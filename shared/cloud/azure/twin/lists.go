@@ -10,10 +10,7 @@ import (
 // answer finds who answers a request.
 func (c *Cloud) answer(q request) (answer, *failure) {
 	base := "/subscriptions/" + Subscription
-	if of, known := c.organised(q); known {
-		return of()
-	}
-	if of, known := c.billing(q); known {
+	if of, known := c.besideResources(q); known {
 		return of()
 	}
 	switch {
@@ -39,6 +36,14 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
 	}
 	return c.inResource(q)
+}
+
+// besideResources finds who answers for management groups, for storage and for costs.
+func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
+	if of, known := c.organised(q); known {
+		return of, true
+	}
+	return c.billing(q)
 }
 
 // inResource answers what is asked of one resource, or what is below it.

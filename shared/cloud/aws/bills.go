@@ -85,11 +85,8 @@ func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[ti
 		}
 	}
 	for _, err := range all {
-		switch cloud.ClassOf(err) {
-		case cloud.Transient, cloud.Throttled, cloud.Refused:
-			if err != nil {
-				return nil, err
-			}
+		if err != nil && slices.Contains([]cloud.Class{cloud.Transient, cloud.Throttled, cloud.Refused}, cloud.ClassOf(err)) {
+			return nil, err
 		}
 	}
 	return firstError(all), nil

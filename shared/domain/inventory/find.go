@@ -43,10 +43,10 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
-	Schedulable bool     // can be started and stopped
-	Rate        *Rate    // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Billed      *Invoiced  // what was invoiced for it; nil when nothing was
+	ScheduleIDs []string  // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	Schedulable bool      // can be started and stopped
+	Rate        *Rate     // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
+	Billed      *Invoiced // what was invoiced for it; nil when nothing was
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
@@ -31,7 +32,7 @@ func (s *fixture) kinds() map[string]int {
 }
 
 func (s *fixture) worker() *worker {
-	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), make(chan struct{}, 1)}
+	return &worker{s.Platform, s.providers, inventory.New(s.Platform), measurement.New(s.Platform), estimation.New(s.Platform, s.providers), make(chan struct{}, 1)}
 }
 
 // statuses returns how the parts of the pass job_x are, by kind.

@@ -79,10 +79,10 @@ func (f *fixture) sync() (pricesync.Synced, error) {
 	return pricesync.SyncPrices(f.Context(), f.Platform, cloud.Providers{"aws": f.amazon})
 }
 
-func (f *fixture) list(query string) map[string]resources.Record {
+func (f *fixture) list() map[string]resources.Record {
 	f.Helper()
 	out := map[string]resources.Record{}
-	for _, r := range apitest.Data[[]resources.Record](f.get("/resources" + query)) {
+	for _, r := range apitest.Data[[]resources.Record](f.get("/resources")) {
 		out[r.UID] = r
 	}
 	return out
@@ -100,7 +100,7 @@ func TestSyncPrices_ShowsWhatResourcesCost(t *testing.T) {
 	if want := (pricesync.Synced{Organizations: 2, Resources: 5, Priced: 4, Lists: 1}); did != want {
 		t.Errorf("did %+v; want %+v: one list for both organizations", did, want)
 	}
-	all := f.list("")
+	all := f.list()
 	for uid, want := range map[string]string{"i-1": "0.010400 7.59", "i-2": "0.096000 70.08", "i-3": "0.000000 0.00"} {
 		r := all[uid]
 		if r.RackRateUSD == nil || r.RackRateUSD.Hourly+" "+r.RackRateUSD.Monthly != want || *r.CostSource != "estimated" || r.RackRateUSD.PriceVersion != "2026-03-01" {
@@ -160,7 +160,7 @@ func TestSyncPrices_UsesYesterdaysWhenAFetchFails(t *testing.T) {
 	if err == nil || did.Failed != 1 || did.Organizations != 2 {
 		t.Fatalf("a list that breaks off: %+v, %v; want an error, and the organizations estimated", did, err)
 	}
-	r := f.list("")["i-2"].RackRateUSD
+	r := f.list()["i-2"].RackRateUSD
 	if r == nil || r.Hourly != "0.096000" || !r.Stale || r.PriceVersion != "2026-03-01" {
 		t.Errorf("yesterday's price: %+v; want 0.096000, said to be stale", r)
 	}
@@ -168,7 +168,7 @@ func TestSyncPrices_UsesYesterdaysWhenAFetchFails(t *testing.T) {
 	f.amazon.prices["ec2/m5.large/linux/default"] = "0.12"
 	_, err = f.sync()
 	f.Must(err)
-	if r = f.list("")["i-2"].RackRateUSD; r.Hourly != "0.120000" || r.Stale || r.PriceVersion != "2026-03-02" {
+	if r = f.list()["i-2"].RackRateUSD; r.Hourly != "0.120000" || r.Stale || r.PriceVersion != "2026-03-02" {
 		t.Errorf("the night after: %+v; want 0.120000 of 2026-03-02", r)
 	}
 }
@@ -276,11 +276,11 @@ func TestSyncPrices_ShowsWhatWasBilledBesideTheEstimate(t *testing.T) {
 	f.bill(march, 1234)
 	_, err := f.sync()
 	f.Must(err)
-	r := f.list("")["i-2"]
+	r := f.list()["i-2"]
 	if r.ActualUSD == nil || r.ActualUSD.LastMonth != "61.23" || *r.CostSource != "actual" || r.RackRateUSD == nil || r.RackRateUSD.Monthly != "70.08" {
 		t.Errorf("billed and estimated: %+v, %+v", r.ActualUSD, r.RackRateUSD)
 	}
-	if r = f.list("")["i-1"]; r.ActualUSD != nil && r.ActualUSD.LastMonth != "0.00" {
+	if r = f.list()["i-1"]; r.ActualUSD != nil && r.ActualUSD.LastMonth != "0.00" {
 		t.Errorf("what no bill names: %+v", r.ActualUSD)
 	}
 	csv := f.get("/resources/export").Body

@@ -122,8 +122,8 @@ func TestTypes_TellWhatCanBeDone(t *testing.T) {
 		t.Errorf("%d types; want 380 at least, and 1,000 at most in one answer", len(types))
 	}
 	for _, want := range []Type{
-		{"aws-ec2", "aws", "EC2 instance", "ec2:instance", true, true, false, false, true},
-		{"aws-ebs", "aws", "EBS volume", "ec2:volume", true, false, false, false, true},
+		{"aws-ec2", "aws", "EC2 instance", "ec2:instance", true, true, false, true, true},
+		{"aws-ebs", "aws", "EBS volume", "ec2:volume", true, false, false, true, true},
 		{"aws-vpc", "aws", "VPC", "ec2:vpc", true, false, false, false, false},
 		{"aws-other", "aws", "Other AWS resource", "", true, false, false, false, false},
 		{"aws-account", "aws", "Account", "organizations:account", false, false, false, false, false},

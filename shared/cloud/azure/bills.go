@@ -171,7 +171,9 @@ func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
 		case actual.Fingerprint != "" && amortized.Fingerprint != "":
 			d = pairOf(actual, amortized)
 		case actual.Fingerprint != "":
-			d = actual
+			d = alone(actual)
+		default:
+			d = alone(d)
 		}
 		if d.Period = k.period; d.Shared {
 			d.Fingerprint += k.period.Format("-2006-01")
@@ -184,6 +186,16 @@ func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	}
 	slices.SortFunc(out, func(a, b cloud.Delivery) int { return a.Period.Compare(b.Period) })
 	return out
+}
+
+// alone is a run of actual or of amortized cost that stands for both: its form would say that the other half is beside it.
+func alone(d cloud.Delivery) cloud.Delivery {
+	d.Form = ""
+	d.Files = slices.Clone(d.Files)
+	for i := range d.Files {
+		d.Files[i].Form = ""
+	}
+	return d
 }
 
 // pairOf is the runs of actual and of amortized cost of a period as one delivery.

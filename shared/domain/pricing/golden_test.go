@@ -149,12 +149,20 @@ var goldenRules = []goldenRule{
 
 // engines are the engines and licences of the golden databases, by parts of their names.
 var engines = []struct{ part, engine, license string }{
-	{"sqlserver-ee", "sqlserver-ee", "license-included"}, {"sqlserver-se", "sqlserver-se", "license-included"},
-	{"sqlserver-web", "sqlserver-web", "license-included"}, {"sqlserver-ex", "sqlserver-ex", "license-included"},
-	{"oracle-se2", "oracle-se2", "license-included"}, {"oracle-se1-byol", "oracle-se1", "bring-your-own-license"},
-	{"oracle-se1", "oracle-se1", "license-included"}, {"oracle-se", "oracle-se", "bring-your-own-license"},
-	{"oracle-ee", "oracle-ee", "bring-your-own-license"}, {"aurora-postgresql", "aurora-postgresql", ""}, {"aurora", "aurora-mysql", ""},
-	{"postgres", "postgres", ""}, {"mariadb", "mariadb", ""}, {"", "mysql", ""},
+	{"sqlserver-ee", "sqlserver-ee", "license-included"},
+	{"sqlserver-se", "sqlserver-se", "license-included"},
+	{"sqlserver-web", "sqlserver-web", "license-included"},
+	{"sqlserver-ex", "sqlserver-ex", "license-included"},
+	{"oracle-se2", "oracle-se2", "license-included"},
+	{"oracle-se1-byol", "oracle-se1", "bring-your-own-license"},
+	{"oracle-se1", "oracle-se1", "license-included"},
+	{"oracle-se", "oracle-se", "bring-your-own-license"},
+	{"oracle-ee", "oracle-ee", "bring-your-own-license"},
+	{"aurora-postgresql", "aurora-postgresql", ""},
+	{"aurora", "aurora-mysql", ""},
+	{"postgres", "postgres", ""},
+	{"mariadb", "mariadb", ""},
+	{"", "mysql", ""},
 }
 
 // TestRate_ReproducesTheGoldenEstimates makes of each line of the golden estimates that is about what a resource is, and not about what is done

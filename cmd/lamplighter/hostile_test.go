@@ -255,7 +255,7 @@ func known(e sampleValues) map[string][]string {
 	for name, v := range e {
 		out[name] = []string{v}
 	}
-	out["jobID"] = []string{e["jobID"], e["refresh"]}
+	out["jobID"] = []string{e["jobID"], e["refresh"], e["upload"]}
 	out["provider"] = []string{"simulated"}
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}

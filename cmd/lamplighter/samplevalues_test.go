@@ -47,9 +47,13 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 		"credentials": map[string]string{"organisation": "o-" + number, "members": "1", "size": "0"}, "exclude": map[string]any{"units": []string{"Root"}},
 	}, &members)
 	c.s.WaitSettled()
+	var upload struct {
+		JobID string `json:"jobID"`
+	}
+	c.Call(http.MethodPost, "/billing/imports", map[string]any{"vendor": "vendor-" + number, "fileName": "bill.csv", "bytes": 7}, &upload)
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, sampleValues{
-		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh,
+		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh, "upload": upload.JobID,
 		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,

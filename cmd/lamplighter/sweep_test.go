@@ -156,7 +156,7 @@ var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
-	"otp": "000000",
+	"otp": "000000", "fileName": "swept.csv", "bytes": 7,
 }
 
 // either are members that are not required by themselves, but one of them is.
@@ -268,6 +268,9 @@ func (w *sweep) silent(title, text, sent string) {
 func (w *sweep) value(e sampleValues, op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
 		return e["refresh"]
+	}
+	if name == "jobID" && strings.HasPrefix(op.path, "/billing/imports/") {
+		return e["upload"]
 	}
 	return e[name]
 }

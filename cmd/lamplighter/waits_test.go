@@ -22,7 +22,7 @@ var realWaits = map[string]struct {
 	"cmd/lamplighter/testenv/people.go":                   {1, "the loops of the service and mails go by the machine's clock"},
 	"functions/auditlogs/load_test.go":                    {1, "in a bubble of synctest, where no real time passes"},
 	"functions/discovery/bench_test.go":                   {1, "a benchmark looks at the memory of its process now and then"},
-	"functions/billingsync/fixture_test.go":              {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
+	"functions/billingsync/fixture_test.go":               {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
 	"shared/cloud/kubernetes/controlplane_test.go":        {1, "a control plane is processes of its own, which are asked whether they are ready"},

@@ -17,7 +17,7 @@ var Declaration = platform.Declaration{
 		Reads:  []table.Partition{inventory.AccountPartition, cost.Partition},
 		Writes: []table.Partition{billing.Partition, billing.UploadPartition, workqueue.Partition},
 	}),
-	Starts:  []string{billing.Machine},
+	Starts:  []string{billing.Machine, billing.UploadMachine},
 	Calls:   []string{billing.Worker},
 	Samples: []string{"sync-status"},
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
@@ -85,6 +86,7 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 		return StartedImport{}, fmt.Errorf("store import %s: %w", u.ID, err)
 	}
 	billing.StartMachine(ctx, s.p, run)
+	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)}) // without the address, which opens for whoever has it
 	job := rest.Job{JobID: u.ID, Status: string(u.Status), StatusURL: importsPath + "/" + u.ID}
 	return StartedImport{job, at.URL, u.ExpiresAt}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
@@ -52,7 +53,11 @@ func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
 	r, err := billing.StartRun(ctx, s.p, identity.CallerFrom(ctx).Org)
-	return rest.Job{JobID: r.JobID, Status: "running", StatusURL: statusPath}, err
+	job := rest.Job{JobID: r.JobID, Status: "running", StatusURL: statusPath}
+	if err == nil {
+		audit.NoteChange(ctx, audit.Change{Target: r.JobID, After: job})
+	}
+	return job, err
 }
 
 type periodsInput struct {

@@ -94,8 +94,6 @@ const (
 func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
-	case in.UploadID != "":
-		out.Shares = append(out.Shares, Share{Input: in})
 	case in.AccountID != "":
 		a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 		if fault.Is(err, fault.NotFound) {

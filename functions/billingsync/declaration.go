@@ -21,7 +21,7 @@ var Declaration = platform.Declaration{
 			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 		},
 	}),
-	Tasks:    []string{billing.Machine},
+	Tasks:    []string{billing.Machine, billing.UploadMachine},
 	Starts:   []string{billing.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Schedule: "rate(1 hour)",

@@ -92,7 +92,7 @@ func newFixture(t *testing.T) *fixture {
 func (s *fixture) run(handlers map[string]workflow.Handler) {
 	s.Helper()
 	names := map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"}
-	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine), names)
+	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine), names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log, Handlers: handlers,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -195,14 +196,14 @@ func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 	return fault.Wrap("take away wake links", e.Table.BatchWrite(ctx, writes...))
 }
 
-// clouds returns the simulated ones, which exist in the store only, and takes all off the list of those that are discovered.
+// clouds returns the simulated ones, which exist in the store only, and takes all off the lists of those that are discovered and billed.
 func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
-	ws := make([]table.Write, len(accounts))
-	for i, it := range accounts {
-		ws[i] = discovery.RemoveDue(it.SK)
+	var ws []table.Write
+	for _, it := range accounts {
+		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billing.DueKey(it.SK)))
 	}
 	if err := e.Table.BatchWrite(ctx, ws...); err != nil {
-		return fault.Wrap("end the discoveries of accounts", err)
+		return fault.Wrap("end the discoveries of accounts and the imports of their bills", err)
 	}
 	for _, it := range accounts {
 		if err := e.drain(ctx, simulatedPrefix+it.SK, nil); err != nil {

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -246,5 +247,44 @@ func TestSyncPrices_EstimatesTheDaysThatNoBillTells(t *testing.T) {
 	f.Must(err)
 	if again, _ := f.days(10, 10); again != first {
 		t.Errorf("a day that is over changed with the prices: %s; want %s", again, first)
+	}
+}
+
+// bill imports what an account is billed for i-2 in a month, and for something that is no resource of ours.
+func (f *fixture) bill(m cost.Month, usd int64) {
+	f.Helper()
+	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
+		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: m, Fingerprint: m.String(), DeliveredAt: f.Clock.Now(),
+	})
+	f.Must(err)
+	for _, uid := range []string{"i-2", ""} {
+		amount := money.FromScaled(usd, 2)
+		f.Must(b.Add(&focus.Charge{
+			ProviderName: "AWS", ChargePeriodStart: m.Start(), ChargeCategory: focus.Usage, ResourceID: uid, BillingCurrency: "USD",
+			BilledCost: amount, EffectiveCost: amount, ListCost: amount,
+		}))
+	}
+	_, err = b.Commit(f.In(apitest.Org))
+	f.Must(err)
+}
+
+func TestSyncPrices_ShowsWhatWasBilledBesideTheEstimate(t *testing.T) {
+	f := newFixture(t)
+	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
+	march := cost.MonthOf(f.Clock.Now())
+	f.bill(march.Add(-1), 6123)
+	f.bill(march, 1234)
+	_, err := f.sync()
+	f.Must(err)
+	r := f.list("")["i-2"]
+	if r.ActualUSD == nil || r.ActualUSD.LastMonth != "61.23" || *r.CostSource != "actual" || r.RackRateUSD == nil || r.RackRateUSD.Monthly != "70.08" {
+		t.Errorf("billed and estimated: %+v, %+v", r.ActualUSD, r.RackRateUSD)
+	}
+	if r = f.list("")["i-1"]; r.ActualUSD != nil && r.ActualUSD.LastMonth != "0.00" {
+		t.Errorf("what no bill names: %+v", r.ActualUSD)
+	}
+	csv := f.get("/resources/export").Body
+	if !strings.Contains(csv, "rackRateHourlyUSD,rackRateMonthlyUSD,priceVersion,monthToDateUSD,lastMonthUSD,costSource") || !strings.Contains(csv, "0.096000,70.08,2026-03-01,") || !strings.Contains(csv, ",61.23,actual") {
+		t.Errorf("the export:\n%s", csv)
 	}
 }

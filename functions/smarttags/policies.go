@@ -172,23 +172,23 @@ type ValueCount struct {
 	Count int    `json:"count"`
 }
 
-// Preview is what a policy derives.
-type Preview struct {
+// PolicyPreview is what a policy derives.
+type PolicyPreview struct {
 	Resources int          `json:"resources" doc:"How many resources would have a tag"`
 	Values    []ValueCount `json:"values" doc:"The 100 most frequent values"`
 	Items     []SmartTag   `json:"items" doc:"The first 50"`
 }
 
-func (s *service) preview(ctx context.Context, in *PolicyInput) (Preview, error) {
+func (s *service) preview(ctx context.Context, in *PolicyInput) (PolicyPreview, error) {
 	st, p, err := s.read(ctx, in)
 	if err != nil {
-		return Preview{}, err
+		return PolicyPreview{}, err
 	}
 	all, err := s.derive(ctx, st, []smarttag.Policy{p})
 	if err != nil {
-		return Preview{}, err
+		return PolicyPreview{}, err
 	}
-	out := Preview{len(all), []ValueCount{}, append([]SmartTag{}, all[:min(len(all), 50)]...)}
+	out := PolicyPreview{len(all), []ValueCount{}, append([]SmartTag{}, all[:min(len(all), 50)]...)}
 	at := map[string]int{}
 	for _, t := range all {
 		n, had := at[t.Value]

@@ -83,7 +83,7 @@ func TestSmartTags_RefuseWhatCannotBe(t *testing.T) {
 func TestSmartTags_ShowAPreviewAndWhoIsScopedJustTheirs(t *testing.T) {
 	a := newFixture(t)
 	p := apitest.Data[TagPolicy](a.call("POST "+policies, strings.Replace(tier, `"res.instance_type"`, `"res.instance_type","res.region"`, 1)))
-	got := apitest.Data[Preview](a.call("POST " + policies + "/" + p.ID + "/preview"))
+	got := apitest.Data[PolicyPreview](a.call("POST " + policies + "/" + p.ID + "/preview"))
 	a.Equal("preview", fmt.Sprint(got.Resources, got.Values), "4 [{m5.largeeu-west-1 2} {eu-west-1 2}]")
 	scoped := a.Call(apitest.Caller(apitest.Org, "bob", "viewer resource:"+a.ids[2]), "GET "+tags).Want(http.StatusOK, "i-2", `"total":1`)
 	if strings.Contains(scoped.Body, "i-0") {

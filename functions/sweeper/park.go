@@ -24,6 +24,7 @@ type ending struct{ function, task string }
 // endings are those of all machines. An erasure has none: nobody may be told that it is over before it is.
 var endings = map[string]ending{
 	"action":            {"executor", "abandon"},
+	"bill-upload":       {"billingsync", "finish"},
 	"billing-sync":      {"billingsync", "finish"},
 	"bulk-action":       {"executor", "finish"},
 	"discovery":         {"discovery", "finish"},

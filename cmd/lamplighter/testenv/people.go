@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -107,15 +108,15 @@ func (e *Env) Eventually(what string, done func() bool) {
 	}
 }
 
-// WaitSettled waits until no work is under way: no action, bulk action or discovery. The erasure of an organization, which
-// takes its time, is not waited for. It looks into the store, because requests are counted: an organization has 100 a
+// WaitSettled waits until no work is under way: no action, bulk action, discovery or import. The erasure of an organization, which
+// takes its time, is not waited for, nor an upload, which waits for its file. It looks into the store, because requests are counted: an organization has 100 a
 // minute.
 func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
 	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
-		if err := e.AwaitIdle(ctx, erasure.Machine); err != nil {
+		if err := e.AwaitIdle(ctx, erasure.Machine, billing.UploadMachine); err != nil {
 			e.t.Fatal(err)
 		}
 		for shard := range workqueue.Shards {
@@ -127,7 +128,7 @@ func (e *Env) WaitSettled() {
 			if err != nil {
 				e.t.Fatal(err)
 			}
-			if slices.ContainsFunc(works, func(w workqueue.Work) bool { return w.Machine != erasure.Machine }) {
+			if slices.ContainsFunc(works, func(w workqueue.Work) bool { return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine }) {
 				return false
 			}
 		}

@@ -3,6 +3,7 @@ package onboarding
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // BillAccess is what lets the bills of an account be read, besides what a level allows.
@@ -59,7 +60,7 @@ func azureBilling() (*BillAccess, error) {
 		`"partitionData":true,"dataOverwriteBehavior":"CreateNewReport","deliveryInfo":{"destination":{"type":"AzureBlob","resourceId":"STORAGE_ACCOUNT_ID",` +
 		`"container":"CONTAINER","rootFolderPath":"lamplighter"}},"definition":{"type":"FocusCost","timeframe":"MonthToDate","dataSet":{"granularity":"Daily",` +
 		`"configuration":{"dataVersion":"1.0"}}}}}`
-	return newBillAccess(append(r.Billing[:len(r.Billing):len(r.Billing)], r.BillingData...), role, func(doc string) []string {
+	return newBillAccess(slices.Concat(r.Billing, r.BillingData), role, func(doc string) []string {
 		return []string{
 			"az rest --method put --url 'https://management.azure.com" + azureScope + "/providers/Microsoft.CostManagement/exports/lamplighter?api-version=2025-03-01' --body " + quote(export),
 			"# console of Cost Management, Exports, lamplighter, Export selected dates: once for each of the months before",

@@ -60,7 +60,7 @@ func (c *conn) bucketRegion(ctx context.Context, name string) (string, error) {
 	if known != "" {
 		return known, nil
 	}
-	region := ""
+	var region string
 	out, err := c.storage(home).HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &name})
 	if err == nil {
 		region = sdk.ToString(out.BucketRegion)

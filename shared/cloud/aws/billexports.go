@@ -109,7 +109,7 @@ func (c *conn) listDataExports(ctx context.Context) ([]billExport, error) {
 
 // newDataExport makes an export of what AWS tells of it; nil when it is not of costs.
 func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
-	if got.Export == nil || got.Export.DataQuery == nil || got.Export.DestinationConfigurations == nil || got.Export.DestinationConfigurations.S3Destination == nil {
+	if !isWhole(got.Export) {
 		return nil
 	}
 	query := exported.FindStringSubmatch(sdk.ToString(got.Export.DataQuery.QueryStatement))
@@ -133,6 +133,11 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 		e.notice = "AWS says that the export " + e.name + " is unhealthy: " + cmp.Or(string(s.StatusReason), "it gives no reason")
 	}
 	return &e
+}
+
+// isWhole reports whether AWS tells of the export what it takes to read it.
+func isWhole(e *exporttypes.Export) bool {
+	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil && e.DestinationConfigurations.S3Destination != nil
 }
 
 // listReports lists the Cost and Usage Reports.

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func parseManifest(b []byte) (manifest, error) {
 		return m, fmt.Errorf("it is not a manifest: %w", err)
 	}
 	if len(m.DataFiles)+len(m.ReportKeys) == 0 {
-		return m, fmt.Errorf("it lists no files: neither dataFiles nor reportKeys")
+		return m, errors.New("it lists no files: neither dataFiles nor reportKeys")
 	}
 	return m, nil
 }

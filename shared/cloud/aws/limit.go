@@ -184,8 +184,10 @@ func accountOf(a cloud.Account) string {
 }
 
 // prefixes are the names of services in permissions that do not follow from their own.
-var prefixes = map[string]string{"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag",
-	"Cost Explorer": "ce", "Cost and Usage Report Service": "cur"}
+var prefixes = map[string]string{
+	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag",
+	"Cost Explorer": "ce", "Cost and Usage Report Service": "cur",
+}
 
 // permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
 func permissionPrefix(serviceID string) string {

@@ -134,13 +134,9 @@ func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
 		if marker != "" {
 			q.Set("marker", marker)
 		}
-		resp, err := k.do(ctx, k.address()+"?"+q.Encode(), nil)
+		page, err := k.listPage(ctx, q)
 		if err != nil {
 			return nil, err
-		}
-		var page blobList
-		if err := runtime.UnmarshalAsXML(resp, &page); err != nil {
-			return nil, errUnreadable(k.address(), err)
 		}
 		for _, b := range page.Blobs {
 			modified, err := time.Parse(time.RFC1123, b.Properties.Modified)
@@ -154,6 +150,19 @@ func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
 		}
 	}
 	return nil, errUnsupported("%s/%s has more than %d blobs: delete old deliveries, by a rule of the storage account", k.nameOf(""), prefix, maxBlobs)
+}
+
+func (k container) listPage(ctx context.Context, q url.Values) (blobList, error) {
+	var page blobList
+	resp, err := k.do(ctx, k.address()+"?"+q.Encode(), nil)
+	if err != nil {
+		return page, err
+	}
+	defer resp.Body.Close()
+	if err := runtime.UnmarshalAsXML(resp, &page); err != nil {
+		return page, errUnreadable(k.address(), err)
+	}
+	return page, nil
 }
 
 // read reads a small blob whole.
@@ -182,6 +191,7 @@ func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.Bill
 	if err != nil {
 		return err
 	}
+	defer resp.Body.Close()
 	body, err := runtime.Payload(resp)
 	if err != nil || len(body) != len(p) {
 		return &cloud.Error{Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err, Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p))}
@@ -195,7 +205,7 @@ func storageMessage(body []byte) string {
 	var answer struct {
 		Message string `xml:"Message"`
 	}
-	if xml.Unmarshal(body, &answer) != nil {
+	if xml.Unmarshal(body, &answer) != nil { //nolint:gosec // into one text, of an answer that is bounded
 		return ""
 	}
 	line, _, _ := strings.Cut(answer.Message, "\n")

@@ -89,8 +89,8 @@ func (p pacer) Do(req *policy.Request) (*http.Response, error) {
 // keys are the buckets that a request is taken from.
 func (p pacer) keys(r *http.Request) []throttle.Key {
 	path := strings.ToLower(r.URL.Path)
-	if strings.HasSuffix(r.URL.Host, blobHost) {
-		return []throttle.Key{{Account: strings.TrimSuffix(r.URL.Host, blobHost), API: "storage"}}
+	if account, isBlob := strings.CutSuffix(r.URL.Host, blobHost); isBlob {
+		return []throttle.Key{{Account: account, API: "storage"}}
 	}
 	keys := []throttle.Key{{Account: p.subscription + "/" + p.principal, API: apiOf(r.Method, path)}}
 	if api := machinesAPI(path); api != "" {
@@ -160,7 +160,7 @@ const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
 func retryAfter(h http.Header) time.Duration {
 	longest := 0
 	for name, values := range h {
-		if name != "Retry-After" && !(strings.HasPrefix(name, costsRetryAfter) && strings.HasSuffix(strings.ToLower(name), "-retry-after")) {
+		if name != "Retry-After" && (!strings.HasPrefix(name, costsRetryAfter) || !strings.HasSuffix(strings.ToLower(name), "-retry-after")) {
 			continue
 		}
 		if seconds, err := strconv.Atoi(values[0]); err == nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
+	"maps"
 
 	"google.golang.org/api/bigquery/v2"
 
@@ -147,9 +148,7 @@ func (s *session) lines(ctx context.Context, location, sql string, more map[stri
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		for _, row := range a.records() {
-			for name, value := range more {
-				row[name] = value
-			}
+			maps.Copy(row, more)
 			if err := e.Encode(row); err != nil {
 				return nil, errInvalid("BigQuery answered what cannot be written: %v", err)
 			}

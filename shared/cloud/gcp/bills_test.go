@@ -48,7 +48,8 @@ func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Bille
 	return open(t, tw, a).(cloud.Biller)
 }
 
-func line(m, day, category, about, resource, cost string) string {
+func line(day, category, about, resource, cost string) string {
+	m := day[5:7]
 	return `{"BilledCost":"` + cost + `","BillingAccountId":"01-AB","BillingCurrency":"EUR","BillingPeriodEnd":"` + month(int(m[1]-'0')+1).Format(time.RFC3339) +
 		`","BillingPeriodStart":"2026-` + m + `-01T00:00:00Z","ChargeCategory":"` + category + `","ChargeDescription":"` + about + `","ChargePeriodStart":"` + day +
 		`T00:00:00Z","EffectiveCost":"` + cost + `","InvoiceIssuerName":"Google Cloud","ProviderName":"Google Cloud","RegionId":"europe-west1","ResourceId":"` + resource +
@@ -70,8 +71,8 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{}).(cloud.Conn), cloudtest.Bills{
 		From: month(2),
 		Content: map[time.Time][]string{
-			month(2): {line("02", "2026-02-05", "Usage", "E2", vm, "1.000000001")},
-			month(3): {line("03", "2026-03-02", "Credit", "Sustained use", vm, "-0.5") + line("03", "2026-03-02", "Tax", "E2", "", "0.07") + line("03", "2026-03-02", "Usage", "E2", vm, "2.75")},
+			month(2): {line("2026-02-05", "Usage", "E2", vm, "1.000000001")},
+			month(3): {line("2026-03-02", "Credit", "Sustained use", vm, "-0.5") + line("2026-03-02", "Tax", "E2", "", "0.07") + line("2026-03-02", "Usage", "E2", vm, "2.75")},
 		},
 		Empty: month(9),
 		Deny: map[string]func(bool){

@@ -21,8 +21,8 @@ const catalogue = "https://cloudbilling.googleapis.com/v1"
 // pricedServices are the services whose prices are asked for, by Google's numbers of them: Compute Engine, Cloud SQL and Kubernetes Engine.
 var pricedServices = []string{"6F81-5844-456A", "9662-B51E-5089", "CCD8-9BF1-090E"}
 
-// mostPages bounds the pages of one service: that of Compute Engine has some ten of 5,000.
-const mostPages = 100
+// mostPricePages bounds the pages of one service: that of Compute Engine has some ten of 5,000.
+const mostPricePages = 100
 
 // skuPage is a page of the catalogue.
 type skuPage struct {
@@ -83,7 +83,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 			if token = page.Next; token == "" {
 				break
 			}
-			if n == mostPages {
+			if n == mostPricePages {
 				return "", fault.New(fault.Unavailable, "the prices of service %s have more than %d pages", service, n)
 			}
 		}

@@ -17,8 +17,11 @@ import (
 // Machine is the state machine that imports bills, named as its file in statemachines/.
 const Machine = "billing-sync"
 
-// Input is the input of the machine: which bills to import. Of the last three one at most is there; without any, the run is of all accounts
-// of the organization, which its run row names.
+// UploadMachine is the state machine that imports one file that is uploaded. It is one of its own, for it waits for people.
+const UploadMachine = "bill-upload"
+
+// Input is the input of the machines: which bills to import. Without an account and an upload, the run is of all accounts of the
+// organization, which its run row names.
 type Input struct {
 	Org       string `json:"org"`
 	JobID     string `json:"jobID"`
@@ -28,6 +31,13 @@ type Input struct {
 
 // Organisation returns the organization that the input belongs to.
 func (in Input) Organisation() string { return in.Org }
+
+func (in Input) machine() string {
+	if in.UploadID != "" {
+		return UploadMachine
+	}
+	return Machine
+}
 
 // Run is the newest run over all accounts of an organization.
 type Run struct {
@@ -87,12 +97,12 @@ func begin(ctx context.Context, p *platform.Platform, org string, r, before Run)
 // AddWork returns the write that lists a run as work that must come to an end. It belongs into the transaction that asks for it, run in
 // table.Within(ctx, workqueue.Prefix).
 func AddWork(in Input, now time.Time) (table.Write, error) {
-	return workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: in.Org, Machine: Machine, At: now}, in)
+	return workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: in.Org, Machine: in.machine(), At: now}, in)
 }
 
 // StartMachine starts the machine of a run that was recorded. When that fails the sweeper does it a little later.
 func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
-	if err := p.Workflow.Start(ctx, Machine, in.JobID, in); err != nil {
+	if err := p.Workflow.Start(ctx, in.machine(), in.JobID, in); err != nil {
 		p.Log.WarnContext(ctx, "bills will be imported by the sweeper's start", "job", in.JobID, "org", in.Org, "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -100,7 +101,7 @@ func (c *Cloud) getObject(q request) (any, *failure) {
 		a.status, a.bytes = http.StatusPartialContent, o.bytes[from:to+1]
 		a.header["Content-Range"] = fmt.Sprintf("bytes %d-%d/%d", from, to, len(o.bytes))
 	}
-	a.header["Content-Length"] = fmt.Sprint(len(a.bytes))
+	a.header["Content-Length"] = strconv.Itoa(len(a.bytes))
 	if q.method == http.MethodHead {
 		a.bytes = nil
 	} else if c.cut {
@@ -134,14 +135,14 @@ func (c *Cloud) listObjects(q request) (any, *failure) {
 	}
 	slices.Sort(names)
 	from, to, next := c.cutPage(q, len(names), "max-keys", "continuation-token")
-	nodes := []node{newText("Name", b.Name), newText("IsTruncated", fmt.Sprint(next != "")), newText("NextContinuationToken", next)}
+	nodes := []node{newText("Name", b.Name), newText("IsTruncated", strconv.FormatBool(next != "")), newText("NextContinuationToken", next)}
 	for _, key := range names[from:to] {
 		o := c.objects[b.Name+"/"+key]
 		if o == nil {
 			nodes = append(nodes, newElement("CommonPrefixes", newText("Prefix", key)))
 			continue
 		}
-		nodes = append(nodes, newElement("Contents", newText("Key", key), newText("ETag", o.etag()), newText("Size", fmt.Sprint(len(o.bytes))),
+		nodes = append(nodes, newElement("Contents", newText("Key", key), newText("ETag", o.etag()), newText("Size", strconv.Itoa(len(o.bytes))),
 			newText("LastModified", o.modified.UTC().Format("2006-01-02T15:04:05.000Z"))))
 	}
 	return nodes, nil

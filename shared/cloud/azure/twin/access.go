@@ -9,7 +9,14 @@ import (
 
 // opOf names a request as Azure's roles name permissions.
 func opOf(r *http.Request) string {
-	p := strings.TrimSuffix(r.URL.Path, "/")
+	if host(r) != "" {
+		return blobsRead
+	}
+	return resourceOp(r, strings.TrimSuffix(r.URL.Path, "/"))
+}
+
+// resourceOp names a request of the resource manager, or of what stands beside it.
+func resourceOp(r *http.Request, p string) string {
 	switch {
 	case strings.HasSuffix(p, "/.well-known/openid-configuration"):
 		return "entra:configuration"
@@ -19,8 +26,6 @@ func opOf(r *http.Request) string {
 		return "Microsoft.ResourceGraph/resources/read"
 	case strings.HasSuffix(p, "/metrics:getBatch"):
 		return "Microsoft.Insights/metrics/read"
-	case host(r) != "":
-		return blobsRead
 	case strings.HasSuffix(p, "/locations"):
 		return "Microsoft.Resources/subscriptions/locations/read"
 	}

@@ -77,7 +77,18 @@ func (c *Cloud) fail(w http.ResponseWriter, q request, f *failure) {
 	w.Header().Set("X-Ms-Error-Code", f.code)
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(f.status)
-	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s`+"\nRequestId:1</Message></Error>", f.code, f.message)
+	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s`+"\nRequestId:1</Message></Error>", f.code, f.message) //nolint:gosec // to a test
+}
+
+// billing finds who answers what is asked of storage and of Cost Management.
+func (c *Cloud) billing(q request) (func() (answer, *failure), bool) {
+	switch strings.TrimPrefix(q.path, "/subscriptions/"+Subscription+"/providers/microsoft.costmanagement/") {
+	case "exports":
+		return c.listExports, true
+	case "query":
+		return func() (answer, *failure) { return c.queryCosts(q) }, true
+	}
+	return func() (answer, *failure) { return c.storage(q) }, q.op == blobsRead
 }
 
 // refuseStorage answers what has no token for storage, which is another one than the resource manager's.

@@ -10,18 +10,12 @@ import (
 // answer finds who answers a request.
 func (c *Cloud) answer(q request) (answer, *failure) {
 	base := "/subscriptions/" + Subscription
-	if of, known := c.organised(q); known {
+	if of, known := c.besideResources(q); known {
 		return of()
 	}
 	switch {
 	case strings.HasPrefix(q.op, "entra:"):
 		return c.entra(q)
-	case q.op == blobsRead:
-		return c.storage(q)
-	case q.path == base+"/providers/microsoft.costmanagement/exports":
-		return c.listExports()
-	case q.path == base+"/providers/microsoft.costmanagement/query":
-		return c.queryCosts(q)
 	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
 		return c.graph(q)
 	case q.op == "Microsoft.Insights/metrics/read":
@@ -42,6 +36,14 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
 	}
 	return c.inResource(q)
+}
+
+// besideResources finds who answers for management groups, for storage and for costs.
+func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
+	if of, known := c.organised(q); known {
+		return of, true
+	}
+	return c.billing(q)
 }
 
 // inResource answers what is asked of one resource, or what is below it.

@@ -1,6 +1,7 @@
 package budgets
 
 import (
+	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
@@ -20,5 +21,6 @@ var Declaration = platform.Declaration{
 			inventory.AccountPartition, teams.Partition, // count that a budget names them
 		},
 	}),
+	Calls:   []string{chart.Worker},
 	Samples: []string{"list"},
 }

@@ -48,8 +48,12 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "getBudgetStatus", Method: http.MethodGet, Path: one + "/status", Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "Tell how a budget stands", Description: "With its burn-down: a line for each day of the period. " + scoped + forecast,
-	}, s.status)
+		Summary: "Tell how a budget stands", Description: "With its burn-down: a line for each day of the period. Accept: image/svg+xml asks for a picture of that. " + scoped + forecast,
+	}, s.statusOrPicture)
+	rest.Handle(g, rest.Op{
+		ID: "drawBudgetStatus", Method: http.MethodGet, Path: one + "/status.svg", Policy: reading, Scoped: true, Statuses: missing, Produces: rest.SVGType,
+		Summary: "Draw how a budget stands", Description: "What was spent and is expected, beside what was planned and the amount. " + scoped + forecast,
+	}, s.picture)
 	rest.Handle(g, rest.Op{
 		ID: "updateBudget", Method: http.MethodPut, Path: one, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a budget",

@@ -70,11 +70,11 @@ func lines(c *chart.Chart) charts.LineChartOption {
 	o := charts.NewLineChartOptionWithData(values(c))
 	o.Title, o.Legend = title(c), legend(c)
 	o.XAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
-	o.XAxis.Labels, o.XAxis.BoundaryGap = texts(c.Labels), charts.Ptr(false)
+	o.XAxis.Labels, o.XAxis.BoundaryGap = texts(c.Labels), new(false)
 	o.ValueFormatter, o.Symbol.Shape = dollars, charts.SymbolNone
 	o.Padding, o.YAxis = margin, axis(c)
 	if len(c.Series) == 1 {
-		o.FillArea, o.FillOpacity = charts.Ptr(true), 40
+		o.FillArea, o.FillOpacity = new(true), 40
 	}
 	return o
 }
@@ -85,10 +85,10 @@ func bars(c *chart.Chart) charts.BarChartOption {
 	o.CategoryAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
 	o.CategoryAxis.Labels, o.ValueFormatter, o.Padding = texts(c.Labels), dollars, margin
 	o.ValueAxis = axis(c)
-	o.StackSeries = charts.Ptr(len(c.Series) > 1)
+	o.StackSeries = new(len(c.Series) > 1)
 	if o.Horizontal = c.Kind == chart.Bars; o.Horizontal {
 		for i := range o.SeriesList {
-			o.SeriesList[i].Label.Show = charts.Ptr(len(c.Series) == 1)
+			o.SeriesList[i].Label.Show = new(len(c.Series) == 1)
 			o.SeriesList[i].Label.ValueFormatter = dollars
 		}
 	}
@@ -105,7 +105,7 @@ func axis(c *chart.Chart) []charts.ValueAxisOption {
 		}
 	}
 	if lowest == 0 {
-		o.Min = charts.Ptr(0.0)
+		o.Min = new(0.0)
 	}
 	return []charts.ValueAxisOption{o}
 }
@@ -119,7 +119,7 @@ func title(c *chart.Chart) charts.TitleOption {
 
 // legend names the series, where there are several.
 func legend(c *chart.Chart) charts.LegendOption {
-	o := charts.LegendOption{Show: charts.Ptr(len(c.Series) > 1), Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
+	o := charts.LegendOption{Show: new(len(c.Series) > 1), Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
 	for _, s := range c.Series {
 		o.SeriesNames = append(o.SeriesNames, text(s.Name))
 	}

@@ -146,7 +146,7 @@ func joinDays(months []cost.Summary, q *cost.Question) cost.Answer {
 func (s *service) split(ctx context.Context, q cost.Question, dim string) (cost.Answer, error) {
 	q.Dims, q.Daily = []string{dim}, false
 	now := midnight(s.p.Clock.Now()).Add(day)
-	whole := q.From == cost.MonthOf(q.From).Start() && (q.To == cost.MonthOf(q.To).Start() || q.To == now)
+	whole := q.From.Equal(cost.MonthOf(q.From).Start()) && (q.To.Equal(cost.MonthOf(q.To).Start()) || q.To.Equal(now))
 	if !whole || !plain(&q) || !slices.Contains(cost.SummaryDims, dim) {
 		return s.ask(ctx, q)
 	}

@@ -57,7 +57,7 @@ func (in *Asked) days(usual reach, now time.Time) (from, to time.Time, err error
 	}
 	from, to = usual(midnight(now))
 	if !in.To.IsZero() {
-		to = midnight(in.To.Time.Add(day - 1))
+		to = midnight(in.To.Add(day - 1))
 		if !to.After(from) {
 			from = cost.MonthOf(to.Add(-day)).Start()
 		}

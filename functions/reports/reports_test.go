@@ -153,10 +153,14 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 // TestTeams_ShareWhatNobodyOwns by a rule for storage and one, which comes after it, for all of what is left.
 func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a := newFixture(t)
-	s3 := showback.Saved{ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed, Selector: map[string][]string{"service_name": {"Amazon S3"}},
-		Shares: []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}}}
-	all := showback.Saved{ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional, Selector: map[string][]string{"charge_category": {"Purchase"}},
-		Shares: []showback.Share{{TeamID: a.web}, {TeamID: a.data}}}
+	s3 := showback.Saved{
+		ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed, Selector: map[string][]string{"service_name": {"Amazon S3"}},
+		Shares: []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
+	}
+	all := showback.Saved{
+		ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional, Selector: map[string][]string{"charge_category": {"Purchase"}},
+		Shares: []showback.Share{{TeamID: a.web}, {TeamID: a.data}},
+	}
 	a.Must(showback.NewStore(a.Table).Change(a.In(ours), ours, func([]showback.Saved) ([]showback.Saved, error) { return []showback.Saved{all, s3}, nil }))
 	a.golden("teams-shared.json", a.get("/reports/teams"))
 	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
@@ -253,14 +257,15 @@ func TestExport_GoesOnWithoutGapsAndAddsUp(t *testing.T) {
 		s.bounds = rest.Bounds{Rows: 10}
 		return s.operations()
 	})
-	whole, pieces, sum := "", 0, money.Amount{}
+	var whole strings.Builder
+	pieces, sum := 0, money.Amount{}
 	for next := "/reports/export?period=2026-03&filter[charge_category]=Usage"; next != ""; pieces++ {
 		got := a.get(next).Want(http.StatusOK, strings.Join(columns, ","))
 		_, rows, _ := strings.Cut(got.Body, "\n")
-		whole += rows
+		whole.WriteString(rows)
 		next, _, _ = strings.Cut(strings.TrimPrefix(got.Header.Get("Link"), "<"), ">")
 	}
-	lines := strings.Split(strings.TrimSpace(whole), "\n")
+	lines := strings.Split(strings.TrimSpace(whole.String()), "\n")
 	a.Equal("rows and pieces", fmt.Sprint(len(lines), " ", pieces), "63 7")
 	a.Equal("the first", lines[0], "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,Amazon EC2,i-0,Usage,USD,1.005,1.005,2.01")
 	seen := map[string]bool{}

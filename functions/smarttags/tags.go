@@ -3,7 +3,6 @@ package smarttags
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"lamplighter.dev/shared/api/identity"
@@ -154,6 +153,12 @@ func (s *service) named(ctx context.Context, n *Named, status string) (*smarttag
 	if err != nil {
 		return nil, nil, err
 	}
+	out, err := n.among(all, status)
+	return st, out, err
+}
+
+// among returns those of a status that are named among all that are derived.
+func (n *Named) among(all []SmartTag, status string) ([]smarttag.Derived, error) {
 	wanted := map[TagName]bool{}
 	for _, t := range n.Tags {
 		wanted[t] = true
@@ -167,8 +172,8 @@ func (s *service) named(ctx context.Context, n *Named, status string) (*smarttag
 			out = append(out, smarttag.Derived{UID: t.ResourceUID, Key: t.Key, Value: t.Value, PolicyID: t.PolicyID})
 		}
 	}
-	for t := range maps.Keys(wanted) {
-		return nil, nil, fault.New(fault.NotFound, "tags: no policy derives %.64q for resource %.64q", t.Key, t.ResourceUID)
+	for t := range wanted {
+		return nil, fault.New(fault.NotFound, "tags: no policy derives %.64q for resource %.64q", t.Key, t.ResourceUID)
 	}
-	return st, out, nil
+	return out, nil
 }

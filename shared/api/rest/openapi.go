@@ -105,7 +105,7 @@ func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
 		return content
 	}
 	data, content := reflect.TypeFor[O](), map[string]*huma.MediaType{}
-	if d, ok := reflect.Zero(data).Interface().(drawn); ok {
+	if d, ok := reflect.TypeAssert[drawn](reflect.Zero(data)); ok {
 		data, content[SVGType] = d.data(), &huma.MediaType{}
 	}
 	content[contentJSON] = &huma.MediaType{Schema: &huma.Schema{

@@ -67,7 +67,7 @@ type periodsInput struct {
 }
 
 // BillingPeriod is a billing period that is in, with its control totals.
-type BillingPeriod struct {
+type BillingPeriod struct { //nolint:revive // it is what the interface description calls it
 	CloudAccountID string          `json:"cloudAccountID" doc:"The id of the cloud account; other: and its name of a vendor that is none"`
 	Provider       string          `json:"provider"`
 	Period         string          `json:"period" example:"2026-03"`

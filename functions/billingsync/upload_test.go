@@ -1,6 +1,7 @@
 package billingsync_test
 
 import (
+	"maps"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -120,9 +121,7 @@ func TestUpload_RefusesWhatItCannotBe(t *testing.T) {
 		"a file of six gigabyte": {fields{"vendor": "a", "bytes": int64(6) << 30}, 400, "bytes"},
 	} {
 		body := fields{"fileName": "x", "bytes": 1}
-		for k, v := range tt.body {
-			body[k] = v
-		}
+		maps.Copy(body, tt.body)
 		if got := s.Call(alice, "POST /billing/imports", body); got.Status != tt.status || !strings.Contains(got.Body, tt.says) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}

@@ -103,6 +103,7 @@ func (r *rows) curRow(l *line, what string, unblended int64) {
 		arn, commitment, used = r.plan, nanos(l.billed).String(), nanos(l.used).String()
 	case usageLine:
 		public, term = nanos(l.list).String(), "OnDemand"
+	default: // the others have no price list
 	}
 	var tags map[string]string
 	if l.node != nil {
@@ -141,6 +142,7 @@ func (r *rows) focus(l *line) {
 		commitment, status = r.plan, "Unused"
 	case planLine:
 		commitment = r.plan // what covers usage is in that usage
+	default: // the others are no part of the plan
 	}
 	tags, kind := "{}", ""
 	if l.node != nil {

@@ -30,10 +30,10 @@ type Rate struct {
 
 // Hourly returns what an hour costs in a status.
 func (r *Rate) Hourly(s cloud.Status) money.Amount {
-	switch s {
-	case cloud.Terminated:
+	if s == cloud.Terminated {
 		return money.Amount{}
-	case cloud.Stopped:
+	}
+	if s == cloud.Stopped {
 		return r.Off
 	}
 	return r.Running

@@ -45,8 +45,10 @@ func TestConnecting_ImportsThirteenMonthsByItself(t *testing.T) {
 func TestVerify_GivesTheRunThatIsUnderWay(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
+	s.gate.Lock()
 	first := apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
 	second := apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
+	s.gate.Unlock()
 	s.idle()
 	if first.StatusURL != "/billing/sync-status" || first.Status != "running" || second.JobID != first.JobID {
 		t.Errorf("%+v, then %+v", first, second)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,6 +67,14 @@ type fixture struct {
 	worker workflow.Handler
 	engine *workflow.Embedded
 	inbox  *archive.FolderInbox
+	gate   sync.RWMutex // whoever holds it holds up the tasks of the machine
+}
+
+// gated is the worker behind the gate.
+func (s *fixture) gated(ctx context.Context, input json.RawMessage) (any, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	return s.worker(ctx, input)
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -83,7 +92,7 @@ func newFixture(t *testing.T) *fixture {
 	s.Workers = lambdacall.Local{
 		inventory.Connector: connector.Handler(s.Platform, providers), domain.Worker: lambdacall.Handler(s.worker),
 	}
-	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.worker})
+	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
 	s.Mount(cloudaccounts.Operations, billing.Operations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s

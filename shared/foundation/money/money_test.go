@@ -154,6 +154,15 @@ func TestParts_AddUpToTheWhole(t *testing.T) {
 	}
 }
 
+func TestParts_WhatWeighsNothingGetsNothing(t *testing.T) {
+	for _, a := range []string{"1", "-1", "2", "100"} {
+		parts := money.MustParse(a).SplitByWeight([]money.Amount{{}, money.FromInt(2), money.FromInt(1), {}, money.FromInt(4)}, money.Scale)
+		if !parts[0].IsZero() || !parts[3].IsZero() || money.Sum(parts...) != money.MustParse(a) {
+			t.Errorf("%s: %v", a, parts)
+		}
+	}
+}
+
 func TestParts_OfNothingAreNone(t *testing.T) {
 	if got := money.RoundParts(nil, 2); len(got) != 0 {
 		t.Errorf("parts of nothing: %v", got)

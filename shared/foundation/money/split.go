@@ -18,18 +18,24 @@ func RoundPartsTo(parts []Amount, total Amount, places int) []Amount {
 }
 
 // SplitByWeight splits a by weights into parts of so many places that add up to a; a is rounded to them first. Weights are
-// not negative; when all are nothing, the parts are equal. Without weights there are no parts.
+// not negative; what weighs nothing gets nothing, but when nothing weighs anything the parts are equal. Without weights there are no parts.
 func (a Amount) SplitByWeight(weights []Amount, places int) []Amount {
-	parts := make([]Amount, len(weights))
-	total := Sum(weights...)
+	total, even := Sum(weights...), int64(len(weights))
+	var parts []Amount
+	var at []int // where in weights each of the parts is
 	for i, w := range weights {
-		if total.IsZero() {
-			parts[i] = a.DivInt(int64(len(weights)))
-		} else {
-			parts[i] = a.MulDiv(w, total)
+		switch {
+		case total.IsZero():
+			parts, at = append(parts, a.DivInt(even)), append(at, i)
+		case !w.IsZero():
+			parts, at = append(parts, a.MulDiv(w, total)), append(at, i)
 		}
 	}
-	return roundTo(parts, a.Round(places), places)
+	out := make([]Amount, len(weights))
+	for i, p := range roundTo(parts, a.Round(places), places) {
+		out[at[i]] = p
+	}
+	return out
 }
 
 // SplitEvenly splits a into n equal parts that add up to it exactly: the first ones take what is over in the last place.

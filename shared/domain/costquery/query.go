@@ -1,0 +1,153 @@
+// Package costquery asks free questions of line items: which of them, grouped by which columns of FOCUS, and what they add up to. The
+// grammar is fixed, so that a question can be checked, priced and bounded before anything is read.
+package costquery
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// What a question may ask at most.
+const (
+	MaxGroups    = 8       // columns to group by
+	MaxFilters   = 20      // conditions
+	MaxValues    = 100     // values of a condition
+	MaxRows      = 10_000  // rows of an answer
+	MaxDistinct  = 200_000 // groups that are held while it is answered
+	MaxMonths    = 36      // from its first day to its last
+	maxValueSize = 1024
+)
+
+// Query is a question: what the line items between From and To that meet all of Filters add up to, for each combination of GroupBy.
+type Query struct {
+	From     time.Time // a day
+	To       time.Time // a day, exclusive
+	GroupBy  []string  // columns: "ServiceName", "Tags.team", "ChargePeriodStart" (days), "BillingPeriodStart" (months)
+	Measures []string  // "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
+	Filters  []Filter
+	OrderBy  string // a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
+	Limit    int    // rows; 0 is MaxRows
+}
+
+// Operator compares a column with values.
+type Operator string
+
+// The operators. Text is compared with regard to case.
+const (
+	Is         Operator = "is"          // any of the values
+	IsNot      Operator = "is_not"      // none of the values
+	StartsWith Operator = "starts_with" // any of the values
+	Contains   Operator = "contains"    // any of the values
+	IsEmpty    Operator = "is_empty"    // takes no values
+	IsPresent  Operator = "is_present"  // takes no values
+)
+
+// Filter is a condition on a column.
+type Filter struct {
+	Column   string
+	Operator Operator
+	Values   []string
+}
+
+// Check refuses what cannot be asked, naming field and value: fault.Invalid.
+func (q *Query) Check() error {
+	if !q.From.Before(q.To) {
+		return fault.New(fault.Invalid, "to: %s is not after from, %s", q.To.Format(time.DateOnly), q.From.Format(time.DateOnly))
+	}
+	if q.To.After(q.From.AddDate(0, MaxMonths, 0)) {
+		return fault.New(fault.Invalid, "to: %s is more than %d months after from, %s", q.To.Format(time.DateOnly), MaxMonths, q.From.Format(time.DateOnly))
+	}
+	if q.Limit < 0 || q.Limit > MaxRows {
+		return fault.New(fault.Invalid, "limit: %d, between 1 and %d are wanted", q.Limit, MaxRows)
+	}
+	for _, check := range []func() error{q.checkColumns, q.checkMeasures, q.checkFilters, q.checkOrder} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Query) checkColumns() error {
+	if len(q.GroupBy) > MaxGroups {
+		return fault.New(fault.Invalid, "groupBy: %d columns, %d at most", len(q.GroupBy), MaxGroups)
+	}
+	for i, name := range q.GroupBy {
+		if err := checkColumn("groupBy", name); err != nil {
+			return err
+		}
+		if slices.Contains(q.GroupBy[:i], name) {
+			return fault.New(fault.Invalid, "groupBy: %q stands there twice", name)
+		}
+	}
+	return nil
+}
+
+func (q *Query) checkMeasures() error {
+	if len(q.Measures) == 0 {
+		return fault.New(fault.Invalid, "measures: name at least one of %s", strings.Join(Measures(), ", "))
+	}
+	for i, name := range q.Measures {
+		if !slices.Contains(Measures(), name) {
+			return fault.New(fault.Invalid, "measures: %.64q is none of %s", name, strings.Join(Measures(), ", "))
+		}
+		if slices.Contains(q.Measures[:i], name) {
+			return fault.New(fault.Invalid, "measures: %q stands there twice", name)
+		}
+	}
+	return nil
+}
+
+func (q *Query) checkFilters() error {
+	if len(q.Filters) > MaxFilters {
+		return fault.New(fault.Invalid, "filters: %d, %d at most", len(q.Filters), MaxFilters)
+	}
+	for _, f := range q.Filters {
+		if err := f.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Filter) check() error {
+	if err := checkColumn("filters", f.Column); err != nil {
+		return err
+	}
+	switch f.Operator {
+	case IsEmpty, IsPresent:
+		if len(f.Values) > 0 {
+			return fault.New(fault.Invalid, "filters: %s of %s takes no values", f.Operator, f.Column)
+		}
+	case Is, IsNot, StartsWith, Contains:
+		if len(f.Values) == 0 || len(f.Values) > MaxValues {
+			return fault.New(fault.Invalid, "filters: %s of %s has %d values, between 1 and %d are wanted", f.Operator, f.Column, len(f.Values), MaxValues)
+		}
+	default:
+		return fault.New(fault.Invalid, "filters: %.64q is none of is, is_not, starts_with, contains, is_empty, is_present", f.Operator)
+	}
+	for _, v := range f.Values {
+		if len(v) > maxValueSize {
+			return fault.New(fault.Invalid, "filters: a value of %s has %d bytes, %d at most", f.Column, len(v), maxValueSize)
+		}
+	}
+	return nil
+}
+
+func (q *Query) checkOrder() error {
+	name, _ := strings.CutPrefix(q.OrderBy, "-")
+	if name == "" || slices.Contains(q.GroupBy, name) || slices.Contains(q.Measures, name) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "orderBy: %.64q is no column and no measure of the question", q.OrderBy)
+}
+
+func checkColumn(field, name string) error {
+	if _, ok := columnOf(name); ok {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%s: %.64q is none of %s, Tags.<key>", field, name, strings.Join(Columns(), ", "))
+}

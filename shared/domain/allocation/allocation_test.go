@@ -2,11 +2,11 @@ package allocation
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func of(cpu, memory, gpu string) map[Resource]money.Amount {
@@ -50,7 +50,7 @@ func TestSplit_SharesWhatIsTakenMoreThanThereIs(t *testing.T) {
 }
 
 func TestSplit_AddsUpToWhatNodesCost(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	r := seed.Fixed(t, 1, 2)
 	some := func(n int) money.Amount { return money.FromScaled(r.Int64N(int64(n)), 3) }
 	for range 200 {
 		var nodes []Node

@@ -13,10 +13,11 @@ import (
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestParquetWriter_RoundTrip(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seed.Fixed(t, 1, 2)
 	for _, n := range []int{0, 1, 1000, 140_000} {
 		t.Run(strconv.Itoa(n)+" charges", func(t *testing.T) {
 			charges := make([]focus.Charge, n)

@@ -3,7 +3,6 @@ package cost
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // The size of the benchmarks: LAMPLIGHTER_COSTS=100000,13 is the one of docs/performance.md.
@@ -58,7 +58,7 @@ func (s *fixture) bill(tb testing.TB, m Month, resources int, nth int64) Period 
 	in.Month, in.Final = m, m < march
 	b, err := s.store.Begin(s.ctx, in)
 	s.Must(err)
-	r := rand.New(rand.NewPCG(uint64(m), 1))
+	r := seed.Fixed(tb, uint64(m), 1)
 	for n := range resources {
 		c := benchmarkCharge(m, n)
 		base := r.Int64N(9_000_000_000) + 1_000_000_000

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,10 +9,11 @@ import (
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestAmounts_AreReadAsTheyWereWritten(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := seed.Fixed(t, 7, 8)
 	for name, draw := range map[string]func() money.Amount{
 		"alike":             func() money.Amount { return money.MustParse("12.5") },
 		"of one scale":      func() money.Amount { return money.FromScaled(r.Int64N(1_000_000)-500_000, 6) },
@@ -72,7 +72,7 @@ func TestColumn_IsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestSeries_AddUpWhateverTheirScale(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 14))
+	r := seed.Fixed(t, 13, 14)
 	for range 2000 {
 		var s series
 		var want [31]money.Amount
@@ -179,7 +179,7 @@ func TestStore_ReadsPartsOfLargeChunks(t *testing.T) {
 	s := newFixture(t)
 	b, err := s.store.Begin(s.ctx, imported("ca_1", "one", now))
 	s.Must(err)
-	r := rand.New(rand.NewPCG(9, 10))
+	r := seed.Fixed(t, 9, 10)
 	var total money.Amount
 	for n := range 16_500 {
 		c := charge(1, "i-"+strconv.Itoa(n), "EC2", "1")

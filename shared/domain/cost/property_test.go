@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // drawCharges draws charges of March of all kinds: credits, purchases, other currencies, charges without a resource, and amounts with
@@ -85,7 +86,7 @@ var keysOf = map[string]func(c *focus.Charge) string{
 }
 
 func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Fixed(t, 1, 2)
 	for round := range 6 {
 		s := owned(t)
 		if round%2 == 1 {
@@ -138,7 +139,7 @@ func checkAnswer(t *testing.T, a Answer, want map[string]money.Amount, total mon
 }
 
 func TestImport_IsTheSameInAnyOrder(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := seed.Fixed(t, 3, 4)
 	charges := drawCharges(r, 500)
 	var first string
 	for n := range 4 {
@@ -271,7 +272,7 @@ func TestAsk_RefusesWhatMakesNoSense(t *testing.T) {
 }
 
 func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
-	r := rand.New(rand.NewPCG(15, 16))
+	r := seed.Fixed(t, 15, 16)
 	for range 4 {
 		s := owned(t)
 		s.store.rolling = worthwhile{}

@@ -1,18 +1,18 @@
 package cost
 
 import (
-	"math/rand/v2"
 	"strconv"
 	"testing"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestSummaries_SayWhatQuestionsSay(t *testing.T) {
 	s := owned(t)
-	r := rand.New(rand.NewPCG(5, 6))
+	r := seed.Fixed(t, 5, 6)
 	s.bring(rated("ca_1", "one", now), drawCharges(r, 300)...)
 	s.bring(rated("ca_2", "one", now), drawCharges(r, 300)...)
 	ctx, meter := table.WithMeter(s.ctx)
@@ -64,7 +64,7 @@ func TestSummaries_TellTheSmallestTogether(t *testing.T) {
 }
 
 func TestSummaries_OfLongNamesFitIntoAnItem(t *testing.T) {
-	s, r := newFixture(t), rand.New(rand.NewPCG(19, 20))
+	s, r := newFixture(t), seed.Fixed(t, 19, 20)
 	var charges []focus.Charge
 	for range maxValues {
 		name := make([]byte, 4000)
@@ -91,7 +91,7 @@ func TestSummaries_OfLongNamesFitIntoAnItem(t *testing.T) {
 func TestAsk_TakesTwoRoundTripsForAYearOfTeamsByDay(t *testing.T) {
 	s := owned(t)
 	s.store.rolling = worthwhile{}
-	r := rand.New(rand.NewPCG(17, 18))
+	r := seed.Fixed(t, 17, 18)
 	for m := range 13 {
 		in := rated("ca_1", "one", now)
 		in.Month = march.Add(-m)

@@ -2,7 +2,6 @@ package showback_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 var day = time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
@@ -72,7 +72,7 @@ func TestApply_ProportionalToNothingIsEvenAndSaysSo(t *testing.T) {
 }
 
 func TestApply_TeamsAndUnassignedAreTheWhole(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
+	r := seed.Fixed(t, 11, 12)
 	draw := func() money.Amount { return money.FromScaled(r.Int64N(10_000_000)-1_000_000, r.IntN(12)) }
 	for range 3000 {
 		rules, costs, direct := make([]showback.Rule, r.IntN(5)), make([]showback.Cost, r.IntN(8)), map[string]money.Amount{}

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestParse_ReadsWhatBillsWrite(t *testing.T) {
@@ -73,7 +74,7 @@ func drawAmount(r *rand.Rand) money.Amount {
 }
 
 func TestAmount_AgreesWithRationals(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seed.Fixed(t, 1, 2)
 	for range 20_000 {
 		a, b := drawAmount(r), drawAmount(r)
 		x, y := rat(a.String()), rat(b.String())
@@ -125,7 +126,7 @@ func TestAmount_MulDivRoundsOnce(t *testing.T) {
 }
 
 func TestParts_AddUpToTheWhole(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := seed.Fixed(t, 3, 4)
 	for range 5_000 {
 		parts := make([]money.Amount, 1+r.IntN(20))
 		for i := range parts {
@@ -173,7 +174,7 @@ func TestParts_OfNothingAreNone(t *testing.T) {
 }
 
 func TestSum_IsTheSameInAnyOrderAndSplit(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := seed.Fixed(t, 5, 6)
 	amounts := make([]money.Amount, 100_000)
 	for i := range amounts {
 		amounts[i] = drawAmount(r)
@@ -189,7 +190,7 @@ func TestSum_IsTheSameInAnyOrderAndSplit(t *testing.T) {
 }
 
 func TestBinary_IsReadAsItWasWritten(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
+	r := seed.Fixed(t, 7, 8)
 	var b []byte
 	var all []money.Amount
 	for range 10_000 {
@@ -265,7 +266,7 @@ func BenchmarkDecodeBinary(b *testing.B) {
 
 // BenchmarkSum_OfTenMillion sums ten million amounts, cut at random and put together the other way round.
 func BenchmarkSum_OfTenMillion(b *testing.B) {
-	r := rand.New(rand.NewPCG(9, 10))
+	r := seed.Fixed(b, 9, 10)
 	amounts := make([]money.Amount, 10_000_000)
 	for i := range amounts {
 		amounts[i] = money.FromScaled(r.Int64(), 17)
@@ -281,7 +282,7 @@ func BenchmarkSum_OfTenMillion(b *testing.B) {
 }
 
 func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
+	r := seed.Fixed(t, 11, 12)
 	for range 10_000 {
 		n, places := r.Int64()-r.Int64(), r.IntN(money.Scale+1)
 		if got, ok := money.FromScaled(n, places).Scaled(places); !ok || got != n {

@@ -50,28 +50,33 @@ func (l priceLine) price() (cloud.Price, bool) {
 	if p, ok := usages[usage]; ok {
 		return p, !strings.HasPrefix(usage, "RDS:") || l.get("Database Engine") == "Any" || l.get("Database Engine") == ""
 	}
-	key := ""
+	if l.get("Product Family") == "Storage" {
+		api := l.get("Volume API Name")
+		return cloud.Price{Key: "ebs/" + api + "/storage", Unit: cloud.PerMonth}, api != ""
+	}
+	key := l.hourly(usage)
+	return cloud.Price{Key: key, Unit: cloud.PerHour}, key != ""
+}
+
+// hourly returns the key of what runs by the hour; "" of what nothing here is priced by.
+func (l priceLine) hourly(usage string) string {
 	switch l.get("Product Family") {
 	case "Compute Instance", "Compute Instance (bare metal)":
-		key = l.instance(usage)
-	case "Storage":
-		if api := l.get("Volume API Name"); api != "" {
-			return cloud.Price{Key: "ebs/" + api + "/storage", Unit: cloud.PerMonth}, true
-		}
+		return l.instance(usage)
 	case "Database Instance":
-		key = l.database()
+		return l.database()
 	case "Load Balancer-Application", "Load Balancer-Network", "Load Balancer-Gateway", "Load Balancer":
-		key = l.balancer(usage)
+		return l.balancer(usage)
 	case "Cache Instance":
-		key = "elasticache/" + l.get("Instance Type") + "/" + strings.ToLower(l.get("Cache Engine"))
+		return "elasticache/" + l.get("Instance Type") + "/" + strings.ToLower(l.get("Cache Engine"))
 	case "Amazon OpenSearch Service Instance", "Elastic Search Instance":
-		key = "opensearch/" + l.get("Instance Type")
+		return "opensearch/" + l.get("Instance Type")
 	case "ML Instance":
 		if t, ok := strings.CutPrefix(usage, "Notebk:"); ok {
-			key = "sagemaker/" + t + "/notebook"
+			return "sagemaker/" + t + "/notebook"
 		}
 	}
-	return cloud.Price{Key: key, Unit: cloud.PerHour}, key != ""
+	return ""
 }
 
 // priceSystems are the operating systems of prices.
@@ -83,8 +88,8 @@ var priceTenancies = map[string]string{"Shared": "default", "Dedicated": "dedica
 // instance returns the key of an instance of EC2, or of a node of Redshift: "" of what is not on demand as it comes. One line of many
 // has the price that is meant: without software, its licence included or not needed, and used rather than kept free.
 func (l priceLine) instance(usage string) string {
-	if strings.HasPrefix(usage, "Node:") {
-		return "redshift/" + strings.TrimPrefix(usage, "Node:")
+	if node, ok := strings.CutPrefix(usage, "Node:"); ok {
+		return "redshift/" + node
 	}
 	system, tenancy := priceSystems[l.get("Operating System")], priceTenancies[l.get("Tenancy")]
 	if system == "" || tenancy == "" || l.get("CapacityStatus") != "Used" || l.get("Pre Installed S/W") != "NA" ||

@@ -90,6 +90,15 @@ func (l priceLine) get(column string) string {
 	return ""
 }
 
+// onDemand tells whether the line is a price on demand, in dollars, of the region itself, from the first unit on.
+func (l priceLine) onDemand() bool {
+	if t := l.get("Location Type"); t != "AWS Region" && t != "" { // local zones and outposts have prices of their own
+		return false
+	}
+	first := l.get("StartingRange")
+	return l.get("TermType") == "OnDemand" && l.get("Currency") == "USD" && (first == "0" || first == "")
+}
+
 // read reads the file: some lines about it, the names of the columns, and the prices.
 func (f *priceFile) read(from io.Reader) error {
 	r := csv.NewReader(from)
@@ -116,10 +125,7 @@ func (f *priceFile) line(fields []string) error {
 		return nil
 	}
 	l := priceLine{f, fields}
-	if t := l.get("Location Type"); t != "AWS Region" && t != "" { // local zones and outposts have prices of their own
-		return nil
-	}
-	if l.get("TermType") != "OnDemand" || l.get("Currency") != "USD" || l.get("StartingRange") != "0" && l.get("StartingRange") != "" {
+	if !l.onDemand() {
 		return nil
 	}
 	price, ok := l.price()

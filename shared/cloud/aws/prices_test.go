@@ -2,9 +2,10 @@ package aws_test
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,11 +34,9 @@ func offer(family, usd string, more map[string]string) string {
 		"SKU": "X", "TermType": "OnDemand", "StartingRange": "0", "EndingRange": "Inf", "PricePerUnit": usd, "Currency": "USD",
 		"Product Family": family, "Location Type": "AWS Region", "Unit": "Hrs",
 	}
-	for k, v := range more {
-		at[k] = v
-	}
+	maps.Copy(at, more)
 	var out []string
-	for _, c := range strings.Split(strings.ReplaceAll(offerColumns, `"`, ""), ",") {
+	for c := range strings.SplitSeq(strings.ReplaceAll(offerColumns, `"`, ""), ",") {
 		out = append(out, `"`+at[c]+`"`)
 	}
 	return strings.Join(out, ",")
@@ -48,9 +47,7 @@ func instanceOffer(usd string, more map[string]string) string {
 		"Instance Type": "m5.large", "Tenancy": "Shared", "Operating System": "Linux", "License Model": "No License required",
 		"CapacityStatus": "Used", "Pre Installed S/W": "NA", "usageType": "EUW1-BoxUsage:m5.large",
 	}
-	for k, v := range more {
-		at[k] = v
-	}
+	maps.Copy(at, more)
 	return offer("Compute Instance", usd, at)
 }
 
@@ -71,7 +68,7 @@ func (o *offers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"\"Publication Date\",\"2026-07-20T18:11:02Z\"\n\"Version\",\"20260720181102\"\n\"OfferCode\",\"" + service + "\"\n" +
 		offerColumns + "\n" + strings.Join(lines, "\n") + "\n"
 	if o.truncate == service {
-		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		text = text[:len(text)*2/3]
 	}
 	_, _ = w.Write([]byte(text))

@@ -25,29 +25,28 @@ type retail struct {
 	elsewhere bool // the next page is on another host
 }
 
-func item(service, product, sku, meter, unit string, usd float64, more ...string) map[string]any {
-	arm := ""
-	if len(more) > 0 {
-		arm = more[0]
-	}
+// meter is a meter of a price, in Azure's words.
+type meter struct{ service, product, sku, name, unit, arm string }
+
+func (m meter) at(usd float64) map[string]any {
 	return map[string]any{
 		"currencyCode": "USD", "tierMinimumUnits": 0.0, "retailPrice": usd, "unitPrice": usd, "armRegionName": "eastus", "location": "US East",
-		"meterName": meter, "productName": product, "skuName": sku, "serviceName": service, "unitOfMeasure": unit, "type": "Consumption",
-		"isPrimaryMeterRegion": true, "armSkuName": arm,
+		"meterName": m.name, "productName": m.product, "skuName": m.sku, "serviceName": m.service, "unitOfMeasure": m.unit, "type": "Consumption",
+		"isPrimaryMeterRegion": true, "armSkuName": m.arm,
 	}
 }
 
 func eastus() *retail {
 	return &retail{items: []map[string]any{
-		item("Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour", 0.096, "Standard_D2s_v5"),
-		item("Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour", 0.188, "Standard_D2s_v5"),
-		item("Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour", 0.0192, "Standard_D2s_v5"),
-		item("Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority", "1 Hour", 0.0192, "Standard_D2s_v5"),
-		item("Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk", "1/Month", 19.71),
-		item("Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk Mount", "1/Month", 1.17),
-		item("Storage", "Standard HDD Managed Disks", "S4 LRS", "S4 LRS Disk", "1/Month", 1.536),
-		item("NAT Gateway", "NAT Gateway", "Standard", "Standard Gateway", "1 Hour", 0.045),
-		item("SQL Database", "SQL Database Single Standard", "S1", "S1 DTUs", "1/Day", 0.9677),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour", "Standard_D2s_v5"}.at(0.096),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour", "Standard_D2s_v5"}.at(0.188),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour", "Standard_D2s_v5"}.at(0.0192),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority", "1 Hour", "Standard_D2s_v5"}.at(0.0192),
+		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk", "1/Month", ""}.at(19.71),
+		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk Mount", "1/Month", ""}.at(1.17),
+		meter{"Storage", "Standard HDD Managed Disks", "S4 LRS", "S4 LRS Disk", "1/Month", ""}.at(1.536),
+		meter{"NAT Gateway", "NAT Gateway", "Standard", "Standard Gateway", "1 Hour", ""}.at(0.045),
+		meter{"SQL Database", "SQL Database Single Standard", "S1", "S1 DTUs", "1/Day", ""}.at(0.9677),
 	}}
 }
 
@@ -67,7 +66,7 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	page, next := found[min(from, len(found)):min(from+2, len(found))], any(nil)
 	if from+2 < len(found) {
-		q.Set("$skip", fmt.Sprint(from+2))
+		q.Set("$skip", strconv.Itoa(from+2))
 		next = "http://" + r.Host + r.URL.Path + "?" + q.Encode()
 		if s.elsewhere {
 			next = "http://evil.example/?" + q.Encode()
@@ -75,7 +74,7 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	b, _ := json.Marshal(map[string]any{"BillingCurrency": "USD", "Items": page, "NextPageLink": next, "Count": len(page)})
 	if s.asked == s.breaks {
-		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		b = b[:len(b)/2]
 	}
 	_, _ = w.Write(b)

@@ -67,10 +67,10 @@ func machineKeys(family, how, part string) []string {
 	if part != "core" {
 		part = "ram"
 	}
-	switch {
-	case family == "":
+	switch family {
+	case "":
 		family = "n1"
-	case family == "e2":
+	case "e2":
 		return []string{"compute/e2/" + part, "compute/e2/custom-" + part}
 	}
 	switch how {

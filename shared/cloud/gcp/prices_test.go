@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,12 +24,15 @@ type catalog struct {
 	asked  int
 }
 
-func sku(id, description, usage, unit string, nanos int64, regions ...string) map[string]any {
+// sku is what a price is of, in Google's words.
+type sku struct{ id, description, usage, unit string }
+
+func (s sku) at(nanos int64, regions ...string) map[string]any {
 	return map[string]any{
-		"name": "services/6F81-5844-456A/skus/" + id, "skuId": id, "description": description,
-		"category":       map[string]any{"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute", "resourceGroup": "CPU", "usageType": usage},
+		"name": "services/6F81-5844-456A/skus/" + s.id, "skuId": s.id, "description": s.description,
+		"category":       map[string]any{"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute", "resourceGroup": "CPU", "usageType": s.usage},
 		"serviceRegions": regions,
-		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{"usageUnit": unit, "tieredRates": []any{
+		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{"usageUnit": s.unit, "tieredRates": []any{
 			map[string]any{"startUsageAmount": 0, "unitPrice": map[string]any{"currencyCode": "USD", "units": "0", "nanos": nanos}},
 		}}}},
 	}
@@ -37,19 +41,19 @@ func sku(id, description, usage, unit string, nanos int64, regions ...string) ma
 func central() *catalog {
 	const here = "us-central1"
 	return &catalog{skus: []map[string]any{
-		sku("1", "N2 Instance Core running in Americas", "OnDemand", "h", 31611000, here, "us-east1"),
-		sku("2", "N2 Instance Ram running in Americas", "OnDemand", "GiBy.h", 4237000, here, "us-east1"),
-		sku("3", "Spot Preemptible N2 Instance Core running in Americas", "Preemptible", "h", 7650000, here),
-		sku("4", "N2 Instance Core running in Frankfurt", "OnDemand", "h", 40730000, "europe-west3"),
-		sku("5", "N2 Sole Tenancy Instance Core running in Americas", "OnDemand", "h", 9999000, here),
-		sku("6", "N2 Custom Instance Core running in Americas", "OnDemand", "h", 33191000, here),
-		sku("7", "Custom Extended Instance Ram running in Americas", "OnDemand", "GiBy.h", 9550000, here),
-		sku("8", "N1 Predefined Instance Core running in Americas", "OnDemand", "h", 31611000, here),
-		sku("9", "SSD backed PD Capacity", "OnDemand", "GiBy.mo", 170000000, here),
-		sku("10", "Regional SSD backed PD Capacity", "OnDemand", "GiBy.mo", 340000000, here),
-		sku("11", "Cloud SQL for PostgreSQL: Regional - vCPU in Americas", "OnDemand", "h", 82600000, here),
-		sku("12", "Commitment v1: N2 Cpu in Americas for 1 Year", "Commit1Yr", "h", 19915000, here),
-		sku("13", "E2 Instance Core running in Americas", "OnDemand", "h", 21811590, here),
+		sku{"1", "N2 Instance Core running in Americas", "OnDemand", "h"}.at(31611000, here, "us-east1"),
+		sku{"2", "N2 Instance Ram running in Americas", "OnDemand", "GiBy.h"}.at(4237000, here, "us-east1"),
+		sku{"3", "Spot Preemptible N2 Instance Core running in Americas", "Preemptible", "h"}.at(7650000, here),
+		sku{"4", "N2 Instance Core running in Frankfurt", "OnDemand", "h"}.at(40730000, "europe-west3"),
+		sku{"5", "N2 Sole Tenancy Instance Core running in Americas", "OnDemand", "h"}.at(9999000, here),
+		sku{"6", "N2 Custom Instance Core running in Americas", "OnDemand", "h"}.at(33191000, here),
+		sku{"7", "Custom Extended Instance Ram running in Americas", "OnDemand", "GiBy.h"}.at(9550000, here),
+		sku{"8", "N1 Predefined Instance Core running in Americas", "OnDemand", "h"}.at(31611000, here),
+		sku{"9", "SSD backed PD Capacity", "OnDemand", "GiBy.mo"}.at(170000000, here),
+		sku{"10", "Regional SSD backed PD Capacity", "OnDemand", "GiBy.mo"}.at(340000000, here),
+		sku{"11", "Cloud SQL for PostgreSQL: Regional - vCPU in Americas", "OnDemand", "h"}.at(82600000, here),
+		sku{"12", "Commitment v1: N2 Cpu in Americas for 1 Year", "Commit1Yr", "h"}.at(19915000, here),
+		sku{"13", "E2 Instance Core running in Americas", "OnDemand", "h"}.at(21811590, here),
 	}}
 }
 
@@ -67,11 +71,11 @@ func (c *catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Sscan(r.URL.Query().Get("pageToken"), &from)
 	to := min(from+3, len(c.skus))
 	if to < len(c.skus) {
-		next = fmt.Sprint(to)
+		next = strconv.Itoa(to)
 	}
 	b, _ := json.Marshal(map[string]any{"skus": c.skus[from:to], "nextPageToken": next})
 	if c.asked == c.breaks {
-		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		b = b[:len(b)/2]
 	}
 	_, _ = w.Write(b)

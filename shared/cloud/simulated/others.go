@@ -136,67 +136,112 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 // unusedRate is the share of volumes, addresses and the like that serve nothing.
 const unusedRate = 0.2
 
+// drawn is what is drawn of every node alike.
+type drawn struct {
+	unused bool
+	size   float64 // in GB
+	since  any     // when it fell out of use
+}
+
+func (s *settings) drawnOf(n node) drawn {
+	d := drawn{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)), cloud.Never}
+	if d.unused {
+		d.since = cloud.Since{}
+	}
+	return d
+}
+
+// factSorts are the sorts of kinds; each returns nil of a kind of another.
+var factSorts = []func(*settings, node, drawn) cloud.Facts{
+	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts, (*settings).googleFacts,
+}
+
 // factsOf returns the facts of the node; nil of a kind that has none here.
 func (s *settings) factsOf(n node) cloud.Facts {
-	unused := s.drawHit(n, asUnused, unusedRate)
-	size := float64(int(8) << (s.drawProperty(n, asVolume) % 8))
-	since := any(cloud.Never)
-	if unused {
-		since = cloud.Since{}
+	d := s.drawnOf(n)
+	for _, of := range factSorts {
+		if facts := of(s, n, d); facts != nil {
+			return facts
+		}
 	}
+	return nil
+}
+
+// computeFacts are those of what AWS runs.
+func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ec2":
 		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
 	case "aws-rds":
 		return cloud.Facts{"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3", "allocated_gb": 100.0}
+	case "aws-lambda":
+		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12", "architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
+	case "aws-sqs":
+		return cloud.Facts{"dead_letter": !d.unused, "is_dead_letter": false, "wait_seconds": 20 * count(!d.unused)}
+	}
+	return nil
+}
+
+// storageFacts are those of what AWS stores.
+func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
+	switch kinds[n.kind].Type {
 	case "aws-ebs":
 		return cloud.Facts{
-			"attachment_count": count(!unused), "unattached_since": since, "size_gb": size, "encrypted": !unused,
+			"attachment_count": count(!d.unused), "unattached_since": d.since, "size_gb": d.size, "encrypted": !d.unused,
 			"volume_type": s.pick(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0, "throughput_mibps": 125.0,
 		}
 	case "aws-ebs-snapshot":
-		return cloud.Facts{"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !unused, "ami_count": count(s.drawHit(n, asSize, 0.1))}
+		return cloud.Facts{"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !d.unused, "ami_count": count(s.drawHit(n, asSize, 0.1))}
+	case "aws-s3":
+		return cloud.Facts{"lifecycle_rules": count(!d.unused), "abort_multipart": !d.unused, "noncurrent_expiry": false, "versioning": named(!d.unused, "Enabled")}
+	case "aws-ecr":
+		return cloud.Facts{"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused, "scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused)}
+	}
+	return nil
+}
+
+// networkFacts are those of the networks of AWS.
+func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
+	switch kinds[n.kind].Type {
 	case "aws-eip":
-		return cloud.Facts{"association_id": named(!unused, "eipassoc"), "interface_attached": !unused, "unassociated_since": since}
+		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused, "unassociated_since": d.since}
 	case "aws-elb":
 		return cloud.Facts{
 			"lb_type": s.pick(n, asSize, []string{"application", "network", "classic"}), "scheme": "internet-facing",
-			"target_count": 3 * count(!unused), "healthy_count": 2 * count(!unused),
+			"target_count": 3 * count(!d.unused), "healthy_count": 2 * count(!d.unused),
 		}
 	case "aws-nat":
-		return cloud.Facts{"state": "available", "route_count": count(!unused)}
-	case "aws-s3":
-		return cloud.Facts{"lifecycle_rules": count(!unused), "abort_multipart": !unused, "noncurrent_expiry": false, "versioning": named(!unused, "Enabled")}
-	case "aws-lambda":
-		return cloud.Facts{"memory_mb": 16 * size, "timeout_s": 30.0, "runtime": "python3.12", "architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
-	case "aws-sqs":
-		return cloud.Facts{"dead_letter": !unused, "is_dead_letter": false, "wait_seconds": 20 * count(!unused)}
-	case "aws-ecr":
-		return cloud.Facts{"size_gb": size, "untagged_gb": size / 2 * count(unused), "lifecycle": !unused, "scan_on_push": !unused, "last_pull_at": s.lastUse(n, unused)}
+		return cloud.Facts{"state": "available", "route_count": count(!d.unused)}
 	}
-	return s.otherFacts(n, unused, since)
+	return nil
 }
 
-// otherFacts are those of Azure and Google Cloud.
-func (s *settings) otherFacts(n node, unused bool, since any) cloud.Facts {
-	size := float64(int(8) << (s.drawProperty(n, asVolume) % 8))
+// azureFacts are those of Azure.
+func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "azure-disk":
-		return cloud.Facts{"disk_state": either(unused, "Unattached", "Attached"), "managed_by_vm": named(!unused, "vm"), "size_gb": size, "sku": "Premium_LRS", "unattached_since": since}
+		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"), "managed_by_vm": named(!d.unused, "vm"), "size_gb": d.size, "sku": "Premium_LRS", "unattached_since": d.since}
 	case "azure-publicip":
-		return cloud.Facts{"attached": !unused, "sku": "Standard", "allocation": "Static", "unattached_since": since}
+		return cloud.Facts{"attached": !d.unused, "sku": "Standard", "allocation": "Static", "unattached_since": d.since}
 	case "azure-loadbalancer":
-		return cloud.Facts{"sku": "Standard", "backend_count": 2 * count(!unused), "rule_count": count(!unused), "nat_rule_count": 0.0}
+		return cloud.Facts{"sku": "Standard", "backend_count": 2 * count(!d.unused), "rule_count": count(!d.unused), "nat_rule_count": 0.0}
 	case "azure-storage":
-		return cloud.Facts{"kind": "StorageV2", "sku": "Standard_LRS", "lifecycle": !unused}
+		return cloud.Facts{"kind": "StorageV2", "sku": "Standard_LRS", "lifecycle": !d.unused}
+	}
+	return nil
+}
+
+// googleFacts are those of Google Cloud.
+func (s *settings) googleFacts(n node, d drawn) cloud.Facts {
+	switch kinds[n.kind].Type {
 	case "gcp-disk":
-		return cloud.Facts{"size_gb": size, "disk_type": "pd-ssd", "users": users(!unused), "last_detached_at": s.createdAt(n)}
+		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused), "last_detached_at": s.createdAt(n)}
 	case "gcp-address":
-		return cloud.Facts{"state": either(unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL", "unused_since": since}
+		return cloud.Facts{"state": either(d.unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL", "unused_since": d.since}
 	case "gcp-gcs":
-		return cloud.Facts{"storage_class": "STANDARD", "lifecycle_rules": count(!unused), "versioning": false, "autoclass": false}
+		return cloud.Facts{"storage_class": "STANDARD", "lifecycle_rules": count(!d.unused), "versioning": false, "autoclass": false}
 	case "gcp-memorystore":
-		return cloud.Facts{"memory_gb": size, "tier": "BASIC"}
+		return cloud.Facts{"memory_gb": d.size, "tier": "BASIC"}
 	}
 	return nil
 }

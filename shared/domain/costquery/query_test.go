@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,19 +16,26 @@ import (
 
 func on(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }
 
-func line(day int, service, region, team, billed, currency string) focus.Charge {
+// place is where a line is charged: a team of "" has no tag.
+type place struct{ service, region, team string }
+
+func (p place) line(day int, billed, currency string) focus.Charge {
 	c := focus.Charge{
-		BillingPeriodStart: on(1), ChargePeriodStart: on(day), ServiceName: service, RegionID: region, BilledCost: money.MustParse(billed), BillingCurrency: currency,
+		BillingPeriodStart: on(1), ChargePeriodStart: on(day), ServiceName: p.service, RegionID: p.region,
+		BilledCost: money.MustParse(billed), BillingCurrency: currency,
 	}
-	if team != "" {
-		c.Tags = []focus.Tag{{Key: "team", Value: team}}
+	if p.team != "" {
+		c.Tags = []focus.Tag{{Key: "team", Value: p.team}}
 	}
 	return c
 }
 
 var lines = []focus.Charge{
-	line(1, "EC2", "us-east-1", "red", "10.5", "USD"), line(2, "EC2", "us-east-1", "", "0.25", "USD"), line(2, "EC2", "eu-west-1", "blue", "3", "EUR"),
-	line(3, "S3", "us-east-1", "red", "0.000001", "USD"), line(31, "RDS", "us-east-1", "blue", "-2", "USD"),
+	place{"EC2", "us-east-1", "red"}.line(1, "10.5", "USD"),
+	place{"EC2", "us-east-1", ""}.line(2, "0.25", "USD"),
+	place{"EC2", "eu-west-1", "blue"}.line(2, "3", "EUR"),
+	place{"S3", "us-east-1", "red"}.line(3, "0.000001", "USD"),
+	place{"RDS", "us-east-1", "blue"}.line(31, "-2", "USD"),
 }
 
 func all(take func(*focus.Charge) error) error {
@@ -111,7 +119,7 @@ func TestRun_HoldsABoundedNumberOfGroups(t *testing.T) {
 	_, err := costquery.Run(t.Context(), month(costquery.Query{GroupBy: []string{"ResourceId"}}), func(take func(*focus.Charge) error) error {
 		c := lines[0]
 		for i := 0; ; i++ {
-			c.ResourceID = fmt.Sprint(i)
+			c.ResourceID = strconv.Itoa(i)
 			if err := take(&c); err != nil {
 				return err
 			}

@@ -69,7 +69,8 @@ func (b *bad) times(t *testing.T) {
 		for _, name := range timed(op) {
 			some++
 			for _, good := range []string{"2026-11-22", "2026-11-22T09:30:00Z", "2026-11-22T09:30:00.123456789+05:30", "1969-01-01", "0001-01-01", "9999-12-31"} {
-				if w := b.ask(t, op.method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(good), ""); w.Code != http.StatusOK {
+				w := b.ask(t, op.method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(good), "")
+				if w.Code != http.StatusOK && !tooLong(op, w.Body.Bytes()) {
 					t.Errorf("%s?%s=%s: %d %s", op.OperationID, name, good, w.Code, w.Body)
 				}
 			}
@@ -90,6 +91,12 @@ func (b *bad) times(t *testing.T) {
 	if some < 6 {
 		t.Errorf("%d parameters of time are fewer than there are", some)
 	}
+}
+
+// tooLong reports whether a report was refused for the length of its window alone.
+func tooLong(op swept, answer []byte) bool {
+	m := message(answer)
+	return slices.Contains(op.Tags, "Reports & Analytics") && strings.HasPrefix(m, "from: it is ") && strings.HasSuffix(m, "a report has at most 800")
 }
 
 // ordered wants a window that ends before it begins refused, and an empty one answered.
@@ -127,7 +134,7 @@ func (b *bad) queries(visit func(op swept, p *openapi3.Parameter)) {
 			continue // none is configured: 404, whatever the query
 		}
 		for _, p := range op.Parameters {
-			if p.Value.In == "query" {
+			if p.Value.In == "query" && p.Value.Style != openapi3.SerializationDeepObject { // filter[…] is no parameter by itself
 				visit(op, p.Value)
 			}
 		}
@@ -182,8 +189,12 @@ func (b *bad) repeated(t *testing.T) {
 		if op.OperationID == "getResourceMetrics" && p.Name == "name" {
 			value = "cpu_avg_14d" // one that the resource has: a metric that it has not is refused by name
 		}
+		again := value
+		if p.Name == "dims" {
+			value, again = "provider", "region" // each is named once
+		}
 		path := b.target(op, "", "") + "?" + p.Name + "="
-		w := b.ask(t, op.method, path+value+"&"+p.Name+"="+value, "")
+		w := b.ask(t, op.method, path+value+"&"+p.Name+"="+again, "")
 		if !several {
 			if w.Code != http.StatusBadRequest || !strings.HasPrefix(message(w.Body.Bytes()), p.Name+": it is given 2 times") {
 				t.Errorf("%s: %s twice: %d %s", op.OperationID, p.Name, w.Code, w.Body)
@@ -191,7 +202,7 @@ func (b *bad) repeated(t *testing.T) {
 			return
 		}
 		lists++
-		if w.Code != http.StatusOK || w.Body.String() != b.ask(t, op.method, path+value+","+value, "").Body.String() {
+		if w.Code != http.StatusOK || w.Body.String() != b.ask(t, op.method, path+value+","+again, "").Body.String() {
 			t.Errorf("%s: %s in two parameters: %d %.300s, and behind a comma another answer", op.OperationID, p.Name, w.Code, w.Body)
 		}
 	})

@@ -44,9 +44,7 @@ const (
 
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
-	"reports": "Reports & Analytics", "showback": "Showback",
-	"budgets": "Budgets", "recommendations": "Recommendations", "remediation": "Remediation Workflows",
-	"smart-tags": "Smart Tags", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness", "dashboards": "Dashboards",
+	"recommendations": "Recommendations", "remediation": "Remediation Workflows", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness",
 	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
 }

@@ -59,7 +59,36 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
+	maps.Copy(e, c.budget(t, number, e["teamID"]))
 	return e
+}
+
+// budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,
+// and an anomaly that was found in the bills of the simulated cloud.
+func (c *caller) budget(t *testing.T, number, team string) sampleValues {
+	t.Helper()
+	var budget, dashboard, rule, policy struct{ ID string }
+	c.Call(http.MethodPost, "/budgets", map[string]any{"name": "Budget of " + number, "scopeType": "team", "scopeID": team, "amountUSD": "10"}, &budget)
+	c.Call(http.MethodPost, "/dashboards", map[string]any{"name": "Dashboard of " + number, "widgets": []any{map[string]any{"type": "trend"}}}, &dashboard)
+	c.Call(http.MethodPost, "/showback/rules", map[string]any{
+		"name": "Rule of " + number, "split": "even", "selector": map[string]any{"region": []string{"nowhere"}}, "shares": []any{map[string]any{"teamID": team}},
+	}, &rule)
+	c.Call(http.MethodPost, "/smart-tags/policies", map[string]any{
+		"name": "Policy of " + number, "key": "kind", "value": map[string]any{"fields": []string{"res.type"}},
+	}, &policy)
+	c.Call(http.MethodPost, "/reports/unit-metrics", map[string]string{"name": "orders-of-" + number, "unit": "order"}, nil)
+	if err := c.s.JudgeCosts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var found struct{ Items []struct{ ID string } }
+	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01", nil, &found)
+	if len(found.Items) == 0 {
+		t.Fatal("no anomaly was found in the bills of the simulated cloud")
+	}
+	return sampleValues{
+		"budgetID": budget.ID, "scopeID": team, "scope_id": team, "dashboardID": dashboard.ID, "ruleID": rule.ID, "policyID": policy.ID,
+		"metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env", "tag_key": "env", "tagValue": "prod",
+	}
 }
 
 // plan returns the caller a schedule with an attachment and a calendar, an override that was ended again, and a wake link.
@@ -134,10 +163,15 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 			continue
 		}
 		path := op.path
+		if strings.HasPrefix(path, "/reports/") && volatile[op.OperationID] {
+			continue
+		}
 		for _, p := range op.Parameters {
 			switch {
 			case p.Value.In == "path":
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
+			case p.Value.Required:
+				path += "?" + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
 			case p.Value.Name == "limit":
 				path += "?limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
@@ -155,10 +189,13 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 	return out
 }
 
+// volatile are reports that tell of what is being saved at this moment.
+var volatile = map[string]bool{"listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true}
+
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|ano)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

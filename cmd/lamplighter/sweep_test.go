@@ -147,6 +147,9 @@ var free = map[string]string{
 	"createSchedule id":                       "the id of a cron, which is its schedule's to choose",
 	"updateSchedule id":                       "as above",
 	"previewNewSchedule id":                   "as above",
+	"getTagCosts tagKey":                      "a key that tags may have in any organization",
+	"listTagResourceCosts tagKey":             "as above",
+	"listTagResourceCosts tagValue":           "a value, as above",
 	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
 	"wake token":                              "as above",
 }
@@ -156,7 +159,7 @@ var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
-	"otp": "000000", "fileName": "swept.csv", "bytes": 7,
+	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1",
 }
 
 // either are members that are not required by themselves, but one of them is.
@@ -271,6 +274,9 @@ func (w *sweep) value(e sampleValues, op swept, name string) string {
 	}
 	if name == "jobID" && strings.HasPrefix(op.path, "/billing/imports/") {
 		return e["upload"]
+	}
+	if name == "name" && op.OperationID == "pushUnitValues" {
+		return e["metric"]
 	}
 	return e[name]
 }

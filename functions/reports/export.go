@@ -56,9 +56,6 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	if daysBetween(q.From, q.To) > cost.MaxDays {
-		return rest.Raw{}, fault.New(fault.Invalid, "from, to: %d days; an export has at most %d", daysBetween(q.From, q.To), cost.MaxDays)
-	}
 	after, err := readPlace(in.Cursor)
 	if err != nil {
 		return rest.Raw{}, err

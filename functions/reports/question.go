@@ -68,6 +68,9 @@ func (in *Asked) days(usual reach, now time.Time) (from, to time.Time, err error
 			to = from.Add(day)
 		}
 	}
+	if n := daysBetween(from, to); n > cost.MaxDays {
+		return from, to, fault.New(fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
+	}
 	return from, to, nil
 }
 

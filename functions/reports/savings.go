@@ -92,9 +92,6 @@ type realized struct {
 // inventory.
 func (s *service) readSavings(ctx context.Context, from, to time.Time) (realized, error) {
 	out := realized{days: make([]money.Amount, daysBetween(from, to))}
-	if len(out.days) > cost.MaxDays {
-		return out, fault.New(fault.Invalid, "savings of %d days; ask for %d at most", len(out.days), cost.MaxDays)
-	}
 	changes, err := s.readChanges(ctx, from.Add(-longestStop), to)
 	if err != nil {
 		return out, err

@@ -263,7 +263,7 @@ type tagTrendInput struct {
 	TagKey string `query:"tag_key" required:"true" minLength:"1" maxLength:"256" example:"env"`
 	Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
-	Limit       int    `query:"limit" minimum:"1" maximum:"50" default:"10" doc:"How many values are shown one by one"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"How many values are shown one by one"`
 }
 
 func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, error) {

@@ -256,7 +256,7 @@ type TeamTrends struct {
 type teamTrendInput struct {
 	Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
-	Limit       int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many teams are shown one by one"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many teams are shown one by one"`
 }
 
 func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/unitmetric"
@@ -57,6 +58,7 @@ func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric
 		return UnitMetric{}, fault.New(fault.Invalid, "the organization has %d unit metrics, which is the most", len(all))
 	}
 	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description, CreatedAt: s.p.Clock.Now()}
+	audit.NoteChange(ctx, audit.Change{Target: m.Name, After: newUnitMetric(m)})
 	return newUnitMetric(m), s.unitsOf.Create(ctx, callerOrg(ctx), m)
 }
 
@@ -101,6 +103,7 @@ func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) 
 		}
 		values[at] = amount
 	}
+	audit.NoteChange(ctx, audit.Change{Target: in.Name, After: in.Body})
 	return Pushed{in.Name, len(values)}, s.unitsOf.Put(ctx, callerOrg(ctx), in.Name, values)
 }
 

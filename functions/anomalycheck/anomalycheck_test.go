@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -122,6 +123,19 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 	if by := r.ExplainedBy; by != anomaly.IDOf(anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07")) {
 		t.Errorf("explained by %q", by)
 	}
+}
+
+func TestCheck_WhatWasWeeksAgoWhenItsBillCameIsListedAndNobodyIsTold(t *testing.T) {
+	f := newFixture(t)
+	f.bill(map[string]string{"2026-02-18": "500"})
+	f.check()
+	listed := f.records()
+	if !strings.Contains(listed, "02-18 resource critical open") || f.events() != "" {
+		t.Errorf("listed are %q, told was %q", listed, f.events())
+	}
+	f.Clock.(*clock.Manual).Advance(24 * time.Hour)
+	f.check()
+	f.Equal("a day later", f.records(), listed)
 }
 
 func TestCheck_WhatHasNotChangedIsNotJudgedAgain(t *testing.T) {

@@ -24,11 +24,13 @@ type check struct {
 	rules   anomaly.Rules
 	plans   []budgeting.Budget
 	digest  string // of all that the judgement depends on
+	last    state  // how it was judged before
 }
 
 // state is what an organization was judged by last.
 type state struct {
-	Digest string `json:"digest"`
+	Digest string    `json:"digest"`
+	From   time.Time `json:"from,omitzero"` // the first day that was judged ever
 }
 
 func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }
@@ -41,8 +43,8 @@ func (r *round) read(ctx context.Context, org string) (*check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what was judged: %w", err)
 	}
-	last, there, err := decode(got, org)
-	if err != nil || !there {
+	var there bool
+	if c.last, there, err = decode(got, org); err != nil || !there {
 		return nil, err
 	}
 	if c.periods, err = r.costs.Periods(ctx, org); err != nil || len(c.periods) == 0 {
@@ -54,7 +56,7 @@ func (r *round) read(ctx context.Context, org string) (*check, error) {
 	if c.plans, err = r.budgets.List(ctx, org); err != nil {
 		return nil, err
 	}
-	if c.digest, err = c.digestOf(); err != nil || c.digest == last.Digest {
+	if c.digest, err = c.digestOf(); err != nil || c.digest == c.last.Digest {
 		return nil, err
 	}
 	return c, nil
@@ -99,7 +101,7 @@ func (c *check) digestOf() (string, error) {
 
 // note notes what was judged. When two are at it, the next run judges once more, which changes nothing.
 func (c *check) note(ctx context.Context) error {
-	it, err := table.NewItem(stateKey(c.org), state{c.digest})
+	it, err := table.NewItem(stateKey(c.org), state{c.digest, c.last.From})
 	if err != nil {
 		return err
 	}

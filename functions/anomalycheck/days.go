@@ -10,20 +10,22 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// judgeDays judges the last days that have settled, and writes what is new, or another than it was; it returns how many that are.
+// judgeDays judges the last days that have settled, and those before whose bills have come late, and writes what is new, or another than
+// it was; it returns how many that are.
 func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	settled := c.settled()
 	last := latest(settled)
 	if last.IsZero() {
 		return 0, nil
 	}
-	from := last.AddDate(0, 0, 1-anomaly.WindowDays)
+	back := c.backfill(last)
+	from := last.AddDate(0, 0, 1-anomaly.WindowDays-back)
 	a, err := c.costs.Ask(ctx, c.org, cost.Question{
 		From: from, To: last.AddDate(0, 0, 1), Metric: cost.Effective, Daily: true, UsageOnly: c.rules.UsageOnly,
 		Dims: []string{cost.ResourceDim, cost.AccountDim, cost.TeamDim, cost.GroupDim, cost.ServiceDim},
 	})
 	if err != nil {
-		return 0, fmt.Errorf("read the costs of %d days: %w", anomaly.WindowDays, err)
+		return 0, fmt.Errorf("read the costs of %d days: %w", anomaly.WindowDays+back, err)
 	}
 	s := newScopes(a, from, settled)
 	c.rules.OrgDays = a.Days
@@ -33,7 +35,34 @@ func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	s.told = first + back
 	return c.keep(ctx, s, found, known)
+}
+
+// backfill returns how many days before those that are judged anew have bills and were not judged yet: of an account that was just
+// connected, of months ago. They are listed, and nobody is told.
+func (c *check) backfill(last time.Time) int {
+	anew := last.AddDate(0, 0, 1-anomaly.Rejudged)
+	first := anew.AddDate(0, 0, -anomaly.Backfilled)
+	if billed := c.firstBilled(); billed.After(first) {
+		first = billed
+	}
+	if !first.Before(anew) || !c.last.From.IsZero() && !first.Before(c.last.From) {
+		return 0
+	}
+	c.last.From = first
+	return int(anew.Sub(first) / (24 * time.Hour))
+}
+
+// firstBilled returns the first day of which there are bills.
+func (c *check) firstBilled() time.Time {
+	first := c.now
+	for _, p := range c.periods {
+		if start := p.Month.Start(); !p.Estimated && start.Before(first) {
+			first = start
+		}
+	}
+	return first
 }
 
 // keep writes what was found, and closes what was known and is not found any more.
@@ -49,6 +78,9 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, kn
 		}
 		if next.Contributors, err = s.contributors(f); err != nil {
 			return written, fmt.Errorf("explain %s: %w", next.ID, err)
+		}
+		if f.Day < s.told {
+			old.Told = next.Told
 		}
 		if err = c.replace(ctx, old, next, &written); err != nil {
 			return written, err

@@ -26,6 +26,7 @@ type scopes struct {
 	from  time.Time
 	until map[string]time.Time // the last settled day of each account
 	all   time.Time            // of all accounts
+	told  int                  // the index of the first day that anybody is told of
 
 	of map[anomaly.Scope][]int32 // the rows of each scope
 }
@@ -91,7 +92,7 @@ func (s *scopes) sum(rows []int32) []money.Amount {
 	if len(rows) == 1 {
 		return s.rows[rows[0]].Days
 	}
-	out := make([]money.Amount, anomaly.WindowDays)
+	out := make([]money.Amount, len(s.rows[rows[0]].Days))
 	for _, i := range rows {
 		days := s.rows[i].Days
 		for d := range days {

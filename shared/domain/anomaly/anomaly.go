@@ -101,6 +101,7 @@ const (
 	bandDays   = 28
 	Rejudged   = 7                   // days that are judged anew, since bills restate them
 	WindowDays = bandDays + Rejudged // days of a series that a pass needs
+	Backfilled = 83                  // days before those that are judged when their bills come, months late: with them as many as are kept
 )
 
 // LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three; without the gate

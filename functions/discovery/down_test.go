@@ -186,6 +186,7 @@ func (s *fixture) outagePass(o outage) (j discovery.Job, others time.Duration) {
 	plan := apitest.Value(w.planShares(s.ctx, in))(s)
 	var scans sync.WaitGroup
 	for _, sh := range plan.Shares {
+		sh.Parts = slices.Clone(sh.Parts) // as through the machine: the plan stays what it was
 		scans.Go(func() {
 			for !sh.Done {
 				sh = apitest.Value(w.scanShare(s.ctx, sh))(s)

@@ -213,6 +213,9 @@ func (b *bad) strangePages(t *testing.T) {
 			"limit=0": 400, "limit=-1": 400, "limit=abc": 400, "limit=99999999999999999999": 400, "limit=0x10": 400, "page=%31%30": 200,
 			"page=999999&limit=100": 200, "limit=101": 200, "limit=1000000000": 200, "page=1&limit=1": 200, "unknown=x&page=1": 200, "page": 400, "page=": 400, "limit=": 400, "page=1&page=2": 400,
 		} {
+			if op.Parameters.GetByInAndName("query", "size") != nil {
+				query = strings.ReplaceAll(query, "limit", "size") // the interface names it so on two lists
+			}
 			w := b.ask(t, op.method, b.target(op, "", "")+"?"+query, "")
 			if w.Code != want {
 				t.Errorf("%s?%s: %d %.200s, want %d", op.OperationID, query, w.Code, w.Body, want)

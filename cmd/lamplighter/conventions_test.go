@@ -159,9 +159,13 @@ func (b *bad) emptyValues(t *testing.T) {
 		if op.method != http.MethodGet && want == http.StatusOK {
 			return // it would be carried out
 		}
+		says := p.Name + ": it is empty: give "
+		if p.Required {
+			want, says = http.StatusBadRequest, p.Name+": required"
+		}
 		for _, query := range []string{p.Name + "=", p.Name} {
 			w := b.ask(t, op.method, b.target(op, "", "")+"?"+query, "")
-			if w.Code != want || want == http.StatusBadRequest && !strings.HasPrefix(message(w.Body.Bytes()), p.Name+": it is empty: give ") {
+			if w.Code != want || want == http.StatusBadRequest && !strings.HasPrefix(message(w.Body.Bytes()), says) {
 				t.Errorf("%s?%s: %d %s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
 			refused++

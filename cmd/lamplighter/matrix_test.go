@@ -131,6 +131,9 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	if err = membership.New(c.Platform).JoinOrganisation(identity.WithCaller(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
 		c.t.Fatal(err)
 	}
+	if len(grants) > 0 {
+		c.owner.LogIn("owner@example.com", c.owner.Org) // whose token has run out, after so many minutes
+	}
 	for _, g := range grants {
 		c.minute()
 		c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": g.Role, "scope": g.Scope}, nil)

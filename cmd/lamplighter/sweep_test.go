@@ -159,7 +159,7 @@ var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
-	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1",
+	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1", "date": "2026-11-20",
 }
 
 // either are members that are not required by themselves, but one of them is.

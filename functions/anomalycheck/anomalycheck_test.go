@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -133,7 +132,7 @@ func TestCheck_WhatWasWeeksAgoWhenItsBillCameIsListedAndNobodyIsTold(t *testing.
 	if !strings.Contains(listed, "02-18 resource critical open") || f.events() != "" {
 		t.Errorf("listed are %q, told was %q", listed, f.events())
 	}
-	f.Clock.(*clock.Manual).Advance(24 * time.Hour)
+	f.Clock.Advance(24 * time.Hour)
 	f.check()
 	f.Equal("a day later", f.records(), listed)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/smarttag"
@@ -124,6 +125,7 @@ func (s *service) accept(ctx context.Context, in *struct{ Body Named }) (Changed
 	if n := st.Size() + len(tags); n > smarttag.MaxAccepted {
 		return Changed{}, fault.New(fault.Invalid, "%d smart tags would be accepted, %d is the most; revoke some, or accept fewer", n, smarttag.MaxAccepted)
 	}
+	in.Body.note(ctx)
 	return Changed{len(tags)}, s.store.Accept(ctx, callerOrg(ctx), tags)
 }
 
@@ -132,7 +134,17 @@ func (s *service) revoke(ctx context.Context, in *struct{ Body Named }) (Changed
 	if err != nil {
 		return Changed{}, err
 	}
+	in.Body.note(ctx)
 	return Changed{len(tags)}, s.store.Revoke(ctx, callerOrg(ctx), tags)
+}
+
+// note says in the audit log which tags the request was about.
+func (n *Named) note(ctx context.Context) {
+	target := n.PolicyID
+	if target == "" {
+		target = n.Tags[0].ResourceUID
+	}
+	audit.NoteChange(ctx, audit.Change{Target: target, After: *n})
 }
 
 // named returns the tags of a status that are named. One that is not derived is 404; one of the other status is left as it is.

@@ -238,6 +238,7 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar", // of whose optional members some have to be there, and agree
 		"deleteOverride", "wake", // of one that has ended; of which one address has few
 		"deleteCalendar",                          // of one that the schedules use which were made before
+		"deleteTeam",                              // of one that a budget is for
 		"leaveOrganisation", "deleteOrganisation", // of the one owner, by a name that nobody guesses
 		"deleteAssignment", "removeTeamMember", // of a user who was removed before
 	} {

@@ -44,11 +44,12 @@ func (p *Progress) readable(now time.Time) bool {
 }
 
 // comesLater reports whether the part is read after others of its region that are read now. What no kind lists refers to what kinds
-// list, which a connection that has just described it does not ask for again (shared/cloud/aws/sightings.go). In a small account
-// that saves less than the time of one more call in each region is worth.
+// list, which a connection that has just described it does not ask for again (shared/cloud/aws/sightings.go), so it waits also for
+// what is late: 10,000 instances take longer than patience. In a small account that saves less than the time of one more call in each
+// region is worth.
 func (r *run) comesLater(p Progress, now time.Time) bool {
 	return cloud.IsCollective(p.Kind) && sharesOf(r.account) > 1 && slices.ContainsFunc(r.sh.Parts, func(q Progress) bool {
-		return q.Region == p.Region && !cloud.IsCollective(q.Kind) && (q.readable(now) || q.asked && !r.isLate(q))
+		return q.Region == p.Region && !cloud.IsCollective(q.Kind) && (q.readable(now) || q.asked)
 	})
 }
 

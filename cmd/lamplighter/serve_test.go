@@ -14,6 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/money"
 )
 
 // served is a `lamplighter serve` in this process.
@@ -193,6 +198,60 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	}
 	if strings.Contains(string(out), `"error":`) {
 		t.Errorf("%s", out)
+	}
+	s.shut(t)
+}
+
+// TestTheWalkWithCostsWorks pastes what the README tells of costs, after its log-in, and holds the last month against what is on the bills.
+func TestTheWalkWithCostsWorks(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk waits for 13 months of bills, and until they are judged")
+	}
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
+	costs := section(t, "teams, budgets and a history of stopped weekends are there as well.\n\n```sh\n", "```")
+	s := serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	now := clock.System{}.Now().UTC()
+	last := now.AddDate(0, 0, -now.Day()).Format("2006-01")
+	check := "\nget '/reports/summary?period=" + last + "'\n"
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+costs+check)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var planted money.Amount
+	for _, a := range local.DemoAccounts() {
+		plan, err := simulated.Planted(a, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range plan.Months {
+			if m.Period.Format("2006-01") == last {
+				planted = planted.Add(m.Billed)
+			}
+		}
+	}
+	for _, want := range []string{
+		`"totalCostUSD":"` + planted.Fixed(2) + `"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`, `"changedBy":"schedule:Weekends off:`,
+		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`,
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("nowhere in the answers: %s", want)
+		}
+	}
+	if strings.Contains(string(out), `{"error":`) {
+		t.Errorf("an error is in the answers")
+	}
+	if t.Failed() {
+		t.Logf("%s", out)
+	}
+	picture, err := os.ReadFile(filepath.Join(cmd.Dir, "trends.svg"))
+	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
+		t.Errorf("the picture: %v, %.100s", err, picture)
 	}
 	s.shut(t)
 }

@@ -77,7 +77,7 @@ func (s *service) costOperations(g *rest.Group) {
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how costs went", Description: "The last 30 days unless others are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
+		Summary: "Tell how costs went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
 	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,

@@ -27,9 +27,20 @@ func thisMonth(today time.Time) (from, to time.Time) {
 	return cost.MonthOf(today).Start(), today.AddDate(0, 0, 1)
 }
 
-// thirtyDays are the last ones, today among them.
-func thirtyDays(today time.Time) (from, to time.Time) {
-	return today.AddDate(0, 0, -29), today.AddDate(0, 0, 1)
+// recent returns the reach of a report by day, week or month: the last 30, 12 or 12 of them, that of today among them.
+func recent(granularity string) reach {
+	return func(today time.Time) (from, to time.Time) {
+		switch granularity {
+		case "week":
+			monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+			from = monday.AddDate(0, 0, -7*11)
+		case "month":
+			from = cost.MonthOf(today).Add(-11).Start()
+		default:
+			from = today.AddDate(0, 0, -29)
+		}
+		return from, today.AddDate(0, 0, 1)
+	}
 }
 
 // question makes the question of a request: what it asks for, of what the caller may see.

@@ -185,6 +185,19 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a.Equal("shared as a scoped caller sees it", scoped.Items[0].SharedUSD, "0.00")
 }
 
+func TestTrends_ReachBackTwelveWeeksOrMonthsWhenNobodySays(t *testing.T) {
+	a := newFixture(t)
+	for granularity, want := range map[string]struct {
+		first string
+		items int
+	}{"day": {"2026-02-09", 30}, "week": {"2025-12-22", 12}, "month": {"2025-04-01", 12}} {
+		got := apitest.Data[Trends](a.get("/reports/trends?granularity=" + granularity))
+		if got.From != want.first || len(got.Items) != want.items {
+			t.Errorf("by %s: from %s, %d items; want from %s, %d", granularity, got.From, len(got.Items), want.first, want.items)
+		}
+	}
+}
+
 func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	a := newFixture(t)
 	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}

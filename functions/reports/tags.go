@@ -24,7 +24,7 @@ func (s *service) tagOperations(g *rest.Group) {
 	}, s.tags)
 	rest.Handle(g, rest.Op{
 		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how the costs of a tag's values went", Description: "The last 30 days unless others are asked for. The dearest values are shown one by one, limit of them; all others together are one with other true; what has no tag of the key is Unknown." + effective + asked,
+		Summary: "Tell how the costs of a tag's values went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. The dearest values are shown one by one, limit of them; all others together are one with other true; what has no tag of the key is Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
@@ -267,7 +267,7 @@ type tagTrendInput struct {
 }
 
 func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, error) {
-	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return TagTrends{}, err
 	}

@@ -27,7 +27,7 @@ func (s *service) teamOperations(g *rest.Group) {
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how the costs of teams went", Description: "The last 30 days unless others are asked for. The dearest teams are shown one by one, limit of them; all others together are one with other true." + effective + shownBack + asked,
+		Summary: "Tell how the costs of teams went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. The dearest teams are shown one by one, limit of them; all others together are one with other true." + effective + shownBack + asked,
 	}, s.teamTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
@@ -260,7 +260,7 @@ type teamTrendInput struct {
 }
 
 func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {
-	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return TeamTrends{}, err
 	}

@@ -36,7 +36,7 @@ type TrendInput struct {
 }
 
 func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
-	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Billed)
+	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Billed)
 	if err != nil {
 		return Trends{}, err
 	}

@@ -18,7 +18,7 @@ const unitMetrics = reports + "/unit-metrics"
 func (s *service) unitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Statuses: invalid,
-		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days unless others are asked for." + effective + asked,
+		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for." + effective + asked,
 	}, s.units)
 	rest.Handle(g, rest.Op{
 		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
@@ -129,7 +129,7 @@ type UnitReport struct {
 }
 
 func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error) {
-	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return UnitReport{}, err
 	}

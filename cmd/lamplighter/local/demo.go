@@ -27,6 +27,16 @@ var demoAccounts = []struct {
 	{"Demo data", cloud.Account{NativeID: "210987654321", Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus"}}},
 }
 
+// DemoAccounts returns the demo's clouds.
+func DemoAccounts() []cloud.Account {
+	out := make([]cloud.Account, len(demoAccounts))
+	for i, a := range demoAccounts {
+		out[i] = a.Account
+		out[i].Provider = simulated.Name
+	}
+	return out
+}
+
 // DemoResource is a resource of the demo that can be stopped.
 type DemoResource struct {
 	UID            string `json:"uid"`
@@ -52,14 +62,13 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	if err = c.connect(ctx); err != nil {
 		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
-	found, err := s.firstRunning(ctx, c)
-	if err != nil {
+	if err = s.awaitDiscovery(ctx, c); err != nil {
 		return DemoResource{}, err
 	}
 	if err = s.seedCosts(ctx, c, org); err != nil {
 		return DemoResource{}, fmt.Errorf("make what the demo's costs are of: %w", err)
 	}
-	return found, nil
+	return c.oneRunning(ctx)
 }
 
 // enter logs in as the demo user, into an organization that is made when the user has none, whose id it returns.
@@ -98,21 +107,35 @@ func (c *Client) connect(ctx context.Context) error {
 	return nil
 }
 
-// demoWait bounds how long a first start waits for the first discovery.
-const demoWait = 5 * time.Second
+// The first discoveries are waited for as long as this, and looked at as often.
+const (
+	demoWait = 5 * time.Second
+	demoLook = 250 * time.Millisecond
+)
 
-// firstRunning looks for a resource to be tried, and again when what is under way has ended: the first discovery.
-func (s *Service) firstRunning(ctx context.Context, c *Client) (DemoResource, error) {
-	found, err := c.oneRunning(ctx)
-	if err != nil || found.UID != "" {
-		return found, err
+// awaitDiscovery waits until the demo's clouds have been discovered, or for as long as a first start may take.
+func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
+	for range demoWait / demoLook {
+		var accounts struct {
+			Items []struct {
+				Status string `json:"status"`
+			} `json:"items"`
+		}
+		if err := c.Do(ctx, http.MethodGet, "/cloud-accounts?limit=100", nil, &accounts); err != nil {
+			return fmt.Errorf("look at the demo's accounts: %w", err)
+		}
+		waiting := false
+		for _, a := range accounts.Items {
+			waiting = waiting || a.Status == "connecting"
+		}
+		if !waiting {
+			return nil
+		}
+		if err := s.Platform.Clock.Sleep(ctx, demoLook); err != nil {
+			return err
+		}
 	}
-	wait, cancel := context.WithTimeout(ctx, demoWait)
-	defer cancel()
-	if err = s.AwaitIdle(wait); err != nil && wait.Err() == nil {
-		return DemoResource{}, err
-	}
-	return c.oneRunning(ctx)
+	return nil
 }
 
 // oneRunning returns a resource that can be stopped, the zero value when there is none.

@@ -42,7 +42,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 		return err
 	}
 	now := s.Platform.Clock.Now()
-	plan, err := simulated.Planted(demoAccounts[0].Account, now)
+	plan, err := simulated.Planted(DemoAccounts()[0], now)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners ma
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners))[:min(1, len(owners))] {
-		budget := map[string]any{"name": titled(name), "scopeType": "team", "scopeID": owners[name], "amountUSD": last.DivInt(2000).Round(0).MulInt(100).Fixed(2)}
+		budget := map[string]any{"name": titled(name), "scopeType": "team", "scopeID": owners[name], "amountUSD": last.DivInt(1000).Round(0).MulInt(100).Fixed(2)}
 		if _, err := c.create(ctx, "/budgets", budget); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 		return nil
 	}
 	rule := map[string]any{
-		"name": "Support", "split": "proportional", "shares": shares, "selector": map[string][]string{"service_name": {"AWS Support"}},
+		"name": "Support", "split": "proportional", "shares": shares, "selector": map[string][]string{"service_name": {"AWS Support (Business)"}},
 	}
 	_, err := c.create(ctx, "/showback/rules", rule)
 	return err

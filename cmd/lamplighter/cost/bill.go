@@ -99,6 +99,9 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.bulkPairs()/2, m.Archived)
 	t.add(days, m.Remind)
 	t.add(hours, m.Judge)
+	t.add(hours, m.Import)
+	t.add(days*priceRuns, m.Prices)
+	t.add(days*w.Organizations, m.Bill)
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
 	for _, r := range requests {
@@ -158,7 +161,7 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 		traced.SetInt64(0)
 	}
 	add("X-Ray", "traces", traced)
-	add("schedules", "schedules", whole(everyMinute*minutes+everyHour*hours+days))
+	add("schedules", "schedules", whole(everyMinute*minutes+everyHour*hours+(1+priceRuns)*days))
 	add("S3: archived", "archivedGB", new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
 	add("S3: objects put", "puts", whole(t.w.Organizations*lists))
 	add("mails", "mails", whole(t.w.users()*mailsAMonth))

@@ -124,6 +124,9 @@ type Measured struct {
 	Archived   Sample // the actions of two pairs of bulk actions, with their history
 	Remind     Sample
 	Judge      Sample          // of what judges costs and budgets, when no bill has changed
+	Import     Sample          // of what imports bills, when none is due
+	Prices     Sample          // of what fetches prices, when all are new
+	Bill       Sample          // the bills of a day, of all accounts, and what judges them
 	Members    Sample          // of what synchronizes organizations of clouds
 	Mail       Sample          // delivered
 	Bytes      map[string]int  // that a resource, an action, a request leaves in the table

@@ -41,6 +41,7 @@ func measure(t *testing.T, w Workload) (m Measured) {
 	m.Bulks = s.linked(m.Link, s.sample(account))
 	s.requests(&m, group, resource)
 	s.idle(&m)
+	m.Bill = s.billed(&m)
 	m.Bytes = map[string]int{}
 	m.Archived = s.archived(&m, w)
 	s.stored(m.Bytes, w)
@@ -150,11 +151,31 @@ func (s *site) idle(m *Measured) {
 	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
 	m.Archive, m.Remind, m.Members = s.repeated(s.Archive), s.repeated(s.Remind), s.repeated(s.SynchronizeOrganisations)
 	m.Evaluate, m.Judge = s.repeated(s.Evaluate), s.repeated(s.JudgeCosts)
+	m.Import, m.Prices = s.repeated(s.ImportBills), s.repeated(s.SyncPrices)
 	s.must(s.Deliver(s.Context()))
 	s.Take()
 	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
 	s.must(s.Deliver(s.Context()))
 	m.Mail = s.Take()
+}
+
+// billed measures what the bills of a day take, of all accounts of the organization: each is due in one hour of six. What is changed by them
+// is judged.
+func (s *site) billed(m *Measured) Sample {
+	s.Helper()
+	const between = 6 // hours
+	s.must(clock.System{}.Sleep(s.Context(), 24*time.Hour))
+	s.Take()
+	took := newSample()
+	for range between {
+		s.must(clock.System{}.Sleep(s.Context(), time.Hour))
+		s.must(s.ImportBills(s.Context()))
+		s.must(s.AwaitIdle(s.Context()))
+		took = took.plus(s.Take().minus(m.Import))
+	}
+	s.must(s.JudgeCosts(s.Context()))
+	s.must(s.AwaitIdle(s.Context()))
+	return took.plus(s.Take().minus(m.Judge))
 }
 
 // archived has the month archived in which everything was, and measures what that takes; the bytes are those of an action.

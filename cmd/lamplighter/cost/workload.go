@@ -39,7 +39,8 @@ const (
 	hours         = days * 24
 	minutes       = hours * 60
 	everyMinute   = 5 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer
-	everyHour     = 2 // archiver, organisationsync
+	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
+	priceRuns     = 5 // of pricesync, a night
 	lists         = 4 // objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
 )
 

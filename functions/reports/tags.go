@@ -79,8 +79,9 @@ func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
 			sums[key] = sums[key].Add(a.Rows[i].Amount)
 		}
 	}
-	out := TagCoverages{newBasis(q, a), untagged.Fixed(2), []TagCoverage{}}
 	total := a.Total.Round(2)
+	none := total.Sub(a.Total.Sub(untagged).Round(2)) // rounded as what lacks one key is, so that nothing lacks less than that
+	out := TagCoverages{newBasis(q, a), none.Fixed(2), []TagCoverage{}}
 	for _, key := range largest(sums) {
 		tagged := sums[key].Round(2)
 		out.Items = append(out.Items, TagCoverage{key, tagged.Fixed(2), total.Sub(tagged).Fixed(2), percent(sums[key], a.Total)})

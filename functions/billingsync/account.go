@@ -52,7 +52,10 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err = s.note(billing.Reachability, err); err != nil {
 		return in, err
 	}
-	return done, s.end(ctx, all)
+	if err = s.end(ctx, all); err != nil || !s.entry.TriedAt.IsZero() {
+		return done, err
+	}
+	return done, w.addRebuild(ctx, in.Org, w.p.Clock.Now()) // who pays for the account has it on a bill that is in already
 }
 
 // begin notes that a run is at it.

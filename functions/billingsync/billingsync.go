@@ -94,6 +94,8 @@ const (
 func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
+	case in.Rebuild:
+		out.Shares = append(out.Shares, Share{Input: in})
 	case in.AccountID != "":
 		a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 		if fault.Is(err, fault.NotFound) {
@@ -121,7 +123,10 @@ func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
 }
 
 func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
-	if in.UploadID != "" {
+	switch {
+	case in.Rebuild:
+		return w.rebuild(ctx, in)
+	case in.UploadID != "":
 		return w.importUpload(ctx, in)
 	}
 	return w.importAccount(ctx, in)
@@ -129,6 +134,9 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
+	if in.Rebuild {
+		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
+	}
 	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
 	if in.UploadID != "" {
 		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })

@@ -1,6 +1,7 @@
 package billingsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -174,7 +175,7 @@ func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 			}
 		}
 		if len(all) > 0 {
-			e.Notice = all[0].Notice
+			e.Notice = cmp.Or(all[0].Notice, s.in.Notice)
 		}
 		if s.in.Failure == nil {
 			e.LastSyncedAt = now

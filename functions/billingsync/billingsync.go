@@ -32,6 +32,7 @@ type Share struct {
 	Full        bool             `json:"full,omitempty"` // every month is looked at
 	Gone        []string         `json:"gone,omitempty"`
 	Failure     *billing.Failure `json:"failure,omitempty"`
+	Notice      string           `json:"notice,omitempty"` // what differs and keeps no month from being imported
 	Done        bool             `json:"done"`
 	WaitSeconds int              `json:"waitSeconds"`
 }

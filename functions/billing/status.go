@@ -106,8 +106,17 @@ type BillingPeriod struct { //nolint:revive // it is what the interface descript
 	Source         string          `json:"source"`
 	Export         string          `json:"export" doc:"The name of the export, or of the uploaded file"`
 	Fingerprint    string          `json:"fingerprint" doc:"The same for the same content"`
+	Rates          []ExchangeRate  `json:"rates" doc:"By which amounts in other currencies than the US dollar are in reports; a currency without one is in none"`
 	SupersededBy   []string        `json:"supersededBy" doc:"The cloud accounts on whose bills the same charges are: these count there, and not here"`
 	Counts         string          `json:"counts" enum:"all,partly,nothing" doc:"How much of it is in reports: not what is superseded"`
+}
+
+// ExchangeRate is what a unit of a currency is worth.
+type ExchangeRate struct {
+	Currency string       `json:"currency" example:"EUR"`
+	USD      money.Amount `json:"usd" example:"1.0843"`
+	Source   string       `json:"source" doc:"bill: the bill says so itself" example:"European Central Bank"`
+	Date     string       `json:"date" example:"2026-03-31"`
 }
 
 // CurrencyTotal are sums in one currency, with all their decimals.
@@ -151,10 +160,14 @@ func newPeriod(p cost.Period) BillingPeriod {
 	out := BillingPeriod{
 		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final, Estimated: p.Estimated,
 		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export, Fingerprint: p.Fingerprint,
-		Totals: []CurrencyTotal{}, SupersededBy: superseders(&p), Counts: countsOf(&p),
+		Totals: []CurrencyTotal{}, Rates: []ExchangeRate{}, SupersededBy: superseders(&p), Counts: countsOf(&p),
 	}
 	if !p.SettledThrough.IsZero() {
 		out.SettledThrough = rest.Optional(p.SettledThrough.Format(time.DateOnly))
+	}
+	for _, currency := range slices.Sorted(maps.Keys(p.Rates)) {
+		r := p.Rates[currency]
+		out.Rates = append(out.Rates, ExchangeRate{currency, r.USD, r.Source, r.Date})
 	}
 	for currency, t := range p.ByCurrency {
 		out.Totals = append(out.Totals, CurrencyTotal{currency, t.Rows, t.Billed, t.Effective, t.List})

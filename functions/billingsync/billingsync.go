@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -42,11 +43,12 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
+	rates     *estimation.Store // of currencies
 }
 
 // Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p)}
+	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p), estimation.New(p, providers)}
 	return w.handle
 }
 

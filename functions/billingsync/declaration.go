@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -19,6 +20,7 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition},
 		Writes: []table.Partition{
 			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+			estimation.PricePartition, // rates of currencies
 		},
 	}),
 	Tasks:    []string{billing.Machine, billing.UploadMachine},

@@ -21,6 +21,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 	b, err := s.costs.Begin(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period), Fingerprint: d.Fingerprint,
 		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export, Native: s.account.CloudAccountID,
+		RateOf:   s.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return s.connected(ctx, s.in.Org) },
 	})
 	if isIn(err) {

@@ -136,6 +136,7 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*cost.Builder, 
 	b, err := r.costs.Begin(ctx, cost.Import{
 		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month, Fingerprint: "upload:" + r.upload.ID,
 		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName, Native: r.native,
+		RateOf:   r.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return r.connected(ctx, r.in.Org) },
 	})
 	if errors.Is(err, cost.ErrSame) {

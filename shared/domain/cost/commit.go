@@ -39,16 +39,20 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
 	generation := s.newGeneration()
 	next := pointer{Period: b.period(generation), Stamps: generation}
-	if err := next.describe(ctx, b); err != nil {
+	var err error
+	if next.Rates, err = b.rates(ctx); err != nil {
 		return Period{}, err
 	}
-	if err := s.announce(ctx, org, generation); err != nil {
+	if err = next.describe(ctx, b); err != nil {
 		return Period{}, err
 	}
-	if err := b.write(ctx, &next); err != nil {
+	if err = s.announce(ctx, org, generation); err != nil {
+		return Period{}, err
+	}
+	if err = b.write(ctx, &next); err != nil {
 		return Period{}, fmt.Errorf("write %s of %s: %w", b.in.Month, b.in.AccountID, err)
 	}
-	if err := b.swap(ctx, next); err != nil {
+	if err = b.swap(ctx, next); err != nil {
 		return Period{}, err
 	}
 	if b.in.Unsummarized {

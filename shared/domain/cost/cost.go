@@ -63,8 +63,10 @@ type Import struct {
 	Fingerprint string    // of the content: the same one changes nothing
 	DeliveredAt time.Time // an earlier one never replaces a later one
 	Final       bool      // the provider has closed the period
-	// Rates tell USD per unit of other currencies. Without one the amounts are kept and told, but never converted.
+	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell. Without a rate amounts are kept
+	// and told, but never converted.
 	Rates  map[string]Rate
+	RateOf RateOf
 	Source string
 	Export string
 	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill count for it.

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/functions/billing"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -21,6 +22,9 @@ func TestConnecting_ImportsThirteenMonthsByItself(t *testing.T) {
 			got := s.status()
 			if got.Status != "ok" || got.MonthsBackfilled != 13 || got.LastSyncedAt == nil || got.CloudAccountID != a.ID || got.Provider != "simulated" || got.Message != "" {
 				t.Errorf("%+v", got)
+			}
+			if got := apitest.Data[connection.Account](s.Call(alice, "GET /cloud-accounts/"+a.ID, nil)); got.LastSyncedAt == nil || !got.LastSyncedAt.Equal(noon) {
+				t.Errorf("the account was synchronized at %v", got.LastSyncedAt)
 			}
 			plan := s.plan(settings{"bills": form})
 			s.wantPlanted(plan)

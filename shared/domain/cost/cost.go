@@ -120,6 +120,20 @@ type Period struct {
 	Whole      bool              `json:"-"`
 }
 
+// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count on another bill.
+func (p *Period) Accounts() []string {
+	if p.Whole {
+		return nil
+	}
+	out := []string{p.AccountID}
+	for sub, accountID := range p.Members {
+		if p.Superseded[sub] == "" {
+			out = append(out, accountID)
+		}
+	}
+	return out
+}
+
 // Bills reports whether the period tells what an account costs: as its own bill, or as that of who pays for it.
 func (p *Period) Bills(accountID string) bool {
 	if p.AccountID == accountID {

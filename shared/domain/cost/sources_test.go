@@ -229,3 +229,16 @@ func TestSources_AnOlderBillOfThePayerChangesNothing(t *testing.T) {
 	}
 	s.wantOnce("then")
 }
+
+func TestPeriods_TellWhichAccountsTheyAreOf(t *testing.T) {
+	s := newFixture(t)
+	s.bring(of(payer, "one", bothConnected...), consolidated()...)
+	s.bring(of(member, "one", bothConnected...), own()...)
+	all, err := s.store.Periods(s.ctx, testOrg)
+	s.Must(err)
+	for _, p := range all {
+		want := map[string][]string{"ca_payer": {"ca_payer", "ca_member"}, "ca_member": nil}[p.AccountID]
+		equal(t, "the accounts of "+p.AccountID, p.Accounts(), want)
+	}
+	equal(t, "the payer's bills the member", []bool{all[1].Bills("ca_member"), all[0].Bills("ca_payer")}, []bool{true, false})
+}

@@ -36,7 +36,7 @@ func (s *fixture) minutes(n int) {
 func (s *fixture) pending() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
-		page, err := s.Platform.Table.Query(table.Within(s.Context(), workqueue.Prefix), table.Query{PK: workqueue.PK(shard), Prefix: "rebuild_", Limit: 100})
+		page, err := s.Table.Query(table.Within(s.Context(), workqueue.Prefix), table.Query{PK: workqueue.PK(shard), Prefix: "rebuild_", Limit: 100})
 		s.Must(err)
 		n += len(page.Items)
 	}

@@ -53,6 +53,10 @@ func (v *service) signals(s Stage) []signal {
 			tells: "Work is pending for longer than any machine may run: the sweeper cannot start it, or it ends without being done",
 		},
 		{
+			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1, wide: true, // where Refused tells less
+			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names the organization and the sums, and rebuild its costs",
+		},
+		{
 			id: "NearLimits", figures: []figure{lamplighter("limits-"+s.Name, "Sum")}, threshold: s.Errors,
 			tells: "Calls took four fifths of their time or nine tenths of their memory: search the log for late and maxMemoryUsedMB, and give the function more",
 		},

@@ -109,7 +109,7 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 	// 500 of 100 of the instance is 400 %, of 120 of its team and account, of 320 in all 125 %
 	f.Equal("anomalies", f.records(), "03-07 cloud_account critical open 0; 03-07 org critical open 0; 03-07 resource critical open 1; 03-07 resource_group critical open 0; 03-07 team critical open 0")
 	f.Equal("events", f.events(), "cost.anomaly.resource.critical i-0")
-	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
+	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
 	sums := map[string]money.Amount{}
 	for _, c := range r.Contributors {
 		sums[c.Dim] = sums[c.Dim].Add(c.Excess)
@@ -119,7 +119,7 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 			t.Errorf("by %s the contributors sum to %s, of %s", dim, sums[dim], r.Cost.Sub(r.Baseline))
 		}
 	}
-	if by := r.ExplainedBy; by != anomaly.IDOf(anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07")) {
+	if by := r.ExplainedBy; by != anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07")) {
 		t.Errorf("explained by %q", by)
 	}
 }
@@ -161,7 +161,7 @@ func TestCheck_ARestatedDayIsCorrectedNotRepeated(t *testing.T) {
 	f.bill(map[string]string{"2026-03-07": "260"})
 	f.check()
 	f.Equal("events of a corrected day", f.events(), "cost.anomaly.resource.critical i-0")
-	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))))(f)
+	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))))(f)
 	f.Equal("cost", r.Cost.String(), "260")
 	f.Clock.Advance(time.Hour)
 	f.bill(map[string]string{"2026-03-07": "900"})
@@ -186,7 +186,7 @@ func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
 	f.bill(map[string]string{"2026-03-07": "250"})
 	f.check()
 	store := anomaly.NewStore(f.Table)
-	i := anomaly.IDOf(anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))
+	i := anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))
 	old := apitest.Value(store.Read(f.In(org), org, i))(f)
 	next := old
 	next.Status, next.Reason = anomaly.Expected, "a load test"

@@ -70,9 +70,10 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, kn
 	for i := range found {
 		f := &found[i]
 		day := s.from.AddDate(0, 0, f.Day)
-		old := known[anomaly.IDOf(f.Scope, day)]
-		delete(known, anomaly.IDOf(f.Scope, day))
-		next := anomaly.Merge(old, f, day, c.now)
+		anomalyID := anomaly.IDOf(c.org, f.Scope, day)
+		old := known[anomalyID]
+		delete(known, anomalyID)
+		next := anomaly.Merge(old, f, anomaly.Judged{Org: c.org, Day: day, Now: c.now})
 		if !next.Changed(&old) {
 			continue
 		}
@@ -125,8 +126,10 @@ func (c *check) settled() map[string]time.Time {
 		if limit := c.rules.LastSettled(c.now, p.Provider); through.After(limit) {
 			through = limit
 		}
-		if !p.Estimated && through.After(out[p.AccountID]) {
-			out[p.AccountID] = midnight(through)
+		for _, account := range p.Accounts() {
+			if !p.Estimated && through.After(out[account]) {
+				out[account] = midnight(through)
+			}
 		}
 	}
 	return out

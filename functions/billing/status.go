@@ -3,6 +3,7 @@ package billing
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ type SyncEntry struct {
 	Status           string     `json:"status" enum:"ok,stale,syncing,failed,never"`
 	MonthsBackfilled int        `json:"monthsBackfilled" minimum:"0" maximum:"13" doc:"Of how many of the last 13 months there are bills"`
 	Message          string     `json:"message" doc:"What is wrong, or waited for; empty when nothing is"`
+	SupersededBy     []string   `json:"supersededBy" doc:"The cloud accounts on whose bills its charges of some months count in place of its own, which are kept: of an account that another one pays for, or that is connected for the second time"`
 }
 
 type noInput struct{}
@@ -39,16 +41,39 @@ func (s *service) listStatus(ctx context.Context, _ *noInput) ([]SyncEntry, erro
 	if err != nil {
 		return nil, err
 	}
+	periods, err := s.costs.Periods(ctx, org)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]SyncEntry, len(accounts))
 	for i := range accounts {
 		out[i] = s.entryOf(&accounts[i], entries[accounts[i].ID])
+		out[i].SupersededBy = supersedersOf(periods, accounts[i].ID)
 	}
 	return out, nil
 }
 
+// supersedersOf returns the accounts on whose bills charges of an account count in place of its own.
+func supersedersOf(periods []cost.Period, accountID string) []string {
+	out := []string{}
+	for i := range periods {
+		if periods[i].AccountID == accountID && !periods[i].Estimated {
+			out = append(out, superseders(&periods[i])...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// superseders returns the accounts on whose bills charges of a period count in place of it, each once.
+func superseders(p *cost.Period) []string {
+	out := append([]string{}, slices.Sorted(maps.Values(p.Superseded))...)
+	return slices.Compact(out)
+}
+
 func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
 	status, message := e.StatusAt(s.p.Clock.Now(), a.CreatedAt)
-	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths), message}
+	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths), message, []string{}}
 }
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
@@ -81,6 +106,17 @@ type BillingPeriod struct { //nolint:revive // it is what the interface descript
 	Source         string          `json:"source"`
 	Export         string          `json:"export" doc:"The name of the export, or of the uploaded file"`
 	Fingerprint    string          `json:"fingerprint" doc:"The same for the same content"`
+	Rates          []ExchangeRate  `json:"rates" doc:"By which amounts in other currencies than the US dollar are in reports; a currency without one is in none"`
+	SupersededBy   []string        `json:"supersededBy" doc:"The cloud accounts on whose bills the same charges are: these count there, and not here"`
+	Counts         string          `json:"counts" enum:"all,partly,nothing" doc:"How much of it is in reports: not what is superseded"`
+}
+
+// ExchangeRate is what a unit of a currency is worth.
+type ExchangeRate struct {
+	Currency string       `json:"currency" example:"EUR"`
+	USD      money.Amount `json:"usd" example:"1.0843"`
+	Source   string       `json:"source" doc:"bill: the bill says so itself" example:"European Central Bank"`
+	Date     string       `json:"date" example:"2026-03-31"`
 }
 
 // CurrencyTotal are sums in one currency, with all their decimals.
@@ -109,14 +145,29 @@ func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[
 	return rest.MapItems(rest.PageOf(all, in.Page), newPeriod), nil
 }
 
+// countsOf tells how much of a period counts.
+func countsOf(p *cost.Period) string {
+	switch {
+	case p.Whole:
+		return "nothing"
+	case len(p.Superseded) > 0:
+		return "partly"
+	}
+	return "all"
+}
+
 func newPeriod(p cost.Period) BillingPeriod {
 	out := BillingPeriod{
 		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final, Estimated: p.Estimated,
 		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export, Fingerprint: p.Fingerprint,
-		Totals: []CurrencyTotal{},
+		Totals: []CurrencyTotal{}, Rates: []ExchangeRate{}, SupersededBy: superseders(&p), Counts: countsOf(&p),
 	}
 	if !p.SettledThrough.IsZero() {
 		out.SettledThrough = rest.Optional(p.SettledThrough.Format(time.DateOnly))
+	}
+	for _, currency := range slices.Sorted(maps.Keys(p.Rates)) {
+		r := p.Rates[currency]
+		out.Rates = append(out.Rates, ExchangeRate{currency, r.USD, r.Source, r.Date})
 	}
 	for currency, t := range p.ByCurrency {
 		out.Totals = append(out.Totals, CurrencyTotal{currency, t.Rows, t.Billed, t.Effective, t.List})

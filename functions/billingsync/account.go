@@ -1,6 +1,7 @@
 package billingsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -52,7 +54,10 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err = s.note(billing.Reachability, err); err != nil {
 		return in, err
 	}
-	return done, s.end(ctx, all)
+	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {
+		return done, err
+	}
+	return done, w.addRebuild(ctx, in.Org, w.p.Clock.Now()) // who pays for the account has it on a bill that is in already
 }
 
 // begin notes that a run is at it.
@@ -171,7 +176,7 @@ func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 			}
 		}
 		if len(all) > 0 {
-			e.Notice = all[0].Notice
+			e.Notice = cmp.Or(all[0].Notice, s.in.Notice)
 		}
 		if s.in.Failure == nil {
 			e.LastSyncedAt = now
@@ -180,4 +185,17 @@ func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 			}
 		}
 	})
+}
+
+// noteSynced has the account say when everything that there was of its bills was last imported.
+func (s *session) noteSynced(ctx context.Context) error {
+	if s.in.Failure != nil {
+		return nil
+	}
+	at := []table.Change{table.Set("lastSyncedAt", s.p.Clock.Now())}
+	_, err := s.p.Table.Write(ctx, table.Update(inventory.AccountKey(s.in.Org, s.account.ID), at, table.Exists()))
+	if _, gone := errors.AsType[*table.ConditionError](err); gone {
+		return nil
+	}
+	return fault.Wrap("note when the bills of "+s.account.ID+" were imported", err)
 }

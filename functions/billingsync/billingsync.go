@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -32,6 +33,7 @@ type Share struct {
 	Full        bool             `json:"full,omitempty"` // every month is looked at
 	Gone        []string         `json:"gone,omitempty"`
 	Failure     *billing.Failure `json:"failure,omitempty"`
+	Notice      string           `json:"notice,omitempty"` // what differs and keeps no month from being imported
 	Done        bool             `json:"done"`
 	WaitSeconds int              `json:"waitSeconds"`
 }
@@ -41,11 +43,12 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
+	rates     *estimation.Store // of currencies
 }
 
 // Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p)}
+	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p), estimation.New(p, providers)}
 	return w.handle
 }
 
@@ -94,6 +97,8 @@ const (
 func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
+	case in.Rebuild:
+		out.Shares = append(out.Shares, Share{Input: in})
 	case in.AccountID != "":
 		a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 		if fault.Is(err, fault.NotFound) {
@@ -121,7 +126,10 @@ func (w *worker) plan(ctx context.Context, in billing.Input) (Planned, error) {
 }
 
 func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
-	if in.UploadID != "" {
+	switch {
+	case in.Rebuild:
+		return w.rebuild(ctx, in)
+	case in.UploadID != "":
 		return w.importUpload(ctx, in)
 	}
 	return w.importAccount(ctx, in)
@@ -129,6 +137,9 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
+	if in.Rebuild {
+		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
+	}
 	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
 	if in.UploadID != "" {
 		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })

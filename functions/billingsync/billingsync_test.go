@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/functions/billing"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -21,6 +22,9 @@ func TestConnecting_ImportsThirteenMonthsByItself(t *testing.T) {
 			got := s.status()
 			if got.Status != "ok" || got.MonthsBackfilled != 13 || got.LastSyncedAt == nil || got.CloudAccountID != a.ID || got.Provider != "simulated" || got.Message != "" {
 				t.Errorf("%+v", got)
+			}
+			if got := apitest.Data[connection.Account](s.Call(alice, "GET /cloud-accounts/"+a.ID, nil)); got.LastSyncedAt == nil || !got.LastSyncedAt.Equal(noon) {
+				t.Errorf("the account was synchronized at %v", got.LastSyncedAt)
 			}
 			plan := s.plan(settings{"bills": form})
 			s.wantPlanted(plan)
@@ -117,7 +121,6 @@ func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
 		"brokenRow":   {"sample", "2026-11/simulated-00001.csv.gz, row 3", "12,3O"},
 		"wrongMonth":  {"sample", "2026-11/simulated-00001.csv.gz, row 3", "2026-12-01"},
 		"rows":        {"totals", "simulated of 2026-11", "the manifest lists"},
-		"total":       {"totals", "simulated of 2026-11", "the provider says"},
 		"missingFile": {"reachability", "NoSuchKey", "2026-11/simulated-00002.csv.gz"},
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -161,6 +164,27 @@ func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 	s.connect(settings{"billFault": "brokenRow", "billFaultMonth": "2026-07"})
 	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 || len(s.periods()) != 12 || !strings.Contains(got.Message, "2026-07/simulated-00001.csv.gz, row 3") {
 		t.Errorf("%+v, %d periods", got, len(s.periods()))
+	}
+}
+
+// Of a month that is closed another total refuses it; of an open one it is told, for the provider's own interface is ahead of its export.
+func TestControlTotal_RefusesAClosedMonthAndIsToldOfAnOpenOne(t *testing.T) {
+	s := newFixture(t)
+	s.connect(settings{"billFault": "total", "billFaultMonth": "2026-09"})
+	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 || !strings.Contains(got.Message, "totals: simulated of 2026-09: its files come to") {
+		t.Errorf("closed: %+v", got)
+	}
+	if _, in := s.periods()["2026-09"]; in {
+		t.Error("a closed month is in whose total is another one")
+	}
+	s = newFixture(t)
+	s.connect(settings{"billFault": "total", "billFaultMonth": "2026-11"})
+	got := s.status()
+	if got.Status != "ok" || got.MonthsBackfilled != 13 || !strings.Contains(got.Message, "2026-11: its files come to") || !strings.Contains(got.Message, "while the month is open") {
+		t.Errorf("open: %+v", got)
+	}
+	if _, in := s.periods()["2026-11"]; !in {
+		t.Error("an open month is not in")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -16,9 +17,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: billing.Worker,
 	Access: cost.Importing.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition},
+		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{
 			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+			estimation.PricePartition,  // rates of currencies
+			inventory.AccountPartition, // when its bills were last read
 		},
 	}),
 	Tasks:    []string{billing.Machine, billing.UploadMachine},

@@ -79,6 +79,12 @@ func (s *fixture) gated(ctx context.Context, input json.RawMessage) (any, error)
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	return newFixtureWith(t, nil)
+}
+
+// newFixtureWith is newFixture where there are other providers, too.
+func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
+	t.Helper()
 	clk := clock.NewManual(noon)
 	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clk)), clk: clk}
 	s.Clock = clk
@@ -88,6 +94,7 @@ func newFixture(t *testing.T) *fixture {
 	s.inbox = archive.NewFolderInbox(t.TempDir(), "http://upload.test", []byte("a key"), clk)
 	s.Inbox = s.inbox
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
+	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{
 		inventory.Connector: connector.Handler(s.Platform, providers), domain.Worker: lambdacall.Handler(s.worker),

@@ -3,6 +3,7 @@ package billingsync
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -19,7 +20,9 @@ import (
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.Step, error) {
 	b, err := s.costs.Begin(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period), Fingerprint: d.Fingerprint,
-		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export,
+		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export, Native: s.account.CloudAccountID,
+		RateOf:   s.rates.RateOf,
+		Accounts: func(ctx context.Context) ([]cost.Account, error) { return s.connected(ctx, s.in.Org) },
 	})
 	if isIn(err) {
 		return "", nil
@@ -91,11 +94,12 @@ func stepOf(got bill.Totals) billing.Step {
 	return billing.Schema
 }
 
-// Of an open month the total of the provider's own interface may be ahead of the export by this share.
+// Of an open month the total of the provider's own interface may differ from the export by this share before that is told.
 const openShare = 200
 
-// checkTotal compares what was added with what the provider's own interface says: to the cent for a closed month, within a two-hundredth for
-// an open one.
+// checkTotal compares what was added with what the provider's own interface says: a closed month that differs is refused. Of an open one the
+// interface is ahead of the export, or behind it, by hours that neither tells: a difference of more than a two-hundredth is told with the
+// account, and the month is replaced.
 func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Builder) error {
 	told, currency, ok, err := s.bills.ControlTotal(ctx, d.Period)
 	if e, is := errors.AsType[*cloud.Error](err); is && !e.Class.Retryable() {
@@ -110,15 +114,16 @@ func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Bui
 	}
 	got := b.Totals()[currency].Billed
 	off := got.Sub(want).Abs()
-	allowed := money.FromScaled(1, 2)
-	if closed := d.Final || !s.p.Clock.Now().Before(d.Period.AddDate(0, 1, 0).Add(closing)); !closed {
-		allowed = money.Sum(allowed, want.Abs().DivInt(openShare))
-	}
-	if off.Cmp(allowed) < 0 {
+	text := fmt.Sprintf("%s: its files come to %s %s, the provider says %s", name(d), got.Fixed(2), currency, want.Fixed(2))
+	closed := d.Final || !s.p.Clock.Now().Before(d.Period.AddDate(0, 1, 0).Add(closing))
+	switch {
+	case off.Cmp(money.FromScaled(1, 2)) < 0, !closed && off.Cmp(want.Abs().DivInt(openShare)) < 0:
 		return nil
+	case closed:
+		return fault.New(fault.Invalid, "%s; the month stays as it was", text)
 	}
-	return fault.New(fault.Invalid, "%s: its files come to %s %s, the provider says %s; the month stays as it was",
-		name(d), got.Fixed(2), currency, want.Fixed(2))
+	s.in.Notice = text + ", which may be ahead of them while the month is open"
+	return nil
 }
 
 // closing is after how long the total of a month that is over is certain.

@@ -42,11 +42,25 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 		return in, err
 	}
 	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*cost.Builder{}}
+	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
+		return in, err
+	}
 	if err = r.read(ctx); err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
 		return in, err
 	}
 	in.Done = true
 	return in, errors.Join(w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }), w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, u.ID)))
+}
+
+// nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.
+func (w *worker) nativeOf(ctx context.Context, org, accountID string) (string, error) {
+	all, err := w.connected(ctx, org)
+	for _, a := range all {
+		if a.ID == accountID {
+			return a.Native, err
+		}
+	}
+	return "", err
 }
 
 // awaitUpload has the machine come back: soon at first, for most upload at once.
@@ -67,6 +81,7 @@ type uploaded struct {
 	in     billing.Input
 	upload billing.Upload
 	size   int64
+	native string // the account, as its provider names it; empty of a vendor that is none
 
 	rows   int64
 	months map[cost.Month]*cost.Builder // nil of a month that is in: an earlier try came so far
@@ -120,7 +135,9 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*cost.Builder, 
 	}
 	b, err := r.costs.Begin(ctx, cost.Import{
 		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month, Fingerprint: "upload:" + r.upload.ID,
-		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName,
+		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName, Native: r.native,
+		RateOf:   r.rates.RateOf,
+		Accounts: func(ctx context.Context) ([]cost.Account, error) { return r.connected(ctx, r.in.Org) },
 	})
 	if errors.Is(err, cost.ErrSame) {
 		b, err = nil, nil

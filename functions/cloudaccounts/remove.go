@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -118,7 +119,11 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
 		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID), connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), ws...)
+	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now()) // its bills give way to those of accounts that are still connected
+	if err != nil {
+		return j, err
+	}
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix), append(ws, rebuilt)...)
 	if _, ok := errors.AsType[*table.ConditionError](err); ok {
 		return j, fault.New(fault.Conflict, "the account was changed by somebody else meanwhile: read it again")
 	}

@@ -13,7 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "pricesync",
 	Access: table.Access{
-		Reads: []table.Partition{identity.DirectoryPartition},
+		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{
 			estimation.PricePartition, inventory.IndexPartition, inventory.ChunkPartition, cost.Partition, cost.ChunkPartition,
 		},

@@ -288,3 +288,31 @@ func TestSyncPrices_ShowsWhatWasBilledBesideTheEstimate(t *testing.T) {
 		t.Errorf("the export:\n%s", csv)
 	}
 }
+
+// A tax that the bill has behind its last day of usage is on the bill, and no part of what is estimated of that day.
+func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
+	f := newFixture(t)
+	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
+	march := cost.MonthOf(f.Clock.Now())
+	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
+		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: march, Fingerprint: "taxed", DeliveredAt: f.Clock.Now(),
+	})
+	f.Must(err)
+	for category, at := range map[string]int{focus.Usage: 1, focus.Tax: 9} {
+		amount := money.FromInt(1000)
+		f.Must(b.Add(&focus.Charge{
+			ProviderName: "AWS", ChargePeriodStart: march.Start().AddDate(0, 0, at-1), ChargeCategory: category, BillingCurrency: "USD",
+			BilledCost: amount, EffectiveCost: amount, ListCost: amount,
+		}))
+	}
+	_, err = b.Commit(f.In(apitest.Org))
+	f.Must(err)
+	for range 3 {
+		f.Clock.Advance(24 * time.Hour)
+		_, err = f.sync()
+		f.Must(err)
+	}
+	if got, _ := f.days(9, 9); got != "1000.0000" {
+		t.Errorf("the day of the tax costs %s", got)
+	}
+}

@@ -3,7 +3,6 @@ package reports
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -57,16 +56,15 @@ func (s *service) months(ctx context.Context, from, to time.Time) ([]cost.Summar
 	return out, err
 }
 
-// balanced returns err, of which it leaves a metric: whoever asks gets a 500 rather than a wrong number, and somebody has to look.
+// balanced returns err, which it tells the log: whoever asks gets a 500 rather than a wrong number, and an alarm has somebody look.
 func (s *service) balanced(ctx context.Context, err error) error {
 	if err != nil {
-		s.p.Log.LogAttrs(ctx, slog.LevelWarn, "a report does not add up", append(s.p.Metrics(s.p.Clock.Now(), unbalanced),
-			slog.Int(unbalanced, 1), slog.String("org", callerOrg(ctx)))...)
+		s.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", callerOrg(ctx), "error", err.Error())
 	}
 	return err
 }
 
-// unbalanced is the metric of reports that did not add up.
+// unbalanced is the key of the log by which template.yaml counts reports that did not add up.
 const unbalanced = "unbalancedReports"
 
 func checkAnswer(a *cost.Answer, daily bool) error {

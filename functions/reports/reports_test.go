@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -113,12 +115,20 @@ func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
 
 func TestReports_ThatDoNotAddUpAreRefused(t *testing.T) {
 	a := newFixture(t)
+	var log bytes.Buffer
+	a.Platform.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	a.onCrooked()
 	for _, path := range []string{
+		"/reports/trends.svg", "/reports/costs/breakdown.svg", "/reports/tags/trends?tag_key=env", "/reports/tags/env/values/prod/resources", "/reports/unit-metrics?period=2026-03", "/reports/teams/" + a.web + "/resources",
+		"/reports/export?from=2026-03-01&to=2026-04-01", "/reports/teams/unassigned",
 		"/reports/summary", "/reports/trends", "/reports/costs/resources", "/reports/costs/breakdown", "/reports/providers/summary", "/reports/snapshots",
 		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/tags", "/reports/tags/env", "/reports/summary?filter[region]=eu-west-1",
 	} {
+		log.Reset()
 		a.get(path).Want(http.StatusInternalServerError, "internal error")
+		if !strings.Contains(log.String(), `"unbalancedReports":1`) {
+			t.Errorf("%s: the log has nothing for the alarm: %s", path, log.String())
+		}
 	}
 }
 

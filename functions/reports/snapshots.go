@@ -50,7 +50,7 @@ func newSnapshot(m *cost.Summary, periods []cost.Period) (Snapshot, bool) {
 	}
 	for i := range periods {
 		p := &periods[i]
-		if p.Month != m.Month || p.Estimated {
+		if p.Month != m.Month || p.Estimated || p.Whole {
 			continue
 		}
 		if !p.Final {

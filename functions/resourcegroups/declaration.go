@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 )
 
 // Declaration is what others must know of this function.
@@ -19,6 +20,7 @@ var Declaration = platform.Declaration{
 			inventory.IndexPartition, execution.BulkGroupPartition,
 			inventory.AttachedPartition, // what a group that is deleted must not be in
 			inventory.AccountPartition,  // counts how often its resources are named
+			workqueue.Partition,         // costs are rebuilt when it has other members
 		},
 	}),
 	Samples: []string{"list"},

@@ -8,9 +8,11 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -127,10 +129,22 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	if err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.CreateGroup(ctx, callerOrg(ctx), g, places, held...); err != nil {
+	if held, err = s.andRebuild(ctx, held, true); err != nil {
+		return Group{}, err
+	}
+	if g, err = s.inventory.CreateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, places, held...); err != nil {
 		return Group{}, err
 	}
 	return s.groupWithMembers(ctx, g)
+}
+
+// andRebuild returns ws and, where a group has other members now, what has costs rebuilt.
+func (s *service) andRebuild(ctx context.Context, ws []table.Write, changed bool) ([]table.Write, error) {
+	if !changed {
+		return ws, nil
+	}
+	w, err := billing.AddRebuild(callerOrg(ctx), s.p.Clock.Now())
+	return append(ws, w), err
 }
 
 // sound brings the name into shape, and refuses a group that contradicts itself.
@@ -193,7 +207,10 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 			return Group{}, err
 		}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if held, err = s.andRebuild(ctx, held, in.Body.Members.Sent || in.Body.Selector.Sent); err != nil {
+		return Group{}, err
+	}
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	return s.groupWithMembers(ctx, g)
@@ -252,7 +269,11 @@ func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(ctx, callerOrg(ctx), g, free, unscheduled)
+	extra, err := s.andRebuild(ctx, []table.Write{free, unscheduled}, true)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
 }
 
 // unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it

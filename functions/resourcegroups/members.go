@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -189,7 +190,10 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 	if places == nil {
 		places = []inventory.GroupPlacement{}
 	}
-	if g, err = s.inventory.UpdateGroup(ctx, callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if held, err = s.andRebuild(ctx, slices.Clip(held), true); err != nil {
+		return Group{}, err
+	}
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	out, err := s.groupWithMembers(ctx, g)

@@ -6,7 +6,9 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -17,11 +19,12 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
-			inventory.ChunkPartition, budgeting.Partition,
+			inventory.ChunkPartition, budgeting.Partition, showback.Partition,
 		},
 		Writes: []table.Partition{
 			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named
+			workqueue.Partition,        // costs are rebuilt when it has changed what a team owns
 		},
 	}),
 	Samples: []string{"list"},

@@ -10,9 +10,12 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -57,12 +60,26 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if err != nil {
 		return Team{}, err
 	}
-	if t, err = s.teams.Create(ctx, callerOrg(ctx), t, slices.Concat(ownership, held, []table.Write{roster})...); err != nil {
+	rebuilt, err := s.rebuild(ctx, len(owned) > 0)
+	if err != nil {
+		return Team{}, err
+	}
+	extra := slices.Concat(ownership, held, []table.Write{roster}, rebuilt)
+	if t, err = s.teams.Create(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, extra...); err != nil {
 		return Team{}, err
 	}
 	out, err := s.teamWithMembers(ctx, t)
 	audit.NoteChange(ctx, audit.Change{Target: t.ID, After: out})
 	return out, err
+}
+
+// rebuild returns the writes that have costs rebuilt where it has changed what a team owns.
+func (s *service) rebuild(ctx context.Context, changed bool) ([]table.Write, error) {
+	if !changed {
+		return nil, nil
+	}
+	w, err := billing.AddRebuild(callerOrg(ctx), s.p.Clock.Now())
+	return []table.Write{w}, err
 }
 
 // room refuses one team too many.
@@ -213,7 +230,11 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 		}
 		extra = append(extra, ws...)
 	}
-	return s.teams.Update(ctx, callerOrg(ctx), old, d.Team, extra...)
+	rebuilt, err := s.rebuild(ctx, d.owned != nil)
+	if err != nil {
+		return old, err
+	}
+	return s.teams.Update(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, d.Team, append(extra, rebuilt...)...)
 }
 
 // tries is how often a change starts over because somebody else changed the team.
@@ -263,11 +284,15 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: before})
+	rebuilt, err := s.rebuild(ctx, true)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
 	gone := append(inventory.Disown(callerOrg(ctx), t.ID), table.Delete(rosterKey(callerOrg(ctx), t.ID)))
-	return rest.Deleted{ID: t.ID}, s.teams.Delete(ctx, callerOrg(ctx), t, gone...)
+	return rest.Deleted{ID: t.ID}, s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
 }
 
-// unused refuses to delete a team on which roles are assigned, or that budgets are for.
+// unused refuses to delete a team on which roles are assigned, that budgets are for, or that showback rules give a share.
 func (s *service) unused(ctx context.Context, teamID string) error {
 	var held []string
 	err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
@@ -277,7 +302,10 @@ func (s *service) unused(ctx context.Context, teamID string) error {
 	if err != nil {
 		return err
 	}
-	return budgeting.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), budgeting.Team, teamID)
+	if err = budgeting.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), budgeting.Team, teamID); err != nil {
+		return err
+	}
+	return showback.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), teamID)
 }
 
 // eachAssignment returns each assignment of a role on the team.

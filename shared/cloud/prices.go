@@ -21,6 +21,7 @@ type PriceUnit string
 // The units.
 const (
 	PerHour  PriceUnit = "hour"
+	Each     PriceUnit = "each"  // of a currency
 	PerMonth PriceUnit = "month" // of a gibibyte, an operation a second, or of the thing itself, as the key says
 )
 

@@ -46,12 +46,12 @@ func (t billTable) billSQL(s span) string {
 	}
 	cost := "CAST(t.cost AS NUMERIC)"
 	return fmt.Sprintf(`SELECT %s,
-  SUM(cost) AS BilledCost, SUM(cost) AS EffectiveCost, SUM(list) AS ListCost, SUM(quantity) AS PricingQuantity
+  SUM(cost) AS BilledCost, SUM(cost) AS EffectiveCost, SUM(list) AS ListCost, SUM(quantity) AS PricingQuantity, MAX(rate) AS x_CurrencyConversionRate
 FROM (
   SELECT t.billing_account_id AS BillingAccountId, t.project.id AS SubAccountId, t.project.name AS SubAccountName,
     %s AS PublisherName, t.service.description AS ServiceName, t.sku.id AS SkuId,
     IFNULL(t.location.region, t.location.location) AS RegionId, %s AS ResourceId, %s AS ResourceName,
-    t.currency AS BillingCurrency, FORMAT_TIMESTAMP('%%FT00:00:00Z', t.usage_start_time) AS ChargePeriodStart,
+    t.currency AS BillingCurrency, %s AS rate, FORMAT_TIMESTAMP('%%FT00:00:00Z', t.usage_start_time) AS ChargePeriodStart,
     FORMAT_TIMESTAMP('%%FT00:00:00Z', TIMESTAMP_ADD(t.usage_start_time, INTERVAL 1 DAY)) AS ChargePeriodEnd, %s AS Tags,
     charge.category AS ChargeCategory, charge.class AS ChargeClass, charge.price AS PricingCategory, charge.about AS ChargeDescription,
     charge.unit AS PricingUnit, charge.cost AS cost, charge.list AS list, charge.quantity AS quantity
@@ -70,6 +70,7 @@ GROUP BY %s`,
 		strings.Join(billColumns, ", "),
 		optional("seller_name", "IFNULL(t.seller_name, 'Google Cloud')", "'Google Cloud'"),
 		optional("resource", "t.resource.global_name", "''"), optional("resource", "t.resource.name", "''"),
+		optional("currency_conversion_rate", "t.currency_conversion_rate", "0"),
 		optional("tags",
 			"TO_JSON_STRING(ARRAY_CONCAT(ARRAY(SELECT STRUCT('' AS namespace, l.key AS key, l.value AS value) FROM UNNEST(t.labels) AS l), ARRAY(SELECT STRUCT(g.namespace AS namespace, g.key AS key, g.value AS value) FROM UNNEST(t.tags) AS g)))",
 			"TO_JSON_STRING(t.labels)"),

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/azure"
+	"lamplighter.dev/shared/cloud/ecb"
 	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/simulated"
@@ -31,6 +32,7 @@ func New(p *platform.Platform) cloud.Providers {
 			Store:     p.Table, Log: p.Log,
 		}),
 		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
+		ecb.Name:        ecb.New(ecb.Options{Clock: p.Clock}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

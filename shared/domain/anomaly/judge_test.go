@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -231,5 +232,16 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	parts[0].Days[28] = money.FromInt(9)
 	if _, err = s.Contributors("service_name", parts, 28); err == nil {
 		t.Error("parts of other bills are taken")
+	}
+}
+
+func TestIDOf_IsOfOneOrganizationScopeAndDay(t *testing.T) {
+	day := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
+	ids := map[string]bool{
+		IDOf("org_a", Scope{Type: Org}, day): true, IDOf("org_b", Scope{Type: Org}, day): true, IDOf("org_a", Scope{Type: Org}, day.AddDate(0, 0, 1)): true,
+		IDOf("org_a", Scope{Type: Team, ID: "x"}, day): true, IDOf("org_a", Scope{Type: Resource, ID: "x"}, day): true,
+	}
+	if len(ids) != 5 {
+		t.Errorf("five anomalies have %d ids", len(ids))
 	}
 }

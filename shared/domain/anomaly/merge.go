@@ -5,19 +5,25 @@ import (
 	"time"
 )
 
+// Judged is of which organization and day a finding is, and when it was made.
+type Judged struct {
+	Org      string
+	Day, Now time.Time
+}
+
 // Merge returns what is to be kept of a finding on a day, given what was kept of it before: the zero Record when nothing was. What somebody
 // said of it stays; one that was closed is open again. It is told of unless it continues another, or a narrower one explains it, each
 // severity once.
-func Merge(old Record, f *Finding, day, now time.Time) Record {
+func Merge(old Record, f *Finding, at Judged) Record {
 	next := old
-	next.ID, next.Type, next.ScopeID, next.Day = IDOf(f.Scope, day), f.Type, f.ID, day
+	next.ID, next.Type, next.ScopeID, next.Day = IDOf(at.Org, f.Scope, at.Day), f.Type, f.ID, at.Day
 	next.Cost, next.Baseline, next.Severity, next.NewSpend, next.Continues = f.Cost, f.Baseline, f.Severity, f.NewSpend, f.Continues
 	next.ExplainedBy = ""
 	if f.ExplainedBy != nil {
-		next.ExplainedBy = IDOf(*f.ExplainedBy, day)
+		next.ExplainedBy = IDOf(at.Org, *f.ExplainedBy, at.Day)
 	}
 	if old.Change == 0 {
-		next.CreatedAt, next.Status = now, Open
+		next.CreatedAt, next.Status = at.Now, Open
 	}
 	if old.Status == Closed {
 		next.Status, next.Reason = Open, ""
@@ -25,7 +31,7 @@ func Merge(old Record, f *Finding, day, now time.Time) Record {
 	if f.Tells() && next.Status != Expected && !toldAtLeast(old.Told, f.Severity) {
 		next.Told = append(slices.Clone(old.Told), f.Severity)
 	}
-	next.UpdatedAt = now
+	next.UpdatedAt = at.Now
 	return next
 }
 

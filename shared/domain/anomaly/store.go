@@ -68,9 +68,9 @@ func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bo
 	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource && resources.HasUID(r.ScopeID)
 }
 
-// IDOf returns the id of the anomaly of a scope and day: there is one.
-func IDOf(s Scope, day time.Time) string {
-	return id.Derived("ano", day, string(s.Type)+"/"+s.ID)
+// IDOf returns the id of the anomaly of a scope of an organization and day: there is one.
+func IDOf(org string, s Scope, day time.Time) string {
+	return id.Derived("ano", day, org+"/"+string(s.Type)+"/"+s.ID)
 }
 
 // Key returns where an anomaly is stored; they lie in the order of their days.

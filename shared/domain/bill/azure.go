@@ -23,6 +23,7 @@ type azureLayout struct {
 
 	cost, listPrice, list money.Amount
 	listFilled            bool
+	rate                  usdRate
 }
 
 func newAzureLayout() layout { return &azureLayout{billed: true, effective: true} }
@@ -34,6 +35,7 @@ func (l *azureLayout) bindings([]string) []binding {
 		told(amount(&l.list, "PayGCostInBillingCurrency"), &l.listFilled), amount(&l.listPrice, "PayGPrice"),
 		needed(text(&c.BillingCurrency, "BillingCurrency", "BillingCurrencyCode", "Currency")),
 		text(&l.pricingCurrency, "PricingCurrency"),
+		amount(&l.rate.perDollar, "ExchangeRatePricingToBilling", "ExchangeRate"), amount(&l.rate.inDollars, "CostInUSD", "PreTaxCostInUSD"),
 		needed(at(&c.ChargePeriodStart, "Date", "UsageDateTime")), at(&c.BillingPeriodStart, "BillingPeriodStartDate"),
 		text(&c.BillingAccountID, "BillingAccountId"), text(&c.SubAccountID, "SubscriptionId", "SubscriptionGuid"),
 		text(&c.SubAccountName, "SubscriptionName"), text(&c.PublisherName, "PublisherName"), text(&c.InvoiceID, "InvoiceId"),
@@ -58,6 +60,10 @@ func (l *azureLayout) emit(to *reading) error {
 	}
 	c.RegionID = azureRegion(c.RegionID)
 	c.ResourceType = firstFilled(c.ResourceType, azureType(c.ResourceID))
+	if l.pricingCurrency != "USD" {
+		l.rate.perDollar = money.Amount{} // it is one between other currencies
+	}
+	c.USDRate = l.rate.of(&l.cost)
 	l.categorize()
 	l.price()
 	return to.put(c)

@@ -11,9 +11,11 @@ import (
 
 // focusLayout is FOCUS 1.0 to 1.2: its columns are those of a charge.
 type focusLayout struct {
-	row   focus.Charge
-	exact string       // amounts that their columns do not hold: see lineItem
-	out   focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
+	row             focus.Charge
+	pricingCurrency string
+	rate            usdRate      // of the columns that Azure, and our question to Google's table, add
+	exact           string       // amounts that their columns do not hold: see lineItem
+	out             focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
 }
 
 func newFOCUSLayout() layout { return &focusLayout{} }
@@ -34,6 +36,8 @@ func (l *focusLayout) bindings([]string) []binding {
 		text(&c.ResourceID, "ResourceId"), text(&c.ResourceName, "ResourceName"), text(&c.ResourceType, "ResourceType"),
 		text(&c.SkuID, "SkuId"), text(&c.PricingCategory, "PricingCategory"), text(&c.Unit, "PricingUnit"),
 		text(&c.CommitmentID, "CommitmentDiscountId"), text(&c.CommitmentStatus, "CommitmentDiscountStatus"),
+		text(&l.pricingCurrency, "x_PricingCurrency", "PricingCurrency"), amount(&l.rate.perDollar, "x_BillingExchangeRate", "x_CurrencyConversionRate"),
+		amount(&l.rate.inDollars, "x_BilledCostInUsd"),
 		tags(&c.Tags, "Tags"), text(&l.exact, "x_ExactAmounts"),
 	}
 }
@@ -46,6 +50,10 @@ func (l *focusLayout) emit(to *reading) error {
 		return fault.New(fault.Invalid, "column \"ChargeCategory\": %.40q is none of Usage, Purchase, Tax, Credit, Adjustment", l.row.ChargeCategory)
 	}
 	l.out = l.row
+	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {
+		l.rate.perDollar = money.Amount{} // it is one between other currencies
+	}
+	l.out.USDRate = l.rate.of(&l.out.BilledCost)
 	if l.exact != "" {
 		if err := l.setExact(); err != nil {
 			return err

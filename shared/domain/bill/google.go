@@ -17,6 +17,7 @@ type googleLayout struct {
 	cost money.Amount
 
 	costType, seller string
+	rate             usdRate
 	listCost         money.Amount
 	listFilled       bool
 	labels, tags     []focus.Tag
@@ -46,7 +47,7 @@ func (l *googleLayout) bindings([]string) []binding {
 	c := &l.row
 	return []binding{
 		needed(amount(&l.cost, "cost")), told(amount(&l.listCost, "cost_at_list"), &l.listFilled),
-		needed(text(&c.BillingCurrency, "currency")), text(&l.costType, "cost_type"),
+		needed(text(&c.BillingCurrency, "currency")), amount(&l.rate.perDollar, "currency_conversion_rate"), text(&l.costType, "cost_type"),
 		needed(at(&c.BillingPeriodStart, "invoice.month")),
 		needed(at(&c.ChargePeriodStart, "usage_start_time")), at(&c.ChargePeriodEnd, "usage_end_time"),
 		text(&c.BillingAccountID, "billing_account_id"), needed(text(&c.SubAccountID, "project.id")),
@@ -86,6 +87,7 @@ func (l *googleLayout) emit(to *reading) error {
 func (l *googleLayout) describe() {
 	l.out = l.row
 	c := &l.out
+	c.USDRate = l.rate.of(&l.cost)
 	c.ProviderName, c.InvoiceIssuerName = "Google Cloud", "Google Cloud"
 	c.PublisherName = firstFilled(l.seller, "Google Cloud")
 	c.Tags = l.labels

@@ -27,6 +27,7 @@ type Input struct {
 	JobID     string `json:"jobID"`
 	AccountID string `json:"accountID,omitempty"` // only those of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
+	Rebuild   bool   `json:"rebuild,omitempty"`   // no bill: costs are rebuilt after what they are shown by
 }
 
 // Organisation returns the organization that the input belongs to.
@@ -112,7 +113,7 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	done := workqueue.RemoveWork(in.JobID)
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var err error
-	if in.AccountID == "" && in.UploadID == "" {
+	if in.AccountID == "" && in.UploadID == "" && !in.Rebuild {
 		ended := table.Update(RunKey(in.Org), []table.Change{table.Set("endedAt", p.Clock.Now())}, table.Equal("jobID", in.JobID))
 		err = p.Table.Transact(ctx, ended, done)
 		if _, other := errors.AsType[*table.ConditionError](err); !other {

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -98,8 +99,12 @@ func (s *Store) Ask(ctx context.Context, org string, q Question) (Answer, error)
 
 // ask answers a question of periods that were read.
 func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Question) (Answer, error) {
+	spans, err := spansOf(pointers, &q)
+	if err != nil {
+		return Answer{}, fmt.Errorf("find out which bills of %s count: %w", org, err)
+	}
 	t := newTally(&q)
-	for _, some := range batches(spansOf(pointers, &q), t) {
+	for _, some := range batches(spans, t) {
 		if err := s.count(ctx, org, some.pieces, t); err != nil {
 			return Answer{}, err
 		}

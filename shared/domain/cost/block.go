@@ -99,7 +99,7 @@ func (b *lineBlock) word(dim string) column {
 	case ProviderDim:
 		return column{names: []string{b.pointer.Provider}}
 	case AccountDim:
-		return column{names: []string{b.pointer.AccountID}}
+		return b.accounts()
 	case ResourceDim:
 		return b.nth(resourceFamily, 0)
 	case TeamDim:
@@ -120,6 +120,19 @@ func (b *lineBlock) word(dim string) column {
 		}
 	}
 	return column{values, tags.codes}
+}
+
+// accounts returns the column of the accounts that the lines are of.
+func (b *lineBlock) accounts() column {
+	if len(b.pointer.Members) == 0 {
+		return column{names: []string{b.pointer.AccountID}}
+	}
+	subs := b.nth(wordsFamily, subAccountWord)
+	out := column{make([]string, len(subs.names)), subs.codes}
+	for i, sub := range subs.names {
+		out.names[i] = b.pointer.accountOf(sub)
+	}
+	return out
 }
 
 // native returns what the bill calls the resources.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -20,7 +19,9 @@ type Builder struct {
 	old     pointer // the zero one when the period is new
 	lines   lines
 	totals  map[string]*Totals
-	through int // the last day with usage, from 0; -1 when there is none
+	own     map[string]ownRate // by currency
+	shared  string             // the billing account of charges that name no sub-account
+	through int                // the last day with usage, from 0; -1 when there is none
 }
 
 // Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.
@@ -90,6 +91,9 @@ func (b *Builder) Add(c *focus.Charge) error {
 		return fault.New(fault.Invalid, "a charge of %s names no currency", c.ChargePeriodStart.Format(time.DateOnly))
 	}
 	b.lines.add(c, n)
+	if c.SubAccountID == "" && b.shared == "" {
+		b.shared = strings.Clone(c.BillingAccountID)
+	}
 	if c.ChargeCategory == focus.Usage {
 		b.through = max(b.through, n)
 	}
@@ -98,6 +102,7 @@ func (b *Builder) Add(c *focus.Charge) error {
 		t = &Totals{}
 		b.totals[strings.Clone(c.BillingCurrency)] = t
 	}
+	b.noteRate(c)
 	t.Rows++
 	t.Billed.Increase(&c.BilledCost)
 	t.Effective.Increase(&c.EffectiveCost)
@@ -144,7 +149,7 @@ func (b *Builder) period(generation string) Period {
 	p := Period{
 		AccountID: in.AccountID, Provider: in.Provider, Month: in.Month, Estimated: in.Estimated, Generation: generation,
 		Fingerprint: in.Fingerprint, DeliveredAt: in.DeliveredAt.UTC(), ImportedAt: b.store.clock.Now().UTC(), Final: in.Final,
-		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(), Rates: maps.Clone(in.Rates),
+		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(), Native: in.Native,
 	}
 	for _, t := range p.ByCurrency {
 		p.Rows += t.Rows

@@ -39,13 +39,20 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
 	generation := s.newGeneration()
 	next := pointer{Period: b.period(generation), Stamps: generation}
-	if err := s.announce(ctx, org, generation); err != nil {
+	var err error
+	if next.Rates, err = b.rates(ctx); err != nil {
 		return Period{}, err
 	}
-	if err := b.write(ctx, &next); err != nil {
+	if err = next.describe(ctx, b); err != nil {
+		return Period{}, err
+	}
+	if err = s.announce(ctx, org, generation); err != nil {
+		return Period{}, err
+	}
+	if err = b.write(ctx, &next); err != nil {
 		return Period{}, fmt.Errorf("write %s of %s: %w", b.in.Month, b.in.AccountID, err)
 	}
-	if err := b.swap(ctx, next); err != nil {
+	if err = b.swap(ctx, next); err != nil {
 		return Period{}, err
 	}
 	if b.in.Unsummarized {
@@ -86,21 +93,22 @@ func (b *Builder) write(ctx context.Context, next *pointer) error {
 	if err != nil {
 		return err
 	}
-	st, err := b.store.newStamper(ctx, b.in.Org, b.in.AccountID, &b.old, d)
+	st, err := b.store.newStamper(ctx, b.in.Org, &b.old, d)
 	if err != nil {
 		return err
 	}
+	st.of = next
 	b.lines.sort()
-	stamps, roll := map[uint32]stamp{}, newRollup()
+	stamps, roll := map[[2]uint32]stamp{}, newRollup()
 	out := writing{store: b.store, org: b.in.Org, generation: next.Generation}
 	for some := range slices.Chunk(b.lines.all, blockLines) {
 		e := encoding{words: &b.lines.words, days: b.in.Month.Days(), cells: out.cells}
 		for i := range some {
-			n := some[i].key[resourceWord]
-			if _, ok := stamps[n]; !ok {
-				stamps[n] = st.stamp(b.lines.names[n])
+			at := [2]uint32{some[i].key[subAccountWord], some[i].key[resourceWord]}
+			if _, ok := stamps[at]; !ok {
+				stamps[at] = st.stamp(billedAs{b.lines.names[at[0]], b.lines.names[at[1]]})
 			}
-			e.lines = append(e.lines, stamped{&some[i], stamps[n]})
+			e.lines = append(e.lines, stamped{&some[i], stamps[at]})
 		}
 		made, err := out.block(ctx, e.families(), chunkNames{chunkName, len(next.Blocks), len(e.lines)})
 		if err != nil {

@@ -3,6 +3,7 @@
 package cost
 
 import (
+	"context"
 	"time"
 
 	"lamplighter.dev/shared/foundation/fault"
@@ -25,7 +26,7 @@ var Metrics = []Metric{Billed, Effective, List}
 // The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent value is "".
 const (
 	ProviderDim   = "provider"
-	AccountDim    = "cloud_account_id" // ca_…, whose bill it is on
+	AccountDim    = "cloud_account_id" // ca_…: the account that it is of when that is connected, else whose bill it is on
 	SubAccountDim = "sub_account_id"   // account, subscription or project, as the bill names it
 	RegionDim     = "region"
 	TypeDim       = "resource_type" // ours where the resource is known, else the vendor's word
@@ -55,16 +56,21 @@ const USD = "USD"
 type Import struct {
 	Org         string
 	AccountID   string
+	Native      string // the account as its provider names it; empty when nothing else can tell of the same charges
 	Provider    string // aws gcp azure kubernetes simulated other
 	Month       Month
 	Estimated   bool      // of our own estimate, not of a bill: read only for days behind what is billed
 	Fingerprint string    // of the content: the same one changes nothing
 	DeliveredAt time.Time // an earlier one never replaces a later one
 	Final       bool      // the provider has closed the period
-	// Rates tell USD per unit of other currencies. Without one the amounts are kept and told, but never converted.
+	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell. Without a rate amounts are kept
+	// and told, but never converted.
 	Rates  map[string]Rate
+	RateOf RateOf
 	Source string
 	Export string
+	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill count for it.
+	Accounts func(context.Context) ([]Account, error)
 	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
 	// Summaries is slow, and right.
 	Unsummarized bool
@@ -105,6 +111,40 @@ type Period struct {
 	BilledThrough  time.Time         `json:"billedThrough,omitzero"`  // the last day with usage
 	SettledThrough time.Time         `json:"settledThrough,omitzero"` // the last day that is complete: usage of two days before the delivery, or the period when it is closed
 	Rates          map[string]Rate   `json:"rates,omitempty"`
+	Native         string            `json:"native,omitempty"`
+	Gone           bool              `json:"gone,omitempty"`    // its account is not connected any more
+	Members        map[string]string `json:"members,omitempty"` // the other connected accounts on the bill, by sub-account
+	// Superseded tells which sub-accounts count on the bills of other accounts, and of which; Whole that all do, so that nothing of the period
+	// counts. Periods works it out.
+	Superseded map[string]string `json:"-"`
+	Whole      bool              `json:"-"`
+}
+
+// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count on another bill.
+func (p *Period) Accounts() []string {
+	if p.Whole {
+		return nil
+	}
+	out := []string{p.AccountID}
+	for sub, accountID := range p.Members {
+		if p.Superseded[sub] == "" {
+			out = append(out, accountID)
+		}
+	}
+	return out
+}
+
+// Bills reports whether the period tells what an account costs: as its own bill, or as that of who pays for it.
+func (p *Period) Bills(accountID string) bool {
+	if p.AccountID == accountID {
+		return true
+	}
+	for _, member := range p.Members {
+		if member == accountID {
+			return true
+		}
+	}
+	return false
 }
 
 // Why an import is not begun, or not committed. Both are fault.Conflict.

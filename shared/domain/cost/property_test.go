@@ -109,7 +109,7 @@ func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
 			}
 			if round == 3 {
 				s.own("team_b", int64(len(dim)), "i-2")
-				s.Must(s.store.Rebuild(s.ctx, testOrg))
+				s.Must(s.store.Rebuild(s.ctx, testOrg, nil))
 			}
 			if t.Failed() {
 				t.Fatalf("round %d: by %s, %+v", round, dim, q)
@@ -280,7 +280,7 @@ func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
 		s.own("team_b", 2, "i-0", "i-2")
 		for _, rebuilt := range []bool{false, true} {
 			if rebuilt {
-				s.Must(s.store.Rebuild(s.ctx, testOrg))
+				s.Must(s.store.Rebuild(s.ctx, testOrg, nil))
 			}
 			pointers, err := s.store.readPointers(s.ctx, testOrg, march, march)
 			s.Must(err)

@@ -9,11 +9,13 @@ import (
 
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and makes the summaries of the months anew;
-// without months, of all. It may be repeated, and be killed anywhere.
-func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error {
+// Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and of all periods which accounts
+// are connected; and makes the summaries of what has changed anew. Without accounts, what is known of these stays; without months, all are
+// looked at. It may be repeated, and be killed anywhere.
+func (s *Store) Rebuild(ctx context.Context, org string, accounts []Account, months ...Month) error {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {
 		return err
@@ -29,19 +31,56 @@ func (s *Store) Rebuild(ctx context.Context, org string, months ...Month) error 
 			continue
 		}
 		touched[p.Month] = true
-		if err = s.restamp(ctx, org, p, d); err != nil {
-			return fmt.Errorf("stamp %s of %s anew: %w", p.Month, p.AccountID, err)
+		if err = s.rebuildPeriod(ctx, org, p, rebuilding{d, accounts}); err != nil {
+			return fmt.Errorf("rebuild %s of %s: %w", p.Month, p.AccountID, err)
 		}
 	}
 	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
 }
 
-// restamp writes the stamps of a period anew, if they are others. An import that comes between has newer ones anyway.
+// rebuilding is what periods are rebuilt after.
+type rebuilding struct {
+	directory *inventory.Directory
+	accounts  []Account // nil when nobody says
+}
+
+// rebuildPeriod rebuilds a period; one that is imported meanwhile again, for the import may have begun before what it is rebuilt after.
+func (s *Store) rebuildPeriod(ctx context.Context, org string, p *pointer, after rebuilding) error {
+	for range swapTries {
+		err := s.reconnect(ctx, org, p, after.accounts)
+		if err == nil {
+			err = s.restamp(ctx, org, p, after.directory)
+		}
+		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
+			return err
+		}
+		if *p, err = table.Read[pointer](ctx, s.table, periodKey(org, p.Month, p.AccountID, p.Estimated)); err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.Unavailable, "it is being imported by many at once; try again")
+}
+
+// reconnect notes in a period which accounts are connected now.
+func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts []Account) error {
+	next := *p
+	changed, err := next.connect(accounts)
+	if err != nil || !changed {
+		return err
+	}
+	next.Seq++
+	if err = s.point(ctx, org, p, &next); err == nil {
+		*p = next
+	}
+	return err
+}
+
+// restamp writes the stamps of a period that is not closed anew, if they are others.
 func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventory.Directory) error {
 	if p.Final {
 		return nil
 	}
-	st, err := s.newStamper(ctx, org, p.AccountID, p, d)
+	st, err := s.newStamper(ctx, org, p, d)
 	if err != nil || !st.changes() {
 		return err
 	}
@@ -61,11 +100,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	if err = out.writing.rollup(ctx, out.roll, &next); err != nil {
 		return err
 	}
-	err = s.point(ctx, org, p, &next)
-	if _, moved := errors.AsType[*table.ConditionError](err); moved {
-		return nil
-	}
-	return err
+	return s.point(ctx, org, p, &next)
 }
 
 // restamping is new stamps on their way to the table, and the rollup that they make.
@@ -82,21 +117,30 @@ func (r *restamping) block(ctx context.Context, at place) (block, error) {
 	if err != nil {
 		return block{}, err
 	}
-	native, columns := b.native(), stampColumns{}
-	stamps := make([]stamp, len(native.names))
-	for i, name := range native.names {
-		stamps[i] = r.stamper.stamp(name)
-	}
+	columns, stampOf := stampColumns{}, r.stampsOf(b)
 	for i := range b.lines {
-		columns.add(&stamps[native.code(i)])
+		columns.add(stampOf(i))
 	}
-	b.rollInto(r.roll, func(i int) *stamp { return &stamps[native.code(i)] })
+	b.rollInto(r.roll, stampOf)
 	if err = b.check(); err != nil {
 		return block{}, err
 	}
 	made := block{at.block().Lines, maps.Clone(at.block().Parts)}
 	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), columns.content()})
 	return made, err
+}
+
+// stampsOf returns what says the stamp of a line of a block.
+func (r *restamping) stampsOf(b *lineBlock) func(line int) *stamp {
+	sub, native, stamps := b.word(SubAccountDim), b.native(), map[[2]uint32]*stamp{}
+	return func(i int) *stamp {
+		at := [2]uint32{sub.code(i), native.code(i)}
+		if stamps[at] == nil {
+			st := r.stamper.stamp(billedAs{sub.name(i), native.name(i)})
+			stamps[at] = &st
+		}
+		return stamps[at]
+	}
 }
 
 // rollInto counts the lines of a block that was read.

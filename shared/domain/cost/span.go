@@ -1,43 +1,50 @@
 package cost
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // span is the days of a period that a question asks for.
 type span struct {
 	pointer  *pointer
-	from, to int // days of the month, from 0; to is exclusive
-	offset   int // of the first one among the days of the question
+	left     map[string]string // the sub-accounts that are left out, as they count on another bill
+	from, to int               // days of the month, from 0; to is exclusive
+	offset   int               // of the first one among the days of the question
 }
 
 // whole reports whether it is all days of the month, so that the sums of the month tell it.
 func (s *span) whole() bool { return s.from == 0 && s.to == s.pointer.Month.Days() }
 
-// spansOf returns which days of which periods a question is about. Estimates count only on days behind what is billed in their account.
-func spansOf(pointers []pointer, q *Question) []span {
-	type period struct {
-		month   Month
-		account string
+// spansOf returns which days of which periods a question is about. A sub-account counts on one bill of a month, and estimates on days behind what
+// is billed of their account.
+func spansOf(pointers []pointer, q *Question) ([]span, error) {
+	of, err := newSources(pointers)
+	if err != nil {
+		return nil, err
 	}
-	billed := map[period]*pointer{}
+	own := map[chargedOn]*pointer{} // of accounts that nothing else can bill
 	for i := range pointers {
 		if p := &pointers[i]; !p.Estimated {
-			billed[period{p.Month, p.AccountID}] = p
+			own[chargedOn{month: p.Month, account: p.AccountID}] = p
 		}
 	}
 	var out []span
 	for i := range pointers {
 		p := &pointers[i]
+		left, whole := of.superseded(p)
 		from, to := later(q.From, p.Month.Start()), earlier(q.To, p.Month.End())
-		if bill := billed[period{p.Month, p.AccountID}]; p.Estimated && bill != nil {
+		if bill := cmp.Or(of.billOf(p), own[chargedOn{month: p.Month, account: p.AccountID}]); p.Estimated && bill != nil {
 			from = later(from, bill.estimatedFrom())
 		}
-		if !from.Before(to) || !q.mayConcern(p) {
+		if whole || !from.Before(to) || !q.mayConcern(p) {
 			continue
 		}
 		start := p.Month.Start()
-		out = append(out, span{p, daysBetween(start, from), daysBetween(start, to), daysBetween(q.From, from)})
+		out = append(out, span{p, left, daysBetween(start, from), daysBetween(start, to), daysBetween(q.From, from)})
 	}
-	return out
+	return out, nil
 }
 
 // estimatedFrom returns the first day on which an estimate counts beside the bill.
@@ -53,7 +60,11 @@ func (p *pointer) estimatedFrom() time.Time {
 
 // mayConcern reports whether the filter leaves anything of a period, as far as the pointer tells.
 func (q *Question) mayConcern(p *pointer) bool {
-	return q.passes(ProviderDim, p.Provider) && q.passes(AccountDim, p.AccountID)
+	if !q.passes(ProviderDim, p.Provider) {
+		return false
+	}
+	listed, ok := q.Filter[AccountDim]
+	return !ok || slices.ContainsFunc(listed, p.Bills)
 }
 
 func later(a, b time.Time) time.Time {

@@ -10,48 +10,51 @@ import (
 // said of it before; a closed month keeps all that was said.
 type stamper struct {
 	directory *inventory.Directory
-	account   string
-	before    map[string]stamp // by what the bill calls the resource
+	of        *pointer // the bill
+	before    map[billedAs]stamp
 	closed    bool
 }
 
+// billedAs is what a bill calls a resource.
+type billedAs struct{ subAccount, resource string }
+
 // newStamper reads what was said in the generation that is in.
-func (s *Store) newStamper(ctx context.Context, org, accountID string, old *pointer, d *inventory.Directory) (*stamper, error) { //nolint:revive // of what, by what
+func (s *Store) newStamper(ctx context.Context, org string, old *pointer, d *inventory.Directory) (*stamper, error) {
 	before, err := s.readStamps(ctx, org, old)
-	return &stamper{d, accountID, before, old.Final}, err
+	return &stamper{d, old, before, old.Final}, err
 }
 
-func (s *stamper) stamp(billed string) stamp {
-	if billed == "" {
+func (s *stamper) stamp(billed billedAs) stamp {
+	if billed.resource == "" {
 		return stamp{}
 	}
 	before, had := s.before[billed]
 	if had && s.closed {
 		return before
 	}
-	r, known := s.directory.Find(s.account, billed)
+	r, known := s.directory.Find(s.of.accountOf(billed.subAccount), billed.resource)
 	switch {
 	case known:
 		return stamp{r.UID, r.Type, r.Region, joinSet(r.Teams), joinSet(r.Groups)}
 	case had:
 		return before
 	}
-	return stamp{uid: billed}
+	return stamp{uid: billed.resource}
 }
 
 // readStamps reads what a generation says of its resources.
-func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[string]stamp, error) {
-	out := map[string]stamp{}
+func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[billedAs]stamp, error) {
+	out := map[billedAs]stamp{}
 	for n := range p.Blocks {
-		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, resourceFamily, nativeFamily, stampFamily)
+		b, err := s.readBlock(ctx, org, place{pointer: p, n: n}, wordsFamily, resourceFamily, nativeFamily, stampFamily)
 		if err != nil {
 			return nil, err
 		}
-		native, uid := b.native(), b.word(ResourceDim)
+		sub, native, uid := b.word(SubAccountDim), b.native(), b.word(ResourceDim)
 		teams, groups := b.nth(stampFamily, teamsColumn), b.nth(stampFamily, groupsColumn)
 		kind, region := b.nth(stampFamily, kindColumn), b.nth(stampFamily, placeColumn)
 		for i := range b.lines {
-			out[native.name(i)] = stamp{uid.name(i), kind.name(i), region.name(i), teams.name(i), groups.name(i)}
+			out[billedAs{sub.name(i), native.name(i)}] = stamp{uid.name(i), kind.name(i), region.name(i), teams.name(i), groups.name(i)}
 		}
 		if err = b.check(); err != nil {
 			return nil, err

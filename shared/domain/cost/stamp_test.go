@@ -89,7 +89,7 @@ func TestStamps_OfOpenMonthsFollowTheInventory(t *testing.T) {
 
 	both := Question{From: february.Month.Start(), To: march.End(), Metric: Billed, Dims: []string{TeamDim}}
 	equal(t, "as they were at the import", rows(s.ask(both)), []string{"team_a=9"})
-	s.Must(s.store.Rebuild(s.ctx, testOrg))
+	s.Must(s.store.Rebuild(s.ctx, testOrg, nil))
 	equal(t, "the open month anew", rows(s.ask(both)), []string{"team_b=5", "team_a=4"})
 	february.Fingerprint, february.DeliveredAt = "restated", now.Add(time.Hour)
 	old.BilledCost = money.MustParse("4.5")
@@ -105,10 +105,10 @@ func TestRebuild_WritesNothingWhenNothingHasChanged(t *testing.T) {
 	s := owned(t)
 	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
 	ctx, meter := table.WithMeter(s.ctx)
-	s.Must(s.store.Rebuild(ctx, testOrg))
+	s.Must(s.store.Rebuild(ctx, testOrg, nil))
 	equal(t, "write units", meter.Usage().WriteUnits, 0)
 	s.own("team_b", 2, "i-0", "i-1")
-	s.Must(s.store.Rebuild(ctx, testOrg))
+	s.Must(s.store.Rebuild(ctx, testOrg, nil))
 	equal(t, "teams", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=2.5", "team_b=2.5"})
 }
 
@@ -118,7 +118,7 @@ func TestStamps_OfWhatTheInventoryNoLongerKnowsStay(t *testing.T) {
 	s.store = NewStore(s.Table, inventory.NewStore(tabletest.NewAt(t, s.Clock), s.Clock), s.Clock)
 	s.bring(imported("ca_1", "two", now.Add(time.Hour)), charge(1, "i-0", "EC2", "6"), charge(1, "i-9", "EC2", "2"))
 	equal(t, "teams", rows(s.ask(ofMarch(TeamDim, TypeDim))), []string{"team_a,aws-ec2=6", ",Instance=2"})
-	s.Must(s.store.Rebuild(s.ctx, testOrg))
+	s.Must(s.store.Rebuild(s.ctx, testOrg, nil))
 	equal(t, "teams after Rebuild", rows(s.ask(ofMarch(TeamDim))), []string{"team_a=6", "=2"})
 }
 

@@ -68,8 +68,10 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 // pointer is what stands for a period: which generation is in, and where its columns are.
 type pointer struct {
 	Period
-	Seq    int64   `json:"seq"`    // grows with each change, which is conditioned on it
-	Stamps string  `json:"stamps"` // the generation whose stamps, and rollup, are in: Rebuild makes new ones
+	Subs   []byte  `json:"subs,omitempty"`   // the sub-accounts on the bill, one a line, compressed; none when it is of Native alone
+	Shared string  `json:"shared,omitempty"` // the billing account of charges that name no sub-account
+	Seq    int64   `json:"seq"`              // grows with each change, which is conditioned on it
+	Stamps string  `json:"stamps"`           // the generation whose stamps, and rollup, are in: Rebuild makes new ones
 	Blocks []block `json:"blocks"`
 	Rollup []block `json:"rollup,omitempty"` // the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
 }
@@ -108,9 +110,14 @@ func (s *Store) Periods(ctx context.Context, org string) ([]Period, error) {
 	if err != nil {
 		return nil, err
 	}
+	of, err := newSources(pointers)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Period, len(pointers))
 	for i := range pointers {
 		out[i] = pointers[i].Period
+		out[i].Superseded, out[i].Whole = of.superseded(&pointers[i])
 	}
 	return out, nil
 }

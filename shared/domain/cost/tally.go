@@ -104,7 +104,7 @@ func (q *Question) passes(dim, word string) bool {
 // count counts the lines of a block that the question is about.
 func (t *tally) count(s *span, b *lineBlock) {
 	g := newGrouping(b.lines)
-	if !t.filter(g, b) {
+	if !s.keep(g, b) || !t.filter(g, b) {
 		return
 	}
 	axes := make([]axis, len(t.by))
@@ -123,6 +123,15 @@ func (t *tally) count(s *span, b *lineBlock) {
 		t.cells = t.sums.of(n, t.cells)
 		t.take(part{s, axes, g.codes(n, t.codes), 0, t.cells})
 	}
+}
+
+// keep leaves out the lines that count on another bill; false when none is left.
+func (s *span) keep(g *grouping, b *lineBlock) bool {
+	if len(s.left) == 0 {
+		return true
+	}
+	subs := b.word(SubAccountDim)
+	return g.keep(&subs, func(word string) bool { return s.left[s.pointer.holds(word)] == "" })
 }
 
 // filter leaves out the lines that the question is not about; false when none is left.

@@ -26,6 +26,9 @@ func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 	for _, p := range periods {
 		if !p.Estimated && p.Month >= month.Add(-1) {
 			b.accounts[p.AccountID] = true
+			for _, member := range p.Members {
+				b.accounts[member] = true
+			}
 		}
 	}
 	if len(b.accounts) == 0 {

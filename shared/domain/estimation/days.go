@@ -24,6 +24,10 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []inventory.Pr
 	if err != nil {
 		return fmt.Errorf("read which days of %s are billed: %w", org, err)
 	}
+	native, err := s.natives(ctx, org)
+	if err != nil {
+		return err
+	}
 	accounts := map[string][]int{}
 	for i := range all {
 		if r := &costs[i].Rate; r.Reason == "" && !r.Shared && !r.Hourly(all[i].Status).IsZero() {
@@ -33,7 +37,7 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []inventory.Pr
 	now := s.clock.Now().UTC()
 	var errs []error
 	for account, which := range accounts {
-		e := &estimate{now: now, account: account, all: all, costs: costs, which: which}
+		e := &estimate{now: now, account: account, native: native[account], all: all, costs: costs, which: which}
 		for _, m := range e.months() {
 			errs = append(errs, s.estimateMonth(ctx, org, e, m, periods))
 		}
@@ -45,9 +49,20 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []inventory.Pr
 type estimate struct {
 	now     time.Time
 	account string
+	native  string // as its provider names it
 	all     []inventory.Priceable
 	costs   []inventory.Cost
 	which   []int // of all
+}
+
+// natives returns what providers call the accounts that are connected, by id.
+func (s *Store) natives(ctx context.Context, org string) (map[string]string, error) {
+	all, err := s.inventory.ListAccounts(ctx, org)
+	out := make(map[string]string, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i].CloudAccountID
+	}
+	return out, err
 }
 
 // months are those in which yesterday and today are.
@@ -64,7 +79,7 @@ func (e *estimate) covered(m cost.Month, periods []cost.Period) (from, estimated
 	from = m.Start()
 	for _, p := range periods {
 		switch {
-		case p.AccountID != e.account || p.Month != m:
+		case p.Month != m || !p.Bills(e.account):
 		case p.Estimated:
 			estimated = p.DeliveredAt
 		case p.Final:
@@ -88,7 +103,7 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	}
 	b, err := s.costs.Begin(ctx, cost.Import{
 		Org: org, AccountID: e.account, Provider: e.all[e.which[0]].Provider, Month: m, Estimated: true,
-		Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now, Source: "estimate",
+		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now, Source: "estimate",
 	})
 	if errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) {
 		return nil // another process was faster
@@ -112,10 +127,11 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	return nil
 }
 
-// keepDays adds what was estimated of days before.
+// keepDays adds what was estimated of days before. All usage of these days is estimated, for the bill's ends before; its taxes and credits may lie
+// behind, and count on the bill.
 func (s *Store) keepDays(ctx context.Context, org string, b *cost.Builder, account string, from, to time.Time) error { //nolint:revive // which days of which account
 	had, err := s.costs.Ask(ctx, org, cost.Question{
-		From: from, To: to, Metric: cost.Billed, Daily: true, Dims: []string{cost.ResourceDim, cost.ServiceDim, cost.RegionDim, cost.ProviderDim},
+		From: from, To: to, Metric: cost.Billed, Daily: true, UsageOnly: true, Dims: []string{cost.ResourceDim, cost.ServiceDim, cost.RegionDim, cost.ProviderDim},
 		Filter: map[string][]string{cost.AccountDim: {account}},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
@@ -27,8 +28,9 @@ type Store struct {
 	inventory *inventory.Store
 	costs     *cost.Store
 
-	mu     sync.Mutex
-	tables map[Pair]keptTable
+	mu         sync.Mutex
+	tables     map[Pair]keptTable
+	triedRates time.Time
 }
 
 // keptTable is a list of prices in memory, with the change of the head that named it.
@@ -119,7 +121,7 @@ func (s *Store) update(ctx context.Context, org string, days bool) (Updated, err
 	if err = s.inventory.WriteCosts(ctx, org, costs); err != nil || !days {
 		return did, err
 	}
-	return did, s.estimateDays(ctx, org, all, costs)
+	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))
 }
 
 func (u *Updated) count(c *inventory.Cost) {
@@ -152,7 +154,8 @@ func pairsOf(all []inventory.Priceable) []Pair {
 	return slices.Collect(maps.Keys(had))
 }
 
-// Pairs returns of which providers and regions an organization has resources that can have a price.
+// Pairs returns of which providers and regions an organization has resources that can have a price, and the rates when it is billed in another
+// currency.
 func (s *Store) Pairs(ctx context.Context, org string) ([]Pair, error) {
 	had := map[Pair]bool{}
 	err := s.inventory.EachPriceable(ctx, org, func(r inventory.Priceable) {
@@ -160,6 +163,13 @@ func (s *Store) Pairs(ctx context.Context, org string) ([]Pair, error) {
 			had[pairOf(&r)] = true
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	periods, err := s.costs.Periods(ctx, org)
+	if slices.ContainsFunc(periods, func(p cost.Period) bool { return p.HasForeign() }) {
+		had[rates] = true
+	}
 	return slices.Collect(maps.Keys(had)), err
 }
 

@@ -54,9 +54,10 @@ type Charge struct {
 	ResourceType     string // in the vendor's words
 	SkuID            string
 	PricingCategory  string
-	CommitmentID     string // CommitmentDiscountId
-	CommitmentStatus string // Used or Unused
-	BillingCurrency  string // ISO 4217
+	CommitmentID     string       // CommitmentDiscountId
+	CommitmentStatus string       // Used or Unused
+	BillingCurrency  string       // ISO 4217
+	USDRate          money.Amount // what the bill says that a unit of BillingCurrency is worth in US dollars; nothing when it does not
 
 	BilledCost     money.Amount // what is invoiced
 	EffectiveCost  money.Amount // with commitments spread over what they cover

@@ -62,6 +62,25 @@ func (s Store) List(ctx context.Context, org string) ([]Saved, error) {
 	return b.Rules, err
 }
 
+// CheckUnused refuses, as fault.Conflict that names them, that a team is deleted which rules give a share. Of a team that is deleted as a rule is
+// made, the share stays with nobody.
+func (s Store) CheckUnused(ctx context.Context, org, teamID string) error {
+	all, err := s.List(ctx, org)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range all {
+		if slices.ContainsFunc(all[i].Shares, func(share Share) bool { return share.TeamID == teamID }) {
+			names = append(names, fmt.Sprintf("%.64q (%s)", all[i].Name, all[i].ID))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fault.New(fault.Conflict, "team %s has a share in the showback rules %s: change or delete these first", teamID, strings.Join(names, ", "))
+}
+
 func (s Store) read(ctx context.Context, org string) (book, error) {
 	b, err := table.Read[book](ctx, s.table, bookKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {

@@ -1,0 +1,46 @@
+package billingsync
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/connection"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// rebuildPause is after how long a rebuild that was given up is begun anew.
+const rebuildPause = time.Hour
+
+// rebuild says anew of the costs of an organization whose they are.
+func (w *worker) rebuild(ctx context.Context, in Share) (Share, error) {
+	accounts, err := w.connected(ctx, in.Org)
+	if err != nil {
+		return in, err
+	}
+	in.Done = true
+	return in, w.costs.Rebuild(ctx, in.Org, accounts)
+}
+
+// connected lists the accounts that are connected; it is never nil.
+func (w *worker) connected(ctx context.Context, org string) ([]cost.Account, error) {
+	all, err := connection.ListAccounts(ctx, w.p.Table, org)
+	out := make([]cost.Account, len(all))
+	for i := range all {
+		out[i] = cost.Account{ID: all[i].ID, Provider: all[i].Provider, Native: all[i].CloudAccountID}
+	}
+	return out, err
+}
+
+// addRebuild has costs rebuilt: who is connected has changed, or an earlier one was given up.
+func (w *worker) addRebuild(ctx context.Context, org string, at time.Time) error {
+	work, err := billing.AddRebuild(org, at)
+	if err != nil {
+		return err
+	}
+	_, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work)
+	return fault.Wrap("have the costs of "+org+" rebuilt", err)
+}

@@ -1,0 +1,124 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// RateOf tells what a unit of a currency was worth on a day; false when that is not known.
+type RateOf func(ctx context.Context, currency string, on time.Time) (Rate, bool, error)
+
+// BillsRate is the source of a rate that a bill has itself.
+const BillsRate = "bill"
+
+// ownRate is the rate that a bill tells of a currency: that of the last day with one.
+type ownRate struct {
+	usd money.Amount
+	day time.Time
+}
+
+// noteRate keeps the rate of a charge. Of several on a day the higher one is kept, so that their order does not matter.
+func (b *Builder) noteRate(c *focus.Charge) {
+	if c.USDRate.Sign() <= 0 || c.BillingCurrency == USD {
+		return
+	}
+	had, day := b.own[c.BillingCurrency], midnight(c.ChargePeriodStart)
+	if day.Before(had.day) || day.Equal(had.day) && c.USDRate.Cmp(had.usd) <= 0 {
+		return
+	}
+	if b.own == nil {
+		b.own = map[string]ownRate{}
+	}
+	b.own[c.BillingCurrency] = ownRate{c.USDRate, day}
+}
+
+// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which is no later than the
+// last one of the month.
+func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
+	out := maps.Clone(b.in.Rates)
+	if out == nil {
+		out = map[string]Rate{}
+	}
+	on := earlier(b.in.DeliveredAt, b.in.Month.End().Add(-day))
+	for currency := range b.totals {
+		own, has := b.own[currency]
+		if has {
+			out[currency] = Rate{own.usd, BillsRate, own.day.Format(time.DateOnly)}
+		}
+		if err := addRate(ctx, out, currency, asking{b.in.RateOf, on}); err != nil {
+			return nil, fmt.Errorf("read the rate of %s for %s of %s: %w", currency, b.in.Month, b.in.AccountID, err)
+		}
+	}
+	return out, nil
+}
+
+// asking is whom a rate is asked of, and of which day.
+type asking struct {
+	of RateOf
+	on time.Time
+}
+
+func addRate(ctx context.Context, to map[string]Rate, currency string, ask asking) error {
+	if _, had := to[currency]; had || currency == USD || ask.of == nil {
+		return nil
+	}
+	r, ok, err := ask.of(ctx, currency, ask.on)
+	if ok && err == nil {
+		to[currency] = r
+	}
+	return err
+}
+
+// HasForeign reports whether any of what was billed is in another currency than the US dollar.
+func (p *Period) HasForeign() bool {
+	for currency := range p.ByCurrency {
+		if currency != USD {
+			return true
+		}
+	}
+	return false
+}
+
+// AddRates adds the rates that periods lack, as these were not known when they were imported.
+func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
+	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
+	if err != nil {
+		return err
+	}
+	months := map[Month]bool{}
+	for i := range pointers {
+		p := &pointers[i]
+		next := *p
+		if next.Rates = maps.Clone(p.Rates); next.Rates == nil {
+			next.Rates = map[string]Rate{}
+		}
+		on := earlier(p.DeliveredAt, p.Month.End().Add(-day))
+		for currency := range p.ByCurrency {
+			if err = addRate(ctx, next.Rates, currency, asking{of, on}); err != nil {
+				return err
+			}
+		}
+		if len(next.Rates) == len(p.Rates) {
+			continue
+		}
+		next.Seq++
+		err = s.point(ctx, org, p, &next)
+		if _, moved := errors.AsType[*table.ConditionError](err); err != nil && !moved { // an import that was first has asked, too
+			return fmt.Errorf("add rates to %s of %s: %w", p.Month, p.AccountID, err)
+		}
+		months[p.Month] = true
+	}
+	for m := range months {
+		if err = s.summarize(ctx, org, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -86,8 +86,12 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Lis
 
 // DescribeByID is ByID with the facts, which only the record has: in the same round trips.
 func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
-	p := picking{keys: []string{id}, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true}
-	return one(id)(s.pick(ctx, org, p))
+	return one(id)(s.DescribeByIDs(ctx, org, []string{id}, sight))
+}
+
+// DescribeByIDs is ByIDs with the facts, each from its record: a round trip for a hundred.
+func (s *Store) DescribeByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
+	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
 }
 
 // one makes the only one of what was found by an id.

@@ -261,6 +261,7 @@ func known(e sampleValues) map[string][]string {
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}
 	out["authMethod"] = []string{"simulated"}
+	out["preset"] = []string{"night"}
 	out["resourceType"] = []string{"aws-ec2"}
 	out["password"] = []string{testenv.Password}
 	out["expiresAt"] = []string{clock.System{}.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
@@ -15,9 +16,16 @@ import (
 const (
 	DemoEmail    = "demo@lamplighter.example"
 	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
-	demoAccount  = "123456789012"
-	demoSize     = "200"
 )
+
+// demoAccounts are two clouds by their names: the bills of the first have the shape of AWS's reports, those of the other that of FOCUS.
+var demoAccounts = []struct {
+	name string
+	cloud.Account
+}{
+	{"Demo cloud", cloud.Account{NativeID: "123456789012", Credentials: map[string]string{"size": "200"}}},
+	{"Demo data", cloud.Account{NativeID: "210987654321", Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus"}}},
+}
 
 // DemoResource is a resource of the demo that can be stopped.
 type DemoResource struct {
@@ -29,39 +37,49 @@ type DemoResource struct {
 	Region         string `json:"region"`
 }
 
-// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization, a
-// connected account of provider simulated. It answers a running resource of it, whose UID is empty when there is none.
+// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization, two
+// connected accounts of provider simulated, and what reports of costs are about. It answers a running resource of it, whose UID is empty when
+// there is none.
 func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 	if _, err := auth.CreateVerifiedUser(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
 	}
 	c := NewClient(base)
-	if err := c.enter(ctx); err != nil {
+	org, err := c.enter(ctx)
+	if err != nil {
 		return DemoResource{}, fmt.Errorf("make the demo organization: %w", err)
 	}
-	if err := c.connect(ctx); err != nil {
-		return DemoResource{}, fmt.Errorf("connect the demo account: %w", err)
+	if err = c.connect(ctx); err != nil {
+		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
-	return s.firstRunning(ctx, c)
+	found, err := s.firstRunning(ctx, c)
+	if err != nil {
+		return DemoResource{}, err
+	}
+	if err = s.seedCosts(ctx, c, org); err != nil {
+		return DemoResource{}, fmt.Errorf("make what the demo's costs are of: %w", err)
+	}
+	return found, nil
 }
 
-// enter logs in as the demo user, into an organization that is made when the user has none.
-func (c *Client) enter(ctx context.Context) error {
+// enter logs in as the demo user, into an organization that is made when the user has none, whose id it returns.
+func (c *Client) enter(ctx context.Context) (string, error) {
 	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
-	if err != nil || len(orgs) > 0 {
-		return err
+	if err != nil {
+		return "", err
 	}
-	var org struct {
-		ID string `json:"id"`
+	if len(orgs) > 0 {
+		return orgs[0], nil
 	}
-	if err = c.Do(ctx, http.MethodPost, "/organisations", map[string]string{"name": "Demo"}, &org); err != nil {
-		return err
+	org, err := c.create(ctx, "/organisations", map[string]string{"name": "Demo"})
+	if err != nil {
+		return "", err
 	}
-	_, err = c.Login(ctx, DemoEmail, DemoPassword, org.ID)
-	return err
+	_, err = c.Login(ctx, DemoEmail, DemoPassword, org)
+	return org, err
 }
 
-// connect connects the demo account, unless one is connected.
+// connect connects the demo's accounts, unless one is connected.
 func (c *Client) connect(ctx context.Context) error {
 	var accounts struct {
 		Total int `json:"total"`
@@ -69,10 +87,15 @@ func (c *Client) connect(ctx context.Context) error {
 	if err := c.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || accounts.Total > 0 {
 		return err
 	}
-	return c.Do(ctx, http.MethodPost, "/cloud-accounts", map[string]any{
-		"provider": simulated.Name, "cloudAccountID": demoAccount, "name": "Demo cloud",
-		"authMethod": simulated.AuthMethod, "permissionLevel": "read_write", "credentials": map[string]string{"size": demoSize},
-	}, nil)
+	for _, a := range demoAccounts {
+		if _, err := c.create(ctx, "/cloud-accounts", map[string]any{
+			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name, "authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
+			"credentials": a.Credentials,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demoWait bounds how long a first start waits for the first discovery.

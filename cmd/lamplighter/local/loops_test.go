@@ -96,7 +96,7 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 		if err := s.AwaitIdle(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		var accounts struct {
@@ -104,7 +104,7 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 				LastDiscoveredAt time.Time `json:"lastDiscoveredAt"`
 			} `json:"items"`
 		}
-		if err := client.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || len(accounts.Items) != 1 {
+		if err := client.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || len(accounts.Items) != len(demoAccounts) {
 			t.Fatalf("%v, %v", accounts, err)
 		}
 		return accounts.Items[0].LastDiscoveredAt
@@ -140,7 +140,7 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 	client := NewClient(srv.URL)
 	do := func(method, path string, in any) {
 		t.Helper()
-		if err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, nil); err != nil {
@@ -236,13 +236,16 @@ func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// pass lets an hour pass for the two loops of each hour, which are the archive's and that of members, and waits for what they do.
+// hourlyLoops is how many loops look each hour: for archives, members, bills and prices.
+const hourlyLoops = 4
+
+// pass lets an hour pass for them, and waits for what they do.
 func (h *hourly) pass() {
 	h.by.Add(int64(time.Hour))
-	for range 2 {
+	for range hourlyLoops {
 		h.passes <- struct{}{}
 	}
-	for range 2 {
+	for range hourlyLoops {
 		<-h.slept
 	}
 }
@@ -263,7 +266,7 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
 	defer func() { stop(); <-done }()
-	for range 2 {
+	for range hourlyLoops {
 		<-c.slept
 	}
 	srv := httptest.NewServer(s)
@@ -274,7 +277,7 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	client := NewClient(srv.URL)
 	do := func(method, path string, in, out any) {
 		t.Helper()
-		if err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, out); err != nil {

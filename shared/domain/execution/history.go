@@ -79,6 +79,30 @@ func historyWrites(org string, c StateChange, end time.Time) ([]table.Write, err
 	return []table.Write{table.Put(it), table.Put(byResource)}, nil
 }
 
+// RecordChanges puts on record what no action of ours left, and counts it: the past of a demo.
+func RecordChanges(ctx context.Context, s table.Store, org string, changes ...StateChange) error {
+	var ws []table.Write
+	counts := map[time.Time]int64{}
+	for _, c := range changes {
+		end := Retention(0).Until(c.ChangedAt)
+		both, err := historyWrites(org, c, end)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, both...)
+		counts[end]++
+	}
+	if err := s.BatchWrite(ctx, ws...); err != nil {
+		return fmt.Errorf("record changes of states: %w", err)
+	}
+	for end, n := range counts {
+		if _, err := s.Write(ctx, CountItems(org, HistoryList, end, n, org)); err != nil {
+			return fmt.Errorf("count changes of states: %w", err)
+		}
+	}
+	return nil
+}
+
 // newChange returns the history item that an ended action leaves.
 func newChange(o Outcome) StateChange {
 	c := StateChange{

@@ -1,0 +1,75 @@
+package local
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// The simulated cloud's bills tell that what is not for production rests at weekends (shared/cloud/simulated/billrates.go): the demo has
+// the schedule that did it, disabled so that nothing stops while somebody looks around, and the changes of states of the last weekends.
+const (
+	weekends     = 8
+	weekendFrom  = 6 * time.Hour         // after Saturday has begun
+	weekendUntil = (24 + 18) * time.Hour // after Saturday has begun
+)
+
+// demoSchedule is what the demo reads of the schedule that it makes.
+type demoSchedule struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Crons []struct {
+		ID string `json:"id"`
+	} `json:"crons"`
+}
+
+func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found []resource) error {
+	var made demoSchedule
+	err := c.Do(ctx, http.MethodPost, "/schedules", map[string]any{
+		"name": "Weekends off", "description": "Disabled, so that nothing stops while you look around; the state history has what it did before", "enabled": false,
+		"crons": []map[string]string{{"cronExpression": "0 6 * * 6", "action": "stop"}, {"cronExpression": "0 18 * * 0", "action": "start"}},
+	}, &made)
+	if err != nil {
+		return err
+	}
+	var changes []execution.StateChange
+	for _, saturday := range saturdays(s.Platform.Clock.Now()) {
+		for n, r := range found {
+			if env := r.Tags["env"]; r.Status == "running" && env != "" && env != "prod" {
+				changes = append(changes, made.changes(r.UID, saturday.Add(time.Duration(n)*time.Second))...)
+			}
+		}
+	}
+	return execution.RecordChanges(table.WithOrg(ctx, org), s.Platform.Table, org, changes...)
+}
+
+// changes are the stop of something for a weekend, and its start.
+func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.StateChange {
+	out := []execution.StateChange{
+		{State: string(cloud.Stopped), ChangedAt: saturday.Add(weekendFrom)}, {State: string(cloud.Running), ChangedAt: saturday.Add(weekendUntil)},
+	}
+	for i := range out {
+		c := &out[i]
+		c.ID, c.ResourceUID, c.ScheduleID = id.New("sh", c.ChangedAt), uid, d.ID
+		c.ChangedBy = execution.ChangedBy("schedule", d.Name, d.Crons[i].ID)
+	}
+	return out
+}
+
+// saturdays returns the beginnings of the last weekends that are over.
+func saturdays(now time.Time) []time.Time {
+	at := now.UTC().Truncate(24 * time.Hour)
+	for at.Weekday() != time.Saturday || at.Add(weekendUntil).After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
+	var out []time.Time
+	for n := range weekends {
+		out = append(out, at.AddDate(0, 0, -7*n))
+	}
+	return out
+}

@@ -122,7 +122,7 @@ func TestAllocation_AddsUpHoweverItIsAsked(t *testing.T) {
 	for _, metric := range []string{"billed", "effective", "list"} {
 		total := ""
 		for _, by := range []string{"namespace", "workload", "node"} {
-			got := apitest.Data[Allocation](f.get("?limit=100&cost="+metric+"&aggregate="+by).Want(http.StatusOK))
+			got := apitest.Data[Allocation](f.get("?limit=100&cost=" + metric + "&aggregate=" + by).Want(http.StatusOK))
 			sum := money.MustParse(got.UnallocatedUSD)
 			add := func(p Parts) {
 				whole := money.MustParse(p.CostUSD)

@@ -17,7 +17,7 @@ import (
 
 // carbonNote tells in the interface description what the column of carbon holds.
 const carbonNote = " carbonKgCO2e is what a machine is estimated to have emitted in the hours of these days in which it ran, by the published coefficients of carbonSource at 50 % use of its " +
-	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours before it was discovered are not counted."
+	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours before it was discovered, or first started or stopped here, are not counted."
 
 // CarbonSource says where the coefficients of carbon estimates are from, and what they assume.
 type CarbonSource struct {
@@ -87,14 +87,16 @@ func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to 
 	if r.Status == cloud.Terminated {
 		to = earliest(to, r.LastSeenAt)
 	}
-	at := latest(from, r.DiscoveredAt)
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c execution.StateChange) bool {
 		return c.State != string(cloud.Running) && c.State != string(cloud.Stopped)
 	})
-	on, known := runs(r.Status)
-	if len(changes) > 0 {
-		on, known = changes[0].State == string(cloud.Stopped), true
+	on, known, since := false, false, r.DiscoveredAt
+	if len(changes) == 0 {
+		on, known = runs(r.Status)
+	} else {
+		on, known, since = changes[0].State == string(cloud.Stopped), true, earliest(since, changes[0].ChangedAt)
 	}
+	at := latest(from, since)
 	if !known || !at.Before(to) {
 		return 0, false
 	}

@@ -74,6 +74,10 @@ func TestRunningTime_IsOfWhatWasSeen(t *testing.T) {
 	if _, known := runningTime(r, nil, at(0), at(10)); known {
 		t.Error("what is gone, and was never started or stopped here, is said to have run or not")
 	}
+	earlier := []execution.StateChange{{State: "stopped", ChangedAt: at(0).Add(30 * time.Minute)}, {State: "running", ChangedAt: at(3)}}
+	if ran, known := runningTime(r, earlier, at(0), at(10)); !known || ran != 2*time.Hour {
+		t.Errorf("ran for %s, %v, by what is known from before it was discovered", ran, known)
+	}
 	started := []execution.StateChange{{State: "running", ChangedAt: at(2)}}
 	if ran, known := runningTime(r, started, at(0), at(10)); !known || ran != 3*time.Hour {
 		t.Errorf("ran for %s, %v", ran, known)

@@ -75,7 +75,8 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 	for _, m := range machines {
 		if ran, known := runningTime(m.Listed, of[m.UID], from, to); known {
 			kg := m.hourly.MulDiv(money.FromInt(int64(ran/time.Second)), money.FromInt(3600)).Fixed(6)
-			m.item.CarbonKgCO2e = &kg
+			hours := money.FromInt(int64(ran / time.Second)).DivInt(3600).Fixed(2)
+			m.item.CarbonKgCO2e, m.item.CarbonHours = &kg, &hours
 		}
 	}
 	return nil

@@ -45,12 +45,12 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	told := map[string]string{}
 	for _, r := range got.Items {
 		if r.CarbonKgCO2e != nil {
-			told[r.Name+" of "+r.CloudAccountID] = *r.CarbonKgCO2e
+			told[r.Name+" of "+r.CloudAccountID] = *r.CarbonKgCO2e + " in " + *r.CarbonHours
 		}
 	}
 	want := map[string]string{
-		"i-on of ca_1": "0.015526", "i-off of ca_1": "0.000000", // of ten hours; of none
-		"i-nights of ca_1": "0.004658", "i-halted of ca_1": "0.002329", // of three; of one and a half
+		"i-on of ca_1": "0.015526 in 10.00", "i-off of ca_1": "0.000000 in 0.00", // of ten hours; of none
+		"i-nights of ca_1": "0.004658 in 3.00", "i-halted of ca_1": "0.002329 in 1.50", // of three; of one and a half
 	}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", told, want)

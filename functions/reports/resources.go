@@ -23,6 +23,7 @@ type ResourceCost struct {
 	Region         string  `json:"region"`
 	CostUSD        string  `json:"costUSD" example:"12.34"`
 	CarbonKgCO2e   *string `json:"carbonKgCO2e" doc:"What it is estimated to have emitted in these days, in kilograms of CO2e; null when that is not known" example:"1.131842"`
+	CarbonHours    *string `json:"carbonHours" doc:"In how many hours it ran for that, of these days" example:"729.00"`
 	amount         money.Amount
 }
 

@@ -43,10 +43,11 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string  // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
-	Schedulable bool      // can be started and stopped
-	Rate        *Rate     // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Billed      *Invoiced // what was invoiced for it; nil when nothing was
+	ScheduleIDs []string          // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	Schedulable bool              // can be started and stopped
+	Rate        *Rate             // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
+	Billed      *Invoiced         // what was invoiced for it; nil when nothing was
+	SmartTags   map[string]string // the accepted ones; nil unless asked for
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -248,6 +249,9 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 		return nil, err
 	}
 	v.addCosts(l, &sight)
+	if err = v.addSmartTags(ctx, l, &sight); err != nil {
+		return nil, err
+	}
 	return l.out, v.annotate(l, got, &sight)
 }
 

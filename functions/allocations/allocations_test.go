@@ -3,6 +3,7 @@ package allocations
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -106,7 +107,7 @@ func TestAllocation_IsByTheFormulaOfOpenCost(t *testing.T) {
 	}
 	for what, values := range map[string][2]string{
 		"total": {got.TotalUSD, "34.21"}, "allocated": {got.AllocatedUSD, "22.26"}, "idle": {got.IdleUSD, "8.93"}, "unallocated": {got.UnallocatedUSD, "3.02"},
-		"source": {got.CostSource, "estimated"}, "unpriced": {fmt.Sprint(got.Unpriced), "[n3]"}, "nodes": {fmt.Sprint(got.Nodes), "3"},
+		"source": {got.CostSource, "estimated"}, "unpriced": {fmt.Sprint(got.Unpriced), "[n3]"}, "nodes": {strconv.Itoa(got.Nodes), "3"},
 		"cluster": {got.Items[0].ClusterName, "shop"}, "id": {got.Items[0].ClusterID, cluster}, "aggregate": {got.Aggregate, "workload"},
 	} {
 		f.Equal(what, values[0], values[1])

@@ -119,10 +119,10 @@ func (c *clusters) group(parts []allocation.Part, aggregate string) (items, idle
 	for i := range parts {
 		p := &parts[i]
 		at := place{cluster: of[p.Node].cluster}
-		switch {
-		case aggregate == byNode:
+		switch aggregate {
+		case byNode:
 			at.node = of[p.Node].Name
-		case aggregate == byWorkload:
+		case byWorkload:
 			at.namespace, at.workload = p.Namespace, p.Workload
 		default:
 			at.namespace = p.Namespace

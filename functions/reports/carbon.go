@@ -91,10 +91,9 @@ func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to 
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c execution.StateChange) bool {
 		return c.State != string(cloud.Running) && c.State != string(cloud.Stopped)
 	})
-	on, known, since := false, false, r.DiscoveredAt
-	if len(changes) == 0 {
-		on, known = runs(r.Status)
-	} else {
+	on, known := runs(r.Status)
+	since := r.DiscoveredAt
+	if len(changes) > 0 {
 		on, known, since = changes[0].State == string(cloud.Stopped), true, earliest(since, changes[0].ChangedAt)
 	}
 	at := latest(from, since)
@@ -117,11 +116,6 @@ func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to 
 
 // runs reports whether what is in a state runs; false when the state does not tell.
 func runs(s cloud.Status) (on, known bool) {
-	switch s {
-	case cloud.Running, cloud.Stopping:
-		return true, true
-	case cloud.Stopped, cloud.Starting:
-		return false, true
-	}
-	return false, false
+	on = s == cloud.Running || s == cloud.Stopping
+	return on, on || s == cloud.Stopped || s == cloud.Starting
 }

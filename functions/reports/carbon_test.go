@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 		t.Errorf("got %v, want %v", told, want)
 	}
 	a.Equal("source", got.CarbonSource.Name, "Cloud Carbon Footprint")
-	a.Equal("utilization", fmt.Sprint(got.CarbonSource.UtilizationPercent), "50")
+	a.Equal("utilization", strconv.Itoa(got.CarbonSource.UtilizationPercent), "50")
 	a.get("/reports/costs/resources?period=2026-02").Want(200, `"carbonSource"`)
 	before := a.get("/reports/costs/resources?from=2026-03-01&to=2026-03-05")
 	before.Want(200, `"carbonKgCO2e":null`)

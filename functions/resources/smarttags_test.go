@@ -17,11 +17,8 @@ func TestSmartTags_AreThoseThatWereAccepted(t *testing.T) {
 	a.Must(smart.Put(a.In(ours), ours, p))
 	told := func() string {
 		a.Helper()
-		out := ""
-		for _, r := range apitest.Data[[]Record](a.get("/resources?search=web-&limit=2")) {
-			out += fmt.Sprint(r.UID, r.SmartTags)
-		}
-		return out
+		list := apitest.Data[[]Record](a.get("/resources?search=web-&limit=2"))
+		return fmt.Sprint(list[0].UID, list[0].SmartTags, list[1].UID, list[1].SmartTags)
 	}
 	a.Equal("before anything is accepted", told(), "i-0map[]i-1map[]")
 	a.Must(smart.Accept(a.In(ours), ours, []smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID}, {UID: "i-1", Key: "kind", Value: "aws-s3", PolicyID: p.ID}}))

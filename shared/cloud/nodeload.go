@@ -33,11 +33,8 @@ type NodeLoad struct {
 
 // String returns the load as the fact of a node holds it: "shop/Deployment/web 2 0.5 1 0".
 func (l NodeLoad) String() string {
-	out := l.Namespace + "/" + l.Kind + "/" + l.Name + " " + strconv.Itoa(l.Pods)
-	for _, v := range []float64{l.Cores, l.GiB, l.GPUs} {
-		out += " " + strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
-	}
-	return out
+	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
+	return strings.Join([]string{l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores), number(l.GiB), number(l.GPUs)}, " ")
 }
 
 // ParseNodeLoad reads what String wrote.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/functions/actions"
+	"lamplighter.dev/functions/allocations"
 	"lamplighter.dev/functions/anomalies"
 	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
@@ -93,6 +94,7 @@ func All() []Function {
 		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
 		{billing.Declaration, []Group{billing.Operations}, nil},
 		{reports.Declaration, []Group{reports.Operations}, nil},
+		{allocations.Declaration, []Group{allocations.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},

@@ -56,7 +56,7 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh, "upload": upload.JobID,
 		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
-		"clusterName": "none", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
+		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	maps.Copy(e, c.budget(t, number, e["teamID"]))
@@ -172,8 +172,10 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
 			case p.Value.Required:
 				path += "?" + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
+			case recent[op.OperationID] && p.Value.Name == "from":
+				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.DateOnly) // else until now
 			case p.Value.Name == "limit":
-				path += "?limit=100"
+				path += joint(path) + "limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
 				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
@@ -191,6 +193,17 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 
 // volatile are reports that tell of what is being saved at this moment.
 var volatile = map[string]bool{"listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
+
+// recent are reports that tell of hours: how many there were until now.
+var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true, "listKubernetesAllocation": true}
+
+// joint is what is put between a path and a parameter of its query.
+func joint(path string) string {
+	if strings.Contains(path, "?") {
+		return "&"
+	}
+	return "?"
+}
 
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 

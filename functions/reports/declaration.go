@@ -18,7 +18,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "reports",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition, smarttag.Partition},
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition, execution.HistoryOfResourcePartition, smarttag.Partition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

@@ -22,16 +22,19 @@ type ResourceCost struct {
 	CloudAccountID string  `json:"cloudAccountID"`
 	Region         string  `json:"region"`
 	CostUSD        string  `json:"costUSD" example:"12.34"`
+	CarbonKgCO2e   *string `json:"carbonKgCO2e" doc:"What it is estimated to have emitted in these days, in kilograms of CO2e; null when that is not known" example:"1.131842"`
+	CarbonHours    *string `json:"carbonHours" doc:"In how many hours it ran for that, of these days" example:"729.00"`
 	amount         money.Amount
 }
 
 // ResourceCosts is a page of what resources cost.
 type ResourceCosts struct {
 	Basis
-	Items []ResourceCost `json:"items"`
-	Total int            `json:"total" doc:"How many there are on all pages"`
-	Page  int            `json:"page"`
-	Limit int            `json:"limit"`
+	CarbonSource CarbonSource   `json:"carbonSource"`
+	Items        []ResourceCost `json:"items"`
+	Total        int            `json:"total" doc:"How many there are on all pages"`
+	Page         int            `json:"page"`
+	Limit        int            `json:"limit"`
 }
 
 type resourceCostInput struct {
@@ -82,13 +85,13 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 	all := joinResources(&a)
 	sort.Apply(all)
 	items := rest.PageOf(all, page)
-	if err = s.nameResources(ctx, items.Items); err != nil {
+	if err = s.nameResources(ctx, items.Items, &q); err != nil {
 		return ResourceCosts{}, err
 	}
 	if items.Items == nil {
 		items.Items = []ResourceCost{}
 	}
-	return ResourceCosts{newBasis(&q, &a), items.Items, items.Total, items.Page, items.Limit}, nil
+	return ResourceCosts{newBasis(&q, &a), newCarbonSource(), items.Items, items.Total, items.Page, items.Limit}, nil
 }
 
 // joinResources makes one item of a resource, whatever types and regions its charges name: those of the largest one stand.
@@ -126,8 +129,8 @@ func newResourceCost(keys []string) ResourceCost {
 	return r
 }
 
-// nameResources tells of a page what the inventory knows: one or two round trips.
-func (s *service) nameResources(ctx context.Context, page []ResourceCost) error {
+// nameResources tells of a page what the inventory knows, in one or two round trips, and what its machines emitted in the days of q, in one.
+func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cost.Question) error {
 	var uids []string
 	for i := range page {
 		if page[i].ResourceUID != nil {
@@ -146,11 +149,17 @@ func (s *service) nameResources(ctx context.Context, page []ResourceCost) error 
 	for i := range found {
 		at[found[i].UID] = &found[i]
 	}
+	var machines []emitter
 	for i := range page {
-		if r := at[pointed(page[i].ResourceUID)]; r != nil {
-			page[i].ResourceID, page[i].Name = &r.ID, cmp.Or(r.Name, r.UID)
-			page[i].Type, page[i].Region = r.Type, r.Region
+		r := at[pointed(page[i].ResourceUID)]
+		if r == nil {
+			continue
+		}
+		page[i].ResourceID, page[i].Name = &r.ID, cmp.Or(r.Name, r.UID)
+		page[i].Type, page[i].Region = r.Type, r.Region
+		if m, emits := newEmitter(r, &page[i]); emits && r.CloudAccountID == page[i].CloudAccountID {
+			machines = append(machines, m)
 		}
 	}
-	return nil
+	return s.estimateCarbon(ctx, machines, q.From, q.To)
 }

@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -57,7 +56,9 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 	a := newFixture(t)
 	a.Mount(func(p *platform.Platform) *rest.Group {
 		g := rest.NewGroup("Resources")
-		(&service{p: p, inventory: inventory.New(p), most: rest.Bounds{Rows: 7}}).listOperations(g)
+		s := newService(p)
+		s.most = rest.Bounds{Rows: 7}
+		s.listOperations(g)
 		return g
 	})
 	for n := range 30 {

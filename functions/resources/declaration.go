@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -14,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "resources",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition},
+		Reads:  []table.Partition{identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition},
 		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH", workqueue.Partition},
 	}),
 	Starts:  []string{discovery.Machine},

@@ -33,7 +33,7 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 	if bounds.Rows == 0 {
 		bounds.Rows = exportRows
 	}
-	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: in.inventoryFilter(c), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
+	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: in.inventoryFilter(s.sight(c)), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
 	if err != nil {
 		return rest.Raw{}, err
 	}

@@ -58,7 +58,7 @@ func newRecord(r inventory.Listed) Record {
 	out := Record{
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
-		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: map[string]string{}, ParentUID: r.ParentUID,
+		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: orEmpty(r.SmartTags), ParentUID: r.ParentUID,
 		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
 		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
 	}
@@ -140,11 +140,11 @@ type Filters struct {
 	rest.Created
 }
 
-func (f *Filters) inventoryFilter(c identity.Caller) inventory.Filter {
+func (f *Filters) inventoryFilter(sight inventory.Visibility) inventory.Filter {
 	out := inventory.Filter{
 		Search: f.Search, Types: f.Type, Providers: f.Provider, Statuses: f.Status, Regions: f.Region, Accounts: f.CloudAccountID,
 		CreatedAfter: f.After.Time, CreatedBefore: f.Before.Time,
-		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: callerVisibility(c),
+		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight,
 	}
 	if f.Schedulable != "" {
 		yes := f.Schedulable == "true"
@@ -175,7 +175,7 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(c), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+		Filter: in.inventoryFilter(s.sight(c)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	})
 	return shownAll(found), err
 }
@@ -193,7 +193,7 @@ type summaryInput struct{ Filters }
 
 func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(c))
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c)))
 	return Summary(sum), err
 }
 
@@ -210,7 +210,7 @@ type Described struct {
 
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c))
 	return Described{newRecord(r), unpriced(r), orEmpty(map[string]any(r.Facts))}, err
 }
 
@@ -221,6 +221,6 @@ type UIDs struct {
 
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, callerVisibility(c))
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c))
 	return shownAll(found), err
 }

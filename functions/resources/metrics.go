@@ -66,7 +66,7 @@ const (
 
 func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, callerVisibility(c))
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.sight(c))
 	if err != nil {
 		return Usage{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/smarttag"
 )
 
 const (
@@ -22,12 +23,12 @@ const (
 // costNote tells in the interface description what the cost fields hold.
 const costNote = " rackRateUSD is the estimate at public prices, null where no price is known; actualUSD what was billed, null until a bill has arrived. " +
 	"sort_by=cost goes by what the last month cost, else by this month so far, else by the estimate of a month; what has neither comes first. " +
-	"smartTags are empty until there are some. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
+	"smartTags are those that were accepted and are derived still. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resources")
-	s := &service{p: p, inventory: inventory.New(p)}
+	s := newService(p)
 	s.listOperations(g)
 	s.readOperations(g)
 	s.refreshOperations(g)
@@ -38,7 +39,12 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
+	tagger    *smarttag.Tagger
 	most      rest.Bounds // of one answer of an export
+}
+
+func newService(p *platform.Platform) *service {
+	return &service{p: p, inventory: inventory.New(p), tagger: smarttag.NewTagger(smarttag.NewStore(p.Table))}
 }
 
 func (s *service) listOperations(g *rest.Group) {
@@ -101,7 +107,7 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// callerVisibility returns what the caller may see.
-func callerVisibility(c identity.Caller) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules().WithCosts()
+// sight returns what the caller may see, and that all of it is asked for.
+func (s *service) sight(c identity.Caller) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules().WithCosts().WithSmartTags(s.tagger)
 }

@@ -12,8 +12,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "smarttags",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
-		Writes: []table.Partition{smarttag.Partition},
+		Reads:  []table.Partition{inventory.AccountPartition, inventory.ChunkPartition},
+		Writes: []table.Partition{smarttag.Partition, inventory.IndexPartition},
 	}),
 	Samples: []string{"list"},
 }

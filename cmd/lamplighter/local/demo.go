@@ -18,13 +18,17 @@ const (
 	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
 )
 
-// demoAccounts are two clouds by their names: the bills of the first have the shape of AWS's reports, those of the other that of FOCUS.
+// demoAccounts are clouds by their names: the bills of the first have the shape of AWS's reports, those of the others that of FOCUS. The last one
+// has a cluster, whose costs are to be split.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
 }{
 	{"Demo cloud", cloud.Account{NativeID: "123456789012", Credentials: map[string]string{"size": "200"}}},
 	{"Demo data", cloud.Account{NativeID: "210987654321", Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus"}}},
+	{"Demo clusters", cloud.Account{NativeID: "321098765432", Credentials: map[string]string{
+		"size": "60", "seed": "3", "regions": "eu-west-1", "kinds": "aws-ec2,kubernetes-*", "bills": "focus",
+	}}},
 }
 
 // DemoAccounts returns the demo's clouds.
@@ -47,7 +51,7 @@ type DemoResource struct {
 	Region         string `json:"region"`
 }
 
-// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization, two
+// Demo makes what a newcomer tries the service with, where it is not there already: a verified user, an organization,
 // connected accounts of provider simulated, and what reports of costs are about. It answers a running resource of it, whose UID is empty when
 // there is none.
 func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {

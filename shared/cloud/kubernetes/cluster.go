@@ -57,6 +57,7 @@ type cluster struct {
 	uid     string          // of the namespace kube-system; "" until it is known
 	serves  map[string]bool // resources that not every cluster has
 	counted byNamespace     // what the namespaces held when they were last listed
+	loaded  nodeLoads       // what pods requested when they were last listed
 }
 
 // identify returns the uid of the namespace kube-system, which a cluster keeps for life.

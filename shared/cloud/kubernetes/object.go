@@ -39,6 +39,10 @@ type spec struct {
 	// of disruption budgets
 	MinAvailable   any `json:"minAvailable"`
 	MaxUnavailable any `json:"maxUnavailable"`
+	// of pods and nodes (nodes.go)
+	NodeName   string      `json:"nodeName"`
+	ProviderID string      `json:"providerID"`
+	Containers []container `json:"containers"`
 }
 
 type target struct {
@@ -60,6 +64,9 @@ type status struct {
 	Conditions   []condition `json:"conditions"`
 	LastSuccess  string      `json:"lastSuccessfulTime"`
 	LastSchedule string      `json:"lastScheduleTime"`
+	// of pods and nodes
+	ContainerStatuses []containerStatus `json:"containerStatuses"`
+	Capacity          map[string]any    `json:"capacity"`
 }
 
 func convert(from map[string]any, to *object) error {

@@ -16,10 +16,11 @@ type other struct {
 	schema.GroupVersionResource
 	kind  string // by which our type is found: "networking.k8s.io/Ingress"
 	extra bool
+	whole bool // is listed with all that it says
 }
 
 func newOther(group, version, resource, kind string) other {
-	o := other{schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, kind, false}
+	o := other{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, kind: kind}
 	if group != "" {
 		o.kind = group + "/" + kind
 	}
@@ -34,7 +35,7 @@ func (o other) ifServed() other {
 // others are what the kind "kubernetes-*" stands for: what is paid for, holds data or lets traffic in, and what bounds or scales it. Secrets
 // and ConfigMaps are not among them, for who may list them may read them; neither is what controllers make and throw away by themselves.
 var others = []other{
-	newOther("", "v1", "nodes", "Node"),
+	nodesOf,
 	newOther("", "v1", "services", "Service"),
 	newOther("", "v1", "persistentvolumes", "PersistentVolume"),
 	newOther("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
@@ -99,7 +100,13 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 		default:
 			return cloud.ResourcePage{}, errs[i]
 		}
-		out.Resources = append(out.Resources, c.foundOthers(id, o, found[i])...)
+		here := c.foundOthers(id, o, found[i])
+		if o.whole && len(here) > 0 {
+			if err := c.addNodeFacts(ctx, found[i], here, page == ""); err != nil {
+				return cloud.ResourcePage{}, err
+			}
+		}
+		out.Resources = append(out.Resources, here...)
 		if next[i] != "" {
 			after.Next[o.String()] = next[i]
 		}
@@ -130,7 +137,7 @@ func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.Resou
 	return out, nil
 }
 
-// otherPage lists no more than the names and labels of a page of what the cluster has.
+// otherPage lists a page of what the cluster has: no more than names and labels of what is not listed whole.
 func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
 	if o.extra {
 		if served, err := c.has(ctx, o.GroupVersionResource); err != nil || !served {
@@ -143,7 +150,7 @@ func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object
 	}
 	ask := func(page string) ([]byte, error) {
 		return c.raw.Get().AbsPath(root...).Param("limit", strconv.Itoa(pageSize)).Param("continue", page).
-			SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json").DoRaw(ctx)
+			SetHeader("Accept", o.accept()).DoRaw(ctx)
 	}
 	body, err := ask(page)
 	if instead := continued(err); instead != "" {

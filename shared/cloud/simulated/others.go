@@ -59,6 +59,7 @@ var collectedShares = []struct {
 	{"kubernetes-statefulset", 6},
 	{"kubernetes-cronjob", 6},
 	{"kubernetes-persistentvolumeclaim", 8},
+	{cloud.KubernetesNode, 0}, // as many as nodes.go says
 }
 
 // everyCollected is the place of the collective kind, which is none of kinds.
@@ -153,7 +154,7 @@ func (s *settings) drawnOf(n node) drawn {
 
 // factSorts are the sorts of kinds; each returns nil of a kind of another.
 var factSorts = []func(*settings, node, drawn) cloud.Facts{
-	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts, (*settings).googleFacts,
+	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts, (*settings).googleFacts, (*settings).workloadFacts,
 }
 
 // factsOf returns the facts of the node; nil of a kind that has none here.

@@ -66,7 +66,9 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 	} else if kinds[n.kind].Remembers {
 		r.Capacity = st.cap.fields()
 	}
-	r.Facts = s.factsOf(n)
+	if r.Facts = s.factsOf(n); r.Type == cloud.KubernetesNode {
+		s.describeKubernetesNode(n, h, now, &r)
+	}
 	if gib, sized := r.Facts["size_gb"].(float64); sized {
 		r.Capacity = map[string]int64{"sizeGiB": int64(gib)}
 	}
@@ -100,7 +102,7 @@ func (s *settings) parent(n node) string {
 	if g, _, ok := s.groupOf(n); ok {
 		return s.nativeUID(g)
 	}
-	if n.kind == kindNodeGroup {
+	if n.kind == kindNodeGroup || kinds[n.kind].Type == cloud.KubernetesNode {
 		return s.clusterUID(regionNames[n.region])
 	}
 	return ""

@@ -72,7 +72,9 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()
-	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), r.kinds())
+	wanted := r.kinds()
+	s.counts = apportion(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
+	s.addNodes(wanted)
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.fail("authMethod", a.AuthMethod, `"simulated"`)
 	}
@@ -93,7 +95,7 @@ func hashParts(parts ...string) uint64 {
 func apportion(size, regions int, wanted []bool) [][]int {
 	total, last := 0, -1
 	for i, k := range kinds {
-		if wanted[i] {
+		if wanted[i] && k.share > 0 {
 			total, last = total+k.share, i
 		}
 	}

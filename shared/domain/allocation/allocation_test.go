@@ -82,3 +82,23 @@ func TestSplit_AddsUpToWhatNodesCost(t *testing.T) {
 		}
 	}
 }
+
+// TestSplit_LeavesIdleWhatNobodyTakes: of a node of 4 cores and 16 GiB, whose price both divide.
+func TestSplit_LeavesIdleWhatNobodyTakes(t *testing.T) {
+	n := Node{Name: "n", Capacity: of("4", "16", "0"), Hours: money.FromInt(1), Cost: money.MustParse("0.192")}
+	half := Container{Node: "n", Requested: of("2", "8", "0"), Hours: money.FromInt(1)}
+	for name, c := range map[string]struct {
+		all  []Container
+		idle string
+	}{
+		"nothing runs":          {nil, "0.192"},
+		"half of it is taken":   {[]Container{half}, "0.096"},
+		"all of it is taken":    {[]Container{half, half}, "0.000"},
+		"more than it is asked": {[]Container{half, half, half}, "0.000"},
+	} {
+		parts, err := Split([]Node{n}, c.all, DefaultRates())
+		if idle := parts[len(parts)-1]; err != nil || !idle.Idle || idle.Cost.Fixed(3) != c.idle {
+			t.Errorf("%s: %s of it idle, %v; want %s", name, idle.Cost.Fixed(3), err, c.idle)
+		}
+	}
+}

@@ -43,10 +43,11 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string  // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
-	Schedulable bool      // can be started and stopped
-	Rate        *Rate     // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Billed      *Invoiced // what was invoiced for it; nil when nothing was
+	ScheduleIDs []string          // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	Schedulable bool              // can be started and stopped
+	Rate        *Rate             // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
+	Billed      *Invoiced         // what was invoiced for it; nil when nothing was
+	SmartTags   map[string]string // the accepted ones; nil unless asked for
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -86,8 +87,12 @@ func (s *Store) ByID(ctx context.Context, org, id string, sight Visibility) (Lis
 
 // DescribeByID is ByID with the facts, which only the record has: in the same round trips.
 func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibility) (Listed, error) {
-	p := picking{keys: []string{id}, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true}
-	return one(id)(s.pick(ctx, org, p))
+	return one(id)(s.DescribeByIDs(ctx, org, []string{id}, sight))
+}
+
+// DescribeByIDs is ByIDs with the facts, each from its record: a round trip for a hundred.
+func (s *Store) DescribeByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
+	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
 }
 
 // one makes the only one of what was found by an id.
@@ -244,6 +249,9 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 		return nil, err
 	}
 	v.addCosts(l, &sight)
+	if err = v.addSmartTags(ctx, l, &sight); err != nil {
+		return nil, err
+	}
 	return l.out, v.annotate(l, got, &sight)
 }
 

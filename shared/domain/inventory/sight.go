@@ -20,6 +20,7 @@ type Visibility struct {
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
 	Schedules bool         // the schedules of resources are asked for: a row each where some are attached one by one
 	Costs     bool         // what resources cost is asked for
+	Tagger    Tagger       // who knows their smart tags, which are asked for; nil when they are not
 }
 
 // SightOf returns what c may see where policy is what shows resources.
@@ -42,6 +43,12 @@ func (s Visibility) WithSchedules() Visibility {
 // WithCosts returns the sight that asks for what resources cost too.
 func (s Visibility) WithCosts() Visibility {
 	s.Costs = true
+	return s
+}
+
+// WithSmartTags returns the sight that asks for the smart tags of resources too.
+func (s Visibility) WithSmartTags(t Tagger) Visibility {
+	s.Tagger = t
 	return s
 }
 

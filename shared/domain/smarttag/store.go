@@ -2,6 +2,7 @@ package smarttag
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -128,14 +129,21 @@ func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.table.Write(ctx, put)
-	return changed(p.ID, err)
+	return changed(p.ID, s.write(ctx, org, put))
+}
+
+// write makes a change together with the version that it makes.
+func (s Store) write(ctx context.Context, org string, change table.Write) error {
+	version, err := inventory.NoteSmartTags(org, rand.Text())
+	if err != nil {
+		return err
+	}
+	return s.table.Transact(ctx, change, version)
 }
 
 // Delete removes a policy as it was read; what was derived by it is not derived any more.
 func (s Store) Delete(ctx context.Context, org string, p Policy) error {
-	_, err := s.table.Write(ctx, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version)))
-	return changed(p.ID, err)
+	return changed(p.ID, s.write(ctx, org, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version))))
 }
 
 func changed(policyID string, err error) error {
@@ -174,7 +182,7 @@ func (s Store) change(ctx context.Context, org string, tags []Derived, how func(
 		on[n] = append(on[n], d)
 	}
 	for _, n := range slices.Sorted(maps.Keys(on)) {
-		if err := s.changeShelf(ctx, key(org, fmt.Sprintf("%s%02d", acceptPrefix, n)), on[n], how); err != nil {
+		if err := s.changeShelf(ctx, org, n, on[n], how); err != nil {
 			return fmt.Errorf("change the smart tags of %s: %w", org, err)
 		}
 	}
@@ -184,7 +192,8 @@ func (s Store) change(ctx context.Context, org string, tags []Derived, how func(
 // tries is how often a change starts over because somebody else made another one.
 const tries = 8
 
-func (s Store) changeShelf(ctx context.Context, k table.Key, tags []Derived, how func(map[string]map[string]string, *Derived)) error {
+func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Derived, how func(map[string]map[string]string, *Derived)) error { //nolint:revive // which one, and how
+	k := key(org, fmt.Sprintf("%s%02d", acceptPrefix, n))
 	for range tries {
 		sh, err := table.Read[shelf](ctx, s.table, k)
 		cond := table.Equal("version", sh.Version)
@@ -205,7 +214,7 @@ func (s Store) changeShelf(ctx context.Context, k table.Key, tags []Derived, how
 		if err != nil {
 			return err
 		}
-		_, err = s.table.Write(ctx, put)
+		err = s.write(ctx, org, put)
 		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
 			return err
 		}

@@ -1,0 +1,18 @@
+package allocations
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "allocations",
+	Access: rest.Access.With(cost.Reading, table.Access{
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ResourcePartition},
+	}),
+	Samples: []string{"list"},
+}

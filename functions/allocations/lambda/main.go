@@ -1,0 +1,15 @@
+// Command allocations answers the operations of the group Reports & Analytics that split what clusters cost.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/allocations"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+)
+
+func main() {
+	p := platform.OpenLambda(allocations.Declaration)
+	lambda.Start(rest.Lambda(p, allocations.Operations(p)))
+}

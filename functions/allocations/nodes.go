@@ -1,0 +1,245 @@
+package allocations
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/allocation"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// maxNodes is how many nodes one answer splits.
+const maxNodes = 2_000
+
+// node is a node of a cluster, and what it cost.
+type node struct {
+	*inventory.Listed
+	cluster string
+	machine string
+	loads   []cloud.NodeLoad
+	seen    bool // what runs on it is known
+	cost    money.Amount
+	priced  bool
+}
+
+// clusters are the nodes that are asked for, and what is known of where they are.
+type clusters struct {
+	nodes     []node
+	names     map[string]string    // of clusters, by id
+	born      map[string]time.Time // when workloads were made, by uid
+	estimated bool                 // some of what they cost is not billed
+}
+
+// readClusters reads nodes, of all clusters when clusterID is empty: two round trips, and one for each hundred nodes.
+func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters, error) {
+	all := inventory.SeeEverything() // whoever may read reports of all of the organization may: the operation has no narrower scope
+	found, err := s.inventory.FindResources(ctx, callerOrg(ctx), inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all}, By: inventory.ByUID})
+	if err != nil {
+		return nil, fault.Wrap("list nodes", err)
+	}
+	found = slices.DeleteFunc(found, func(r inventory.Listed) bool { return clusterID != "" && clusterOf(&r) != clusterID })
+	if len(found) > maxNodes {
+		return nil, fault.New(fault.Invalid, "clusterID: there are %d nodes, and one answer splits at most %d; ask for one cluster at a time", len(found), maxNodes)
+	}
+	ids := make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].ID
+	}
+	if found, err = s.inventory.DescribeByIDs(ctx, callerOrg(ctx), ids, all); err != nil {
+		return nil, fault.Wrap("read nodes", err)
+	}
+	c := &clusters{names: map[string]string{}, born: map[string]time.Time{}}
+	for i := range found {
+		if err = c.add(&found[i]); err != nil {
+			return nil, err
+		}
+	}
+	return c, s.readSurroundings(ctx, c)
+}
+
+// clusterOf returns the id of a node's cluster: the cloud's where one runs it, else that of the namespace kube-system, with which uids begin.
+func clusterOf(r *inventory.Listed) string {
+	if r.ParentUID != "" {
+		return r.ParentUID
+	}
+	id, _, _ := strings.Cut(r.UID, "/")
+	return id
+}
+
+func (c *clusters) add(r *inventory.Listed) error {
+	n := node{Listed: r, cluster: clusterOf(r)}
+	n.machine, _ = r.Facts[cloud.NodeMachine].(string)
+	var list []any
+	list, n.seen = r.Facts[cloud.NodeLoads].([]any)
+	for _, one := range list {
+		text, _ := one.(string)
+		l, err := cloud.ParseNodeLoad(text)
+		if err != nil {
+			return fault.Wrap("read what is on node "+r.Name, err)
+		}
+		n.loads = append(n.loads, l)
+	}
+	c.nodes = append(c.nodes, n)
+	return nil
+}
+
+// workloadResources are what uids call the workloads of kinds that are found.
+var workloadResources = map[string]string{"Deployment": "deployments", "StatefulSet": "statefulsets", "DaemonSet": "daemonsets", "CronJob": "cronjobs"}
+
+// workloadUID returns the uid of a workload of a node's cluster; "" of a kind that is not found.
+func (n *node) workloadUID(l *cloud.NodeLoad) string {
+	id, _, _ := strings.Cut(n.UID, "/")
+	if workloadResources[l.Kind] == "" {
+		return ""
+	}
+	return strings.Join([]string{id, l.Namespace, workloadResources[l.Kind], l.Name}, "/")
+}
+
+// readSurroundings reads what clusters are called and when workloads were made.
+func (s *service) readSurroundings(ctx context.Context, c *clusters) error {
+	var uids []string
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		uids = append(uids, n.cluster)
+		c.names[n.cluster] = n.AccountName
+		for j := range n.loads {
+			if uid := n.workloadUID(&n.loads[j]); uid != "" {
+				uids = append(uids, uid)
+			}
+		}
+	}
+	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), uids, inventory.SeeEverything())
+	for i := range found {
+		r := &found[i]
+		if _, is := c.names[r.UID]; is {
+			c.names[r.UID] = r.Name
+			continue
+		}
+		c.born[r.UID] = r.CreatedAt
+	}
+	return fault.Wrap("read clusters and workloads", err)
+}
+
+// price tells what the nodes cost in the days of q: what was billed for their machines, or is estimated of days that are not billed yet, else
+// the rate of the machine for as long as the node existed. Nodes of one machine, which is a scale set, share it evenly.
+func (s *service) price(ctx context.Context, c *clusters, q cost.Question) error {
+	of := map[string][]*node{}
+	var uids []string
+	for i := range c.nodes {
+		if m := c.nodes[i].machine; m != "" {
+			if of[m] == nil {
+				uids = append(uids, m)
+			}
+			of[m] = append(of[m], &c.nodes[i])
+		}
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	q.Dims, q.Filter = []string{cost.ResourceDim}, map[string][]string{cost.ResourceDim: uids}
+	a, err := s.costs.Ask(ctx, callerOrg(ctx), q)
+	if err != nil {
+		return fault.Wrap("read what nodes cost", err)
+	}
+	c.estimated = slices.Contains(a.Estimated, true)
+	for i := range a.Rows {
+		for j, part := range a.Rows[i].Amount.SplitEvenly(len(of[a.Rows[i].Keys[0]])) {
+			n := of[a.Rows[i].Keys[0]][j]
+			n.cost, n.priced = part, true
+		}
+		delete(of, a.Rows[i].Keys[0])
+	}
+	return s.estimate(ctx, c, of, q)
+}
+
+// estimate prices the nodes of machines that no bill and no estimate of days has named.
+func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*node, q cost.Question) error { //nolint:revive // what, and for which days
+	uids := make([]string, 0, len(of))
+	for m := range of {
+		uids = append(uids, m)
+	}
+	if len(uids) == 0 {
+		return nil
+	}
+	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), uids, inventory.SeeEverything().WithCosts())
+	if err != nil {
+		return fault.Wrap("read the machines of nodes", err)
+	}
+	to := earlier(q.To, s.p.Clock.Now())
+	for i := range found {
+		r := &found[i]
+		if r.Rate == nil || r.Rate.Reason != "" {
+			continue
+		}
+		share := r.Rate.Hourly(r.Status).SplitEvenly(len(of[r.UID]))
+		for j, n := range of[r.UID] {
+			n.cost, n.priced, c.estimated = share[j].Mul(hoursOf(n.span(q.From, to))), true, true
+		}
+	}
+	return nil
+}
+
+// span returns from when to when the node existed between two times; nothing when from is not before to.
+func (n *node) span(from, to time.Time) (begin, end time.Time) {
+	begin = n.CreatedAt
+	if begin.IsZero() {
+		begin = n.DiscoveredAt
+	}
+	if n.Status == cloud.Terminated {
+		to = earlier(to, n.LastSeenAt)
+	}
+	return later(begin, from), to
+}
+
+// hoursOf returns the hours between two times; none when the first is not before the second.
+func hoursOf(from, to time.Time) money.Amount {
+	if !from.Before(to) {
+		return money.Amount{}
+	}
+	return money.FromInt(int64(to.Sub(from) / time.Second)).DivInt(3600)
+}
+
+// loads returns the nodes of which it is known what they cost and what runs on them, and that, between two times. A node that did not exist
+// then, and yet was billed, is idle.
+func (c *clusters) loads(from, to time.Time) (nodes []allocation.Node, containers []allocation.Container) {
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		if !n.priced || !n.seen {
+			continue
+		}
+		begin, end := n.span(from, to)
+		nodes = append(nodes, allocation.Node{Name: n.UID, Capacity: n.capacity(), Hours: hoursOf(begin, end), Cost: n.cost})
+		for j := range n.loads {
+			l := &n.loads[j]
+			containers = append(containers, allocation.Container{
+				Node: n.UID, Namespace: l.Namespace, Workload: l.Kind + "/" + l.Name, Requested: amounts(l.Cores, l.GiB, l.GPUs),
+				Hours: hoursOf(later(begin, c.born[n.workloadUID(l)]), end),
+			})
+		}
+	}
+	return nodes, containers
+}
+
+func (n *node) capacity() map[allocation.Resource]money.Amount {
+	number := func(fact string) float64 {
+		v, _ := n.Facts[fact].(float64)
+		return v
+	}
+	return amounts(number(cloud.NodeCores), number(cloud.NodeGiB), number(cloud.NodeGPUs))
+}
+
+func amounts(cores, memory, gpus float64) map[allocation.Resource]money.Amount {
+	out := map[allocation.Resource]money.Amount{}
+	for r, v := range map[allocation.Resource]float64{allocation.CPU: cores, allocation.Memory: memory, allocation.GPU: gpus} {
+		if a, err := money.FromFloat(v); err == nil { // what is no number takes nothing
+			out[r] = a
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+// Package allocations is the part of the operation group Reports & Analytics that splits what the nodes of Kubernetes clusters cost over what
+// runs on them. What it tells is a view of costs that other reports have already: it is never added to theirs.
+package allocations
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/allocation"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+type service struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+	costs     *cost.Store
+}
+
+// Operations returns the operations of this part of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	g := rest.NewGroup("Reports & Analytics")
+	s := &service{p, inventory.New(p), cost.New(p)}
+	rest.Handle(g, rest.Op{
+		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: "reports:read", Statuses: []int{http.StatusBadRequest},
+		Summary: "Split what Kubernetes clusters cost",
+		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
+			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of its machine, else its estimate at public prices. What a workload takes is what its pods " +
+			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as workload and node have existed in these days; use is not measured. Nodes that are gone " +
+			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, and in no sum. The present month unless other days are asked for: days are days in UTC, " +
+			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the bill of the cloud already: they are not to be added to those of other reports.",
+	}, s.list)
+	return g
+}
+
+// Asked is what a split can be asked. It is exported so that the framework looks into it where it is embedded.
+type Asked struct {
+	ClusterID string `query:"clusterID" maxLength:"512" doc:"Only this cluster, by its id in items; else all of them"`
+	Aggregate string `query:"aggregate" enum:"namespace,workload,node" default:"namespace" doc:"What one item is about"`
+	Cost      string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	Period    string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
+	rest.Window
+}
+
+type listInput struct {
+	Asked
+	rest.Page
+}
+
+// Parts are an amount and what of it is for cores, for memory and for accelerators, which add up to it.
+type Parts struct {
+	CPUUSD    string `json:"cpuUSD" example:"8.10"`
+	MemoryUSD string `json:"memoryUSD" example:"4.20"`
+	GPUUSD    string `json:"gpuUSD" example:"0.00"`
+	CostUSD   string `json:"costUSD" example:"12.30"`
+}
+
+// Place says where in which cluster something is.
+type Place struct {
+	ClusterID   string `json:"clusterID" doc:"The native id of the cluster"`
+	ClusterName string `json:"clusterName"`
+	Node        string `json:"node" doc:"Its name; empty unless items are nodes"`
+}
+
+// Item is what falls to a namespace, to a workload, or to all that runs on a node.
+type Item struct {
+	Place
+	Namespace string `json:"namespace" doc:"Empty where items are nodes" example:"shop"`
+	Workload  string `json:"workload" doc:"Its kind and name; empty unless items are workloads" example:"Deployment/web"`
+	Parts
+}
+
+// Idle is what of a cluster, or of a node where items are nodes, nobody takes.
+type Idle struct {
+	Place
+	Parts
+}
+
+// Allocation is what clusters cost, and whom that falls to.
+type Allocation struct {
+	Cost           string     `json:"cost" enum:"billed,effective,list"`
+	From           string     `json:"from" doc:"The first day" example:"2026-03-01"`
+	To             string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	Aggregate      string     `json:"aggregate" enum:"namespace,workload,node"`
+	TotalUSD       string     `json:"totalUSD" doc:"What the nodes cost: allocatedUSD, idleUSD and unallocatedUSD"`
+	AllocatedUSD   string     `json:"allocatedUSD" doc:"What the items on all pages add up to"`
+	IdleUSD        string     `json:"idleUSD" doc:"What idle adds up to"`
+	UnallocatedUSD string     `json:"unallocatedUSD" doc:"What nodes cost whose pods could not be listed"`
+	CostSource     string     `json:"costSource" enum:"estimated,actual" doc:"actual where all of it was billed"`
+	ObservedAt     *time.Time `json:"observedAt" doc:"When the nodes were last looked at, the earliest of them; null without any"`
+	Nodes          int        `json:"nodes" doc:"How many nodes are in the sums"`
+	Unpriced       []string   `json:"unpriced" doc:"Names of nodes of which no cost is known, at most 100"`
+	Idle           []Idle     `json:"idle"`
+	Items          []Item     `json:"items"`
+	Total          int        `json:"total" doc:"How many items there are on all pages"`
+	Page           int        `json:"page"`
+	Limit          int        `json:"limit"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (Allocation, error) {
+	from, to, err := in.days(s.p.Clock.Now())
+	if err != nil {
+		return Allocation{}, err
+	}
+	c, err := s.readClusters(ctx, in.ClusterID)
+	if err != nil {
+		return Allocation{}, err
+	}
+	q := cost.Question{From: from, To: to, Metric: cmp.Or(cost.Metric(in.Cost), cost.Effective)}
+	if err = s.price(ctx, c, q); err != nil {
+		return Allocation{}, err
+	}
+	nodes, containers := c.loads(from, earlier(to, s.p.Clock.Now()))
+	parts, err := allocation.Split(nodes, containers, allocation.DefaultRates())
+	if err != nil {
+		return Allocation{}, err
+	}
+	return newAllocation(in, &q, c, parts)
+}
+
+const day = 24 * time.Hour
+
+// days returns the days that are asked for, whole ones: the present month so far unless others are. A time within a day takes in all of it.
+func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
+	if in.Period != "" {
+		m, err := cost.ParseMonth(in.Period)
+		if err != nil || !in.Open() {
+			return from, to, fault.New(fault.Invalid, "period: %.32q; give a month such as 2026-03, or from and to instead of it", in.Period)
+		}
+		return m.Start(), m.End(), nil
+	}
+	to = midnight(now).Add(day)
+	if !in.To.IsZero() {
+		to = midnight(in.To.Add(day - 1))
+	}
+	from = cost.MonthOf(to.Add(-day)).Start()
+	if !in.From.IsZero() {
+		from = midnight(in.From.Time)
+	}
+	if !from.Before(to) {
+		to = from.Add(day)
+	}
+	if n := int(to.Sub(from) / day); n > cost.MaxDays {
+		return from, to, fault.New(fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
+	}
+	return from, to, nil
+}
+
+// midnight returns the beginning of the day of t in UTC.
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

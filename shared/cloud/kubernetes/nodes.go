@@ -1,0 +1,173 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// nodesOf are listed whole, unlike all else that is not acted on: by their facts the cost of a cluster is split.
+var nodesOf = newOther("", "v1", "nodes", "Node").wholly()
+
+// containerStatus is what a pod tells of a container.
+type containerStatus struct {
+	State struct {
+		Waiting struct {
+			Reason string `json:"reason"`
+		} `json:"waiting"`
+	} `json:"state"`
+}
+
+// nodeLoads are what pods request, by node and workload.
+type nodeLoads map[string]map[string]*cloud.NodeLoad
+
+// addNodeFacts tells of nodes what they have, and what the pods on them request: pods are listed anew for the first page of nodes. Where they
+// may not be listed that is told to be missing.
+func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error { //nolint:revive // whether pods are listed anew
+	loads, err := c.loads(ctx, first)
+	denied := cloud.ClassOf(err) == cloud.Denied
+	if err != nil && !denied {
+		return err
+	}
+	for i, n := range nodes {
+		out[i].InstanceType, out[i].Zone = n.Labels["node.kubernetes.io/instance-type"], n.Labels["topology.kubernetes.io/zone"]
+		out[i].Facts = cloud.Facts{
+			cloud.NodeCores: quantity(n.Status.Capacity["cpu"]), cloud.NodeGiB: quantity(n.Status.Capacity["memory"]) / gib,
+			cloud.NodeGPUs: quantity(gpuOf(n.Status.Capacity)), cloud.NodeMachine: machineOf(n.Spec.ProviderID),
+		}
+		if denied {
+			out[i].Facts.Miss("list pods: Forbidden", cloud.NodeLoads)
+			continue
+		}
+		out[i].Facts[cloud.NodeLoads] = texts(loads[n.Name])
+	}
+	return nil
+}
+
+func texts(loads map[string]*cloud.NodeLoad) []string {
+	out := []string{}
+	for _, l := range loads {
+		out = append(out, l.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// loads lists what pods request, anew or as it was listed last.
+func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
+	c.mu.Lock()
+	last := c.loaded
+	c.mu.Unlock()
+	if last != nil && !anew {
+		return last, nil
+	}
+	pods, err := c.all(ctx, podsOf, "", metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	out := nodeLoads{}
+	for _, p := range pods {
+		if p.Spec.NodeName != "" && p.charged() {
+			p.addTo(out.of(p))
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded = out
+	return out, nil
+}
+
+// of returns the load that a pod belongs to.
+func (n nodeLoads) of(p object) *cloud.NodeLoad {
+	kind, name := p.workload()
+	here := n[p.Spec.NodeName]
+	if here == nil {
+		here = map[string]*cloud.NodeLoad{}
+		n[p.Spec.NodeName] = here
+	}
+	key := p.Namespace + "/" + kind + "/" + name
+	if here[key] == nil {
+		here[key] = &cloud.NodeLoad{Namespace: p.Namespace, Kind: kind, Name: name}
+	}
+	return here[key]
+}
+
+// addTo adds what the pod requests.
+func (o object) addTo(l *cloud.NodeLoad) {
+	p := podSpec{Containers: o.Spec.Containers}
+	l.Pods++
+	l.Cores += p.sum(func(c container) any { return c.Resources.Requests["cpu"] })
+	l.GiB += p.sum(func(c container) any { return c.Resources.Requests["memory"] }) / gib
+	l.GPUs += p.sum(func(c container) any { return gpuOf(c.Resources.Requests) })
+}
+
+// charged reports whether a pod takes something of its node: it has not ended, and it can get its image.
+func (o object) charged() bool {
+	if o.Status.Phase == "Succeeded" || o.Status.Phase == "Failed" {
+		return false
+	}
+	for _, c := range o.Status.ContainerStatuses {
+		if c.State.Waiting.Reason == "ImagePullBackOff" || c.State.Waiting.Reason == "ErrImagePull" {
+			return false
+		}
+	}
+	return true
+}
+
+// workload names what a pod is of, as its owner names tell: that of a ReplicaSet is its Deployment's and a hash, that of a Job a CronJob's and
+// the minute. A pod without an owner is its own workload.
+func (o object) workload() (kind, name string) {
+	owner := metav1.GetControllerOf(&o.ObjectMeta)
+	if owner == nil {
+		return "Pod", o.Name
+	}
+	if hash := o.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
+		if name, cut := strings.CutSuffix(owner.Name, "-"+hash); cut {
+			return "Deployment", name
+		}
+	}
+	if at := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "Job" && at > 0 && len(owner.Name)-at == len("-29000000") && digits(owner.Name[at+1:]) {
+		return "CronJob", owner.Name[:at]
+	}
+	return owner.Kind, owner.Name
+}
+
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// machineOf returns the uid of the machine that a node is, from what its cloud calls it; "" when that is no cloud whose machines we know. Of
+// a machine of an Azure scale set it is that of the set, for the set is what is found and billed.
+func machineOf(providerID string) string {
+	scheme, path, _ := strings.Cut(providerID, "://")
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case scheme == "aws":
+		return parts[len(parts)-1]
+	case scheme == "gce" && len(parts) == 3:
+		return "//compute.googleapis.com/projects/" + parts[0] + "/zones/" + parts[1] + "/instances/" + parts[2]
+	case scheme == "azure":
+		id := strings.ToLower("/" + strings.Join(parts, "/"))
+		if set, _, of := strings.Cut(id, "/virtualmachines/"); of && strings.Contains(set, "/virtualmachinescalesets/") {
+			return set
+		}
+		return id
+	}
+	return ""
+}
+
+// wholly returns the resource as one of which listings tell all.
+func (o other) wholly() other {
+	o.whole = true
+	return o
+}
+
+// accept is what a listing of it asks for: names and labels alone, unless it is listed whole.
+func (o other) accept() string {
+	if o.whole {
+		return "application/json"
+	}
+	return "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+}

@@ -1,0 +1,57 @@
+package cloud
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The facts of a node of a cluster by which its cost is split: how many cores, GiB and GPUs it has, the uid of the machine that it is at its
+// cloud, and a NodeLoad for each workload that has pods on it.
+const (
+	NodeCores   = "cpu_cores"
+	NodeGiB     = "mem_gib"
+	NodeGPUs    = "gpu_count"
+	NodeMachine = "machine"
+	NodeLoads   = "workloads"
+)
+
+// KubernetesNode is the type of nodes.
+const KubernetesNode = "kubernetes-node"
+
+// NodeLoad is what the pods of a workload request of a node, all together. Pods that have ended, or cannot get their image, are not among them.
+type NodeLoad struct {
+	Namespace string
+	Kind      string // "Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod"
+	Name      string
+	Pods      int
+	Cores     float64
+	GiB       float64
+	GPUs      float64
+}
+
+// String returns the load as the fact of a node holds it: "shop/Deployment/web 2 0.5 1 0".
+func (l NodeLoad) String() string {
+	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
+	return strings.Join([]string{l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores), number(l.GiB), number(l.GPUs)}, " ")
+}
+
+// ParseNodeLoad reads what String wrote.
+func ParseNodeLoad(s string) (l NodeLoad, err error) {
+	f := strings.Fields(s)
+	if len(f) != 5 || strings.Count(f[0], "/") != 2 {
+		return l, fmt.Errorf("%.200q is no load of a node", s)
+	}
+	p := strings.Split(f[0], "/")
+	l.Namespace, l.Kind, l.Name = p[0], p[1], p[2]
+	if l.Pods, err = strconv.Atoi(f[1]); err != nil {
+		return l, fmt.Errorf("read the pods of the load %.200q: %w", s, err)
+	}
+	for i, to := range []*float64{&l.Cores, &l.GiB, &l.GPUs} {
+		if *to, err = strconv.ParseFloat(f[2+i], 64); err != nil || !(*to >= 0) || math.IsInf(*to, 0) { // NaN is refused by the negation
+			return l, fmt.Errorf("%.200q is no load of a node", s)
+		}
+	}
+	return l, nil
+}

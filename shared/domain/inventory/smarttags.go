@@ -1,0 +1,51 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/domain/inventory/index"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Tagger knows the smart tags of organizations.
+type Tagger interface {
+	// TagsOf returns what tells the accepted tags of a resource, at a version of them: one that it knows costs no round trip.
+	TagsOf(ctx context.Context, org, version string) (func(*Resource) map[string]string, error)
+}
+
+// smartTagsSK is the sort key of the version of the smart tags: beside the index, so that it is read with that.
+const smartTagsSK = "E#smarttags"
+
+// smartTagsHead says which version the smart tags of an organization are of.
+type smartTagsHead struct {
+	Version string `json:"version"`
+}
+
+// NoteSmartTags returns the write that has to go along with each change of an organization's smart tags, of a version that none had before.
+func NoteSmartTags(org, version string) (table.Write, error) {
+	it, err := table.NewItem(index.Key(org, smartTagsSK), smartTagsHead{version})
+	return table.Put(it), err
+}
+
+// addSmartTags puts smart tags into a listing that asks for them: no round trip as long as they are as they were.
+func (v *view) addSmartTags(ctx context.Context, l listing, sight *Visibility) error {
+	if sight.Tagger == nil {
+		return nil
+	}
+	var h smartTagsHead
+	for _, it := range headsOf(v.read.Heads, smartTagsSK) {
+		var err error
+		if h, err = table.Decode[smartTagsHead](it); err != nil {
+			return fmt.Errorf("read the version of the smart tags of %s: %w", v.org, err)
+		}
+	}
+	tags, err := sight.Tagger.TagsOf(ctx, v.org, h.Version)
+	if err != nil {
+		return err
+	}
+	for i := range l.out {
+		l.out[i].SmartTags = tags(&l.out[i].Resource)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package smarttag
+
+import (
+	"context"
+	"sync"
+
+	"lamplighter.dev/shared/domain/inventory"
+)
+
+// mostKept is of how many organizations a Tagger remembers the smart tags, up to some megabytes each.
+const mostKept = 32
+
+// Tagger tells the inventory the accepted tags of resources. It remembers them for as long as their version is the same.
+type Tagger struct {
+	store Store
+	mu    sync.Mutex
+	known map[string]knownTags // by organization
+}
+
+type knownTags struct {
+	version string
+	state   *State
+}
+
+var _ inventory.Tagger = (*Tagger)(nil)
+
+// NewTagger makes a Tagger.
+func NewTagger(s Store) *Tagger { return &Tagger{store: s, known: map[string]knownTags{}} }
+
+// TagsOf returns what tells the accepted tags of a resource: a round trip when their version is not the one that is remembered.
+func (t *Tagger) TagsOf(ctx context.Context, org, version string) (func(*inventory.Resource) map[string]string, error) {
+	t.mu.Lock()
+	k, had := t.known[org]
+	t.mu.Unlock()
+	if had && k.version == version {
+		return k.state.Tags, nil
+	}
+	st, err := t.store.Read(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for old := range t.known {
+		if len(t.known) < mostKept {
+			break
+		}
+		delete(t.known, old)
+	}
+	t.known[org] = knownTags{version, st}
+	return st.Tags, nil
+}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -63,8 +64,8 @@ type savingsInput struct {
 }
 
 func (s *service) savings(ctx context.Context, in *savingsInput) (Savings, error) {
-	asked := Asked{Period: in.Period, Window: in.Window}
-	from, to, err := asked.days(thisMonth, s.p.Clock.Now())
+	asked := report.Asked{Period: in.Period, Window: in.Window}
+	from, to, err := asked.Days(report.ThisMonth, s.p.Clock.Now())
 	if err != nil {
 		return Savings{}, err
 	}
@@ -91,7 +92,7 @@ type realized struct {
 // readSavings reads what was saved between two days: the history of states in as many round trips as it has partitions, and the
 // inventory.
 func (s *service) readSavings(ctx context.Context, from, to time.Time) (realized, error) {
-	out := realized{days: make([]money.Amount, daysBetween(from, to))}
+	out := realized{days: make([]money.Amount, report.DaysBetween(from, to))}
 	changes, err := s.readChanges(ctx, from.Add(-longestStop), to)
 	if err != nil {
 		return out, err
@@ -134,7 +135,7 @@ func (s *service) stopped(ctx context.Context, stops []stop) (map[string]*invent
 		uids[i] = stops[i].change.ResourceUID
 	}
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading).WithCosts())
+	found, err := s.Inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading).WithCosts())
 	out := make(map[string]*inventory.Listed, len(found))
 	for i := range found {
 		out[found[i].UID] = &found[i]

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -55,8 +56,8 @@ type TeamCosts struct {
 	FellBack []string   `json:"fellBack" doc:"Ids of proportional rules that split evenly on some day, as no team cost anything by itself"`
 }
 
-func (s *service) listTeams(ctx context.Context, in *Asked) (TeamCosts, error) {
-	q, err := s.question(ctx, in, thisMonth, cost.Effective)
+func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, error) {
+	q, err := s.Question(ctx, in, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TeamCosts{}, err
 	}
@@ -144,11 +145,11 @@ type TeamReport struct {
 
 type teamInput struct {
 	TeamInput
-	Asked
+	report.Asked
 }
 
 func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TeamReport{}, err
 	}
@@ -163,12 +164,12 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 	only := q
 	only.Filter = narrowed(q.Filter, cost.TeamDim, id)
 	only.Dims = []string{cost.ServiceDim}
-	services, err := s.ask(ctx, only)
+	services, err := s.Ask(ctx, only)
 	if err != nil {
 		return TeamReport{}, err
 	}
 	c := sp.of[id]
-	if err = s.balanced(ctx, sameDirect(services.Total, c)); err != nil {
+	if err = s.Balanced(ctx, sameDirect(services.Total, c)); err != nil {
 		return TeamReport{}, err
 	}
 	return newTeamReport(&q, sp, id, services.Rows), nil
@@ -214,13 +215,13 @@ func narrowed(filter map[string][]string, dim, value string) map[string][]string
 
 type teamResourcesInput struct {
 	TeamInput
-	Asked
+	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]
 }
 
 func (s *service) teamResources(ctx context.Context, in *teamResourcesInput) (ResourceCosts, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return ResourceCosts{}, err
 	}
@@ -254,13 +255,13 @@ type TeamTrends struct {
 }
 
 type teamTrendInput struct {
-	Asked
+	report.Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 	Limit       int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many teams are shown one by one"`
 }
 
 func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {
-	q, err := s.question(ctx, &in.Asked, thirtyDays, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThirtyDays, cost.Effective)
 	if err != nil {
 		return TeamTrends{}, err
 	}
@@ -300,7 +301,7 @@ func (sp *teamSplit) lines(limit int) []teamLine {
 	for i, id := range ids {
 		days := sp.of[id].days()
 		if i >= limit && id != "" {
-			others = addDays(others, days)
+			others = report.AddDays(others, days)
 			continue
 		}
 		if id == "" && others != nil {

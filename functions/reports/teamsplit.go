@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -15,18 +16,7 @@ type teamDays struct{ direct, shared []money.Amount }
 
 func (t *teamDays) sum() money.Amount { return money.Sum(t.direct...).Add(money.Sum(t.shared...)) }
 
-func (t *teamDays) days() []money.Amount { return addDays(slices.Clone(t.direct), t.shared) }
-
-// addDays adds amounts day by day.
-func addDays(to, more []money.Amount) []money.Amount {
-	if to == nil {
-		return slices.Clone(more)
-	}
-	for d := range more {
-		to[d].Increase(&more[d])
-	}
-	return to
-}
+func (t *teamDays) days() []money.Amount { return report.AddDays(slices.Clone(t.direct), t.shared) }
 
 // teamSplit is costs by team; "" is what nobody owns and no rule takes.
 type teamSplit struct {
@@ -60,14 +50,14 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 		sp.answer, err = s.split(ctx, q, cost.TeamDim)
 	} else {
 		q.Daily, q.Dims = true, dimensionsOf(rules)
-		sp.answer, err = s.ask(ctx, q)
+		sp.answer, err = s.Ask(ctx, q)
 	}
 	if err != nil {
 		return nil, err
 	}
 	sp.takeDirect(q.Within)
 	sp.takeShares(rules, &q)
-	return sp, s.balanced(ctx, sp.check())
+	return sp, s.Balanced(ctx, sp.check())
 }
 
 // rulesFor reads the rules that a question is answered by: none where the caller may not see all, or asks for some teams.
@@ -108,7 +98,7 @@ func (sp *teamSplit) takeDirect(within *cost.Within) {
 		if t := sp.team(r.Keys[0], cells); len(r.Days) == 0 {
 			t.direct[0].Increase(&r.Amount)
 		} else {
-			addDays(t.direct, r.Days)
+			report.AddDays(t.direct, r.Days)
 		}
 	}
 }
@@ -166,7 +156,7 @@ func (sp *teamSplit) directOf(d int) map[string]money.Amount {
 func (sp *teamSplit) check() error {
 	var sum []money.Amount
 	for _, t := range sp.of {
-		sum = addDays(sum, t.days())
+		sum = report.AddDays(sum, t.days())
 	}
 	if total := money.Sum(sum...); total != sp.answer.Total || len(sp.answer.Days) > 0 && !slices.Equal(sum, sp.answer.Days) {
 		return fault.New(fault.Internal, "the teams and nobody add up to %s, not to %s", total, sp.answer.Total)

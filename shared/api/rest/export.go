@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (e *Export) Begin(of Exported) *File {
 func (f *File) Add(row Row) bool {
 	from := f.buf.Len()
 	if f.format == CSV {
-		_ = f.csv.Write(plainCells(row.Cells())) // Answer tells
+		_ = f.csv.Write(PlainCells(row.Cells())) // Answer tells
 		f.csv.Flush()
 	} else {
 		f.buf.Write(row.Line())
@@ -139,12 +140,14 @@ func (f *File) next(ctx context.Context, cursor string) string {
 	return "<" + x.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// plainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
-// begins with an apostrophe, so that whoever reads can take one off.
-func plainCells(cells []string) []string {
+var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+// PlainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
+// begins with an apostrophe, so that whoever reads can take one off. A number is none: a credit stays an amount that can be added.
+func PlainCells(cells []string) []string {
 	out := slices.Clone(cells)
 	for i, cell := range cells {
-		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) {
+		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) && !decimal.MatchString(cell) {
 			out[i] = "'" + cell
 		}
 	}
@@ -159,7 +162,7 @@ func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 	hop.Description += " An export of any size comes in pieces, none larger than one answer can be: while there is more, a Link header with " +
 		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, whatever is " +
 		"written meanwhile. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet would take for a " +
-		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
+		"formula, and those that begin with an apostrophe, begin with one more apostrophe; numbers do not."
 	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {
 		Description: "`<path?query>; rel=\"next\"` while there is more, else left out", Schema: &huma.Schema{Type: huma.TypeString},
 	}}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -81,6 +82,11 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
 		Description: http.StatusText(op.Status), Content: o.successContent(r),
 	}}
+	if op.Later != nil {
+		hop.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+			Description: http.StatusText(http.StatusAccepted), Content: dataContent(r.Schema(reflect.TypeOf(op.Later), true, op.ID+"Job")),
+		}
+	}
 	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
@@ -109,11 +115,15 @@ func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
 	if d, ok := reflect.TypeAssert[drawn](reflect.Zero(data)); ok {
 		data, content[SVGType] = d.data(), &huma.MediaType{}
 	}
-	content[contentJSON] = &huma.MediaType{Schema: &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"data"},
-		Properties: map[string]*huma.Schema{"data": r.Schema(data, true, o.ID+"Data")},
-	}}
+	maps.Copy(content, dataContent(r.Schema(data, true, o.ID+"Data")))
 	return content
+}
+
+// dataContent is an envelope around data.
+func dataContent(data *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"data"}, Properties: map[string]*huma.Schema{"data": data},
+	}}}
 }
 
 // describeFailures documents the declared statuses and those that follow from the declaration, each in its layer's shape.

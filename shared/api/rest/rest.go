@@ -36,6 +36,7 @@ type Op struct {
 	Deprecated bool
 	Status     int    // of success; 0 is 200
 	Statuses   []int  // documented failures, besides those that follow from the declaration
+	Later      any    // a zero value of what a 202 answers in place of a Raw answer that takes long; nil when there is none
 	Produces   string // content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
 }
 

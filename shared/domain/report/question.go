@@ -39,7 +39,7 @@ func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric co
 	if q.From, q.To, err = in.Days(usual, r.p.Clock.Now()); err != nil {
 		return q, err
 	}
-	q.Within, err = r.within(ctx)
+	q.Within, err = r.Within(ctx)
 	return q, err
 }
 
@@ -83,8 +83,8 @@ func Midnight(t time.Time) time.Time { return t.UTC().Truncate(Day) }
 // DaysBetween counts the days from one midnight to another.
 func DaysBetween(from, to time.Time) int { return int(to.Sub(from) / Day) }
 
-// within returns what the caller may see of costs; nil is all.
-func (r *Reader) within(ctx context.Context) (*cost.Within, error) {
+// Within returns what the caller may see of costs; nil is all.
+func (r *Reader) Within(ctx context.Context) (*cost.Within, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(Policy)
 	if scopes.All {

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
@@ -25,6 +26,7 @@ type service struct {
 	p       *platform.Platform
 	teams   teams.Store
 	rules   showback.Store
+	savings *saving.Reader
 	saved   *savedBy
 	unitsOf unitmetric.Store
 }
@@ -37,7 +39,7 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table)}
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p), &savedBy{}, unitmetric.NewStore(p.Table)}
 }
 
 func (s *service) operations() *rest.Group {

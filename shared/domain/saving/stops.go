@@ -1,4 +1,4 @@
-package reports
+package saving
 
 import (
 	"slices"
@@ -7,12 +7,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
 
+const day = 24 * time.Hour
+
 // longestStop is how long a stop counts as saving: what stands still for longer is not being saved on, it is not needed.
-const longestStop = 31 * report.Day
+const longestStop = 31 * day
 
 // stop is a time in which something stood still because we had stopped it.
 type stop struct {
@@ -85,7 +86,7 @@ func saved(rate *inventory.Rate, d time.Duration) money.Amount {
 func (st *stop) addByDay(days []money.Amount, first time.Time, rate *inventory.Rate) {
 	for d := range days {
 		begin := first.AddDate(0, 0, d)
-		from, to := latest(st.from, begin), earliest(st.to, begin.Add(report.Day))
+		from, to := latest(st.from, begin), earliest(st.to, begin.Add(day))
 		if from.Before(to) {
 			part := saved(rate, to.Sub(from))
 			days[d].Increase(&part)

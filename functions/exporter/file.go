@@ -52,7 +52,7 @@ type cells struct {
 }
 
 func (f cells) add(r *costexport.Row) error {
-	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells())))
+	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells(), costexport.Numbers)))
 }
 
 func (f cells) close() error {

@@ -40,7 +40,7 @@ func Operations(p *platform.Platform) *rest.Group {
 func operations(s *service) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	rest.Handle(g, rest.Op{
-		ID: "exportCosts", Method: http.MethodGet, Path: exportPath, Policy: report.Policy, Scoped: true, Writes: true, Later: rest.Job{},
+		ID: "exportCosts", Method: http.MethodGet, Path: exportPath, Policy: report.Policy, Scoped: true, Later: rest.Job{},
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary: "Export costs",
 		Description: "In columns of FOCUS 1.2, a row for each day and what is alike in all columns: all three costs, in USD, to the last digit. Up to 10,000 rows (6 MB) of CSV or NDJSON are " +
@@ -94,7 +94,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return s.begin(ctx, &q, format)
 	}
 	form := rest.Export{Format: format}
-	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Bounds: s.bounds}), false
+	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Numbers: costexport.Numbers, Bounds: s.bounds}), false
 	err = costexport.Each(ctx, s.Ask, q, func(r *costexport.Row) (bool, error) {
 		full = !f.Add(r)
 		return !full, nil

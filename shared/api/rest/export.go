@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,11 +42,13 @@ type Row interface {
 	Cells() []string
 }
 
-// Exported is what an export is called, in which form it comes when nobody asks for one, and the columns of its CSV.
+// Exported is what an export is called, in which form it comes when nobody asks for one, the columns of its CSV, and how many of the last of
+// these are numbers.
 type Exported struct {
 	Name    string
 	Format  string
 	Columns []string
+	Numbers int
 	Bounds  Bounds
 }
 
@@ -87,7 +88,7 @@ func (e *Export) Begin(of Exported) *File {
 func (f *File) Add(row Row) bool {
 	from := f.buf.Len()
 	if f.format == CSV {
-		_ = f.csv.Write(PlainCells(row.Cells())) // Answer tells
+		_ = f.csv.Write(PlainCells(row.Cells(), f.of.Numbers)) // Answer tells
 		f.csv.Flush()
 	} else {
 		f.buf.Write(row.Line())
@@ -140,14 +141,12 @@ func (f *File) next(ctx context.Context, cursor string) string {
 	return "<" + x.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
-
 // PlainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
-// begins with an apostrophe, so that whoever reads can take one off. A number is none: a credit stays an amount that can be added.
-func PlainCells(cells []string) []string {
+// begins with an apostrophe, so that whoever reads can take one off. The last cells are as many numbers, which stay as they are: a credit can be added up.
+func PlainCells(cells []string, numbers int) []string {
 	out := slices.Clone(cells)
-	for i, cell := range cells {
-		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) && !decimal.MatchString(cell) {
+	for i, cell := range cells[:len(cells)-numbers] {
+		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) {
 			out[i] = "'" + cell
 		}
 	}
@@ -162,7 +161,7 @@ func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 	hop.Description += " An export of any size comes in pieces, none larger than one answer can be: while there is more, a Link header with " +
 		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, whatever is " +
 		"written meanwhile. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet would take for a " +
-		"formula, and those that begin with an apostrophe, begin with one more apostrophe; numbers do not."
+		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
 	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {
 		Description: "`<path?query>; rel=\"next\"` while there is more, else left out", Schema: &huma.Schema{Type: huma.TypeString},
 	}}

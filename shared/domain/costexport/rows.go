@@ -26,6 +26,9 @@ var Columns = []string{
 	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
 }
 
+// Numbers is how many of the last columns are amounts.
+const Numbers = 3
+
 // Row is what was charged on a day for what is alike in all columns.
 type Row struct {
 	Day   time.Time

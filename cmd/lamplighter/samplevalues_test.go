@@ -195,7 +195,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 }
 
 // volatile are reports that tell of what is being saved at this moment.
-var volatile = map[string]bool{"listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
+var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
 
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 

@@ -96,7 +96,7 @@ func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[
 
 // WidgetType is a type of widget.
 type WidgetType struct {
-	Type        string   `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Type        string   `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,savings,resources_by_state,actions_of_day"`
 	Description string   `json:"description"`
 	Policy      string   `json:"policy" doc:"Without it the widget is forbidden"`
 	Query       []string `json:"query" doc:"The fields of a query that it takes"`

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -8,8 +9,10 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -118,15 +121,53 @@ func (s *service) team(ctx context.Context, in *TeamInput, within *cost.Within) 
 	if in.TeamID == unassignedPath {
 		return "", nil
 	}
-	missing := fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
-	if within != nil && !slices.Contains(within.Teams.Teams, in.TeamID) {
-		return "", missing
+	if !sees(within, in.TeamID) {
+		return "", in.missing()
 	}
 	_, err := s.teams.Get(ctx, callerOrg(ctx), in.TeamID)
 	if fault.Is(err, fault.NotFound) {
-		err = missing
+		err = in.missing()
 	}
 	return in.TeamID, err
+}
+
+func sees(within *cost.Within, teamID string) bool {
+	return within == nil || slices.Contains(within.Teams.Teams, teamID)
+}
+
+func (in *TeamInput) missing() error {
+	return fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
+}
+
+// splitTeam begins a split for the report of one team: it and the rules take one round trip, and where there are rules the other teams one more.
+func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
+	id := in.TeamID
+	if id == unassignedPath {
+		id = ""
+	} else if !sees(q.Within, id) {
+		return "", nil, in.missing()
+	}
+	saved, it, ok, err := s.rules.ListBeside(ctx, callerOrg(ctx), teams.Key(callerOrg(ctx), in.TeamID))
+	if err != nil {
+		return "", nil, err
+	}
+	if id != "" && !ok {
+		return "", nil, in.missing()
+	}
+	sp := &teamSplit{names: labels{cost.TeamDim: {}}}
+	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
+		sp.rules = rulesOf(saved)
+		if sp.names, err = s.labels(ctx, cost.TeamDim); err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+			err = in.missing() // it was deleted meanwhile
+		}
+		return id, sp, err
+	}
+	if ok {
+		t, err := table.Decode[teams.Team](it)
+		sp.names[cost.TeamDim][id] = t.Name
+		return id, sp, err
+	}
+	return id, sp, nil
 }
 
 // ServiceCost is what is spent on a service.
@@ -153,32 +194,49 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 	if err != nil {
 		return TeamReport{}, err
 	}
-	id, err := s.team(ctx, &in.TeamInput, q.Within)
+	id, sp, err := s.splitTeam(ctx, &in.TeamInput, &q)
 	if err != nil {
 		return TeamReport{}, err
 	}
-	sp, err := s.splitTeams(ctx, q, true)
-	if err != nil {
+	q.Dims = []string{cost.ServiceDim}
+	if sp, err = s.splitBy(ctx, q, true, sp); err != nil {
 		return TeamReport{}, err
 	}
-	only := q
-	only.Filter = narrowed(q.Filter, cost.TeamDim, id)
-	only.Dims = []string{cost.ServiceDim}
-	services, err := s.Ask(ctx, only)
-	if err != nil {
+	services := sp.services(id)
+	if err = s.Balanced(ctx, sameDirect(services, sp.of[id])); err != nil {
 		return TeamReport{}, err
 	}
-	c := sp.of[id]
-	if err = s.Balanced(ctx, sameDirect(services.Total, c)); err != nil {
-		return TeamReport{}, err
+	return newTeamReport(&q, sp, id, services), nil
+}
+
+// services are what a team costs by itself, by service, the dearest first.
+func (sp *teamSplit) services(id string) []cost.Row {
+	at, n := map[string]int{}, slices.Index(sp.dims, cost.ServiceDim)
+	var out []cost.Row
+	for i := range sp.answer.Rows {
+		r := &sp.answer.Rows[i]
+		if r.Keys[0] != id {
+			continue
+		}
+		of, had := at[r.Keys[n]]
+		if !had {
+			of = len(out)
+			at[r.Keys[n]], out = of, append(out, cost.Row{Keys: []string{r.Keys[n]}})
+		}
+		out[of].Amount.Increase(&r.Amount)
 	}
-	return newTeamReport(&q, sp, id, services.Rows), nil
+	slices.SortFunc(out, func(a, b cost.Row) int { return cmp.Or(b.Amount.Cmp(a.Amount), slices.Compare(a.Keys, b.Keys)) })
+	return out
 }
 
 // sameDirect refuses what services add up to when it is not what the team costs by itself.
-func sameDirect(services money.Amount, c *teamDays) error {
-	if direct := money.Sum(c.direct...); services != direct {
-		return fault.New(fault.Internal, "the services of a team add up to %s, not to %s", services, direct)
+func sameDirect(services []cost.Row, c *teamDays) error {
+	var sum money.Amount
+	for i := range services {
+		sum.Increase(&services[i].Amount)
+	}
+	if direct := money.Sum(c.direct...); sum != direct {
+		return fault.New(fault.Internal, "the services of a team add up to %s, not to %s", sum, direct)
 	}
 	return nil
 }

@@ -24,6 +24,8 @@ type teamSplit struct {
 	answer   cost.Answer
 	fellBack []string
 	names    labels
+	rules    []showback.Rule
+	dims     []string // of the answer
 }
 
 func (sp *teamSplit) team(id string, cells int) *teamDays {
@@ -42,19 +44,27 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 	if err != nil {
 		return nil, err
 	}
-	sp := &teamSplit{of: map[string]*teamDays{}}
-	if sp.names, err = s.labels(ctx, cost.TeamDim); err != nil {
+	names, err := s.labels(ctx, cost.TeamDim)
+	if err != nil {
 		return nil, err
 	}
+	return s.splitBy(ctx, q, daily, &teamSplit{names: names, rules: rules})
+}
+
+// splitBy splits costs by the rules and over the teams that are known; dimensions besides are those of q.
+func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *teamSplit) (_ *teamSplit, err error) { //nolint:revive // what, how finely, over whom
+	sp.of = map[string]*teamDays{}
+	rules, also := sp.rules, q.Dims
 	if len(rules) == 0 && !daily {
 		sp.answer, err = s.split(ctx, q, cost.TeamDim)
 	} else {
-		q.Daily, q.Dims = true, dimensionsOf(rules)
+		q.Daily, q.Dims = true, dimensionsOf(rules, also...)
 		sp.answer, err = s.Ask(ctx, q)
 	}
 	if err != nil {
 		return nil, err
 	}
+	sp.dims = q.Dims
 	sp.takeDirect(q.Within)
 	sp.takeShares(rules, &q)
 	return sp, s.Balanced(ctx, sp.check())
@@ -66,18 +76,22 @@ func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Ru
 		return nil, nil
 	}
 	saved, err := s.rules.List(ctx, callerOrg(ctx))
+	return rulesOf(saved), err
+}
+
+func rulesOf(saved []showback.Saved) []showback.Rule {
 	out := make([]showback.Rule, len(saved))
 	for i := range saved {
 		out[i] = saved[i].Rule()
 	}
-	return out, err
+	return out
 }
 
 // dimensionsOf returns by what costs are asked for where rules split them: by team first.
-func dimensionsOf(rules []showback.Rule) []string {
+func dimensionsOf(rules []showback.Rule, also ...string) []string {
 	out := []string{cost.TeamDim}
-	for _, dim := range showback.Dimensions(rules) {
-		if dim != cost.TeamDim {
+	for _, dim := range append(showback.Dimensions(rules), also...) {
+		if !slices.Contains(out, dim) {
 			out = append(out, dim)
 		}
 	}

@@ -230,6 +230,15 @@ func TestDashboards_PresetsAnswerWithoutAnyData(t *testing.T) {
 	}
 }
 
+// TestDashboards_DataTakesFewRoundTrips of a preset, whose widgets share what they ask: not more than were measured when this was written.
+func TestDashboards_DataTakesFewRoundTrips(t *testing.T) {
+	f := newFixture(t)
+	for preset, most := range map[string]int{"executive": 12, "engineering": 10, "finops": 14, "operations": 7} {
+		f.Call(ada, "GET /dashboards/"+preset+"/data").Want(http.StatusOK)
+		f.Call(ada, "GET /dashboards/"+preset+"/data").AtMost(most)
+	}
+}
+
 func TestDashboards_AWidgetWhosePolicyTheCallerLacksIsForbidden(t *testing.T) {
 	f := newFixture(t)
 	bob := apitest.Caller(apitest.Org, "bob", "dashboards:read,resources:read")

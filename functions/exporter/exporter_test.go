@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func (a *fixture) bill(org, month string, resources int) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
 	b := apitest.Value(cost.New(a.Platform).Begin(a.In(org), cost.Import{
-		Org: org, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: month + fmt.Sprint(resources), DeliveredAt: a.Clock.Now(), Source: "data_export",
+		Org: org, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: month + strconv.Itoa(resources), DeliveredAt: a.Clock.Now(), Source: "data_export",
 	}))(a)
 	for d := range 9 {
 		at := m.Start().AddDate(0, 0, d)
@@ -95,8 +96,8 @@ func (a *fixture) begin(who identity.Caller, query string) rest.Job {
 }
 
 // turn runs the machine of a job once.
-func (a *fixture) turn(task, org, jobID string) error {
-	in, err := json.Marshal(map[string]any{"task": task, "input": costexport.Input{Org: org, JobID: jobID}})
+func (a *fixture) turn(task, jobID string) error {
+	in, err := json.Marshal(map[string]any{"task": task, "input": costexport.Input{Org: ours, JobID: jobID}})
 	a.Must(err)
 	_, err = a.worker(a.Context(), in)
 	return err
@@ -128,7 +129,7 @@ func TestExport_OfAllFormatsAddsUpToTheReport(t *testing.T) {
 		if other := a.begin(bob, "period=2026-03&format="+format); other.JobID == j.JobID {
 			t.Errorf("%s: somebody else got the same job", format)
 		}
-		a.Must(a.turn("export", ours, j.JobID))
+		a.Must(a.turn("export", j.JobID))
 		got := a.job(j)
 		rows, sum := read(a.fetch(*got.DownloadURL).Body.Bytes())
 		if got.Status != "succeeded" || got.Rows != 10_800 || rows != got.Rows || sum.String() != *got.BilledUSD || sum.Fixed(2) != want.TotalUSD {
@@ -210,7 +211,7 @@ func TestExport_OfAScopedCallerHoldsWhatTheySee(t *testing.T) {
 	a.bill(ours, "2026-03", 6)
 	scoped := apitest.Caller(ours, "ada", "viewer team:"+web)
 	j := a.begin(scoped, "period=2026-03&format=parquet")
-	a.Must(a.turn("export", ours, j.JobID))
+	a.Must(a.turn("export", j.JobID))
 	got := apitest.Data[exports.Export](a.Call(scoped, "GET "+j.StatusURL))
 	if rows, sum := a.readParquet(a.fetch(*got.DownloadURL).Body.Bytes()); rows != 9 || sum.String() != "9.0450000009" {
 		t.Errorf("%d rows of %s", rows, sum)
@@ -222,7 +223,7 @@ func TestExport_LinksEndAndFilesExpire(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 3)
 	j := a.begin(ada, "period=2026-03&format=parquet")
-	a.Must(a.turn("export", ours, j.JobID))
+	a.Must(a.turn("export", j.JobID))
 	got := a.job(j)
 	link := *got.DownloadURL
 	a.Equal("name", a.fetch(link).Header().Get("Content-Disposition"), "attachment; filename=costs-2026-03-01.parquet")
@@ -258,14 +259,14 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 	for n := range 40 { // killed at each of its calls to the store
 		a.store.RemoveFaults()
 		a.store.Inject(table.Injection{Harm: table.FailAfter, Call: n + 1})
-		if a.turn("export", ours, j.JobID) == nil {
+		if a.turn("export", j.JobID) == nil {
 			break
 		}
 	}
 	a.store.RemoveFaults()
-	a.Must(a.turn("export", ours, j.JobID))
-	a.Must(a.turn("export", ours, j.JobID)) // twice is once
-	a.Must(a.turn("finish", ours, j.JobID))
+	a.Must(a.turn("export", j.JobID))
+	a.Must(a.turn("export", j.JobID)) // twice is once
+	a.Must(a.turn("finish", j.JobID))
 	a.Equal("status", a.job(j).Status, "succeeded")
 	page := apitest.Value(a.Table.Query(table.Within(a.Context(), workqueue.Prefix), table.Query{PK: workqueue.WorkKey(j.JobID).PK, Limit: 10}))(a)
 	a.Equal("work", len(page.Items), 0)
@@ -278,7 +279,7 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 	if got := a.job(lost); got.Status != "failed" || got.Message == nil || !strings.Contains(*got.Message, "out of disk") {
 		t.Errorf("%+v", got)
 	}
-	a.Must(a.turn("export", ours, lost.JobID))
+	a.Must(a.turn("export", lost.JobID))
 	a.Equal("one that has failed", a.job(lost).Status, "failed")
 }
 

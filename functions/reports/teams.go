@@ -144,30 +144,27 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	id := in.TeamID
 	if id == unassignedPath {
 		id = ""
-	} else if !sees(q.Within, id) {
+	}
+	if id != "" && !sees(q.Within, id) {
 		return "", nil, in.missing()
 	}
 	saved, it, ok, err := s.rules.ListBeside(ctx, callerOrg(ctx), teams.Key(callerOrg(ctx), in.TeamID))
 	if err != nil {
 		return "", nil, err
 	}
-	if id != "" && !ok {
-		return "", nil, in.missing()
-	}
 	sp := &teamSplit{names: labels{cost.TeamDim: {}}}
 	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
 		sp.rules = rulesOf(saved)
-		if sp.names, err = s.labels(ctx, cost.TeamDim); err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
-			err = in.missing() // it was deleted meanwhile
-		}
-		return id, sp, err
-	}
-	if ok {
-		t, err := table.Decode[teams.Team](it)
+		sp.names, err = s.labels(ctx, cost.TeamDim)
+	} else if ok {
+		var t teams.Team
+		t, err = table.Decode[teams.Team](it)
 		sp.names[cost.TeamDim][id] = t.Name
-		return id, sp, err
 	}
-	return id, sp, nil
+	if err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+		err = in.missing()
+	}
+	return id, sp, err
 }
 
 // ServiceCost is what is spent on a service.

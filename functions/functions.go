@@ -28,6 +28,8 @@ import (
 	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/executor"
+	"lamplighter.dev/functions/exporter"
+	"lamplighter.dev/functions/exports"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
@@ -95,6 +97,7 @@ func All() []Function {
 		{billing.Declaration, []Group{billing.Operations}, nil},
 		{reports.Declaration, []Group{reports.Operations}, nil},
 		{allocations.Declaration, []Group{allocations.Operations}, nil},
+		{exports.Declaration, []Group{exports.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
@@ -107,6 +110,7 @@ func All() []Function {
 		{organisationsync.Declaration, nil, organisationsync.Handler},
 		{pricesync.Declaration, nil, pricesync.Handler},
 		{billingsync.Declaration, nil, billingsync.Handler},
+		{exporter.Declaration, nil, alone(exporter.Handler)},
 		{eraser.Declaration, nil, erasing},
 		{scheduleddiscovery.Declaration, nil, alone(scheduleddiscovery.Handler)},
 		{evaluator.Declaration, nil, alone(evaluator.Handler)},

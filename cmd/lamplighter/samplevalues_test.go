@@ -51,9 +51,14 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 		JobID string `json:"jobID"`
 	}
 	c.Call(http.MethodPost, "/billing/imports", map[string]any{"vendor": "vendor-" + number, "fileName": "bill.csv", "bytes": 7}, &upload)
+	var export struct {
+		JobID string `json:"jobID"`
+	}
+	c.Call(http.MethodGet, "/reports/export?format=parquet", nil, &export)
+	c.s.WaitSettled()
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, sampleValues{
-		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh, "upload": upload.JobID,
+		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh, "upload": upload.JobID, "export": export.JobID,
 		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
@@ -192,7 +197,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 }
 
 // volatile are reports that tell of what is being saved at this moment.
-var volatile = map[string]bool{"listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
+var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
 
 // recent are reports that tell of hours: how many there were until now.
 var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true, "listKubernetesAllocation": true}

@@ -275,6 +275,9 @@ func (w *sweep) value(e sampleValues, op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/billing/imports/") {
 		return e["upload"]
 	}
+	if name == "jobID" && strings.HasPrefix(op.path, "/reports/exports/") {
+		return e["export"]
+	}
 	if name == "name" && op.OperationID == "pushUnitValues" {
 		return e["metric"]
 	}

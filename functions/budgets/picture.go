@@ -38,7 +38,7 @@ func burnDown(st *BudgetStatus) chart.Chart {
 	amount := money.MustParse(st.AmountUSD)
 	c := chart.Chart{
 		Kind: chart.Lines, Title: "Budget " + st.Name,
-		Subtitle: fmt.Sprintf("$%s of $%s spent, %s; $%s expected by %s", st.SpentUSD, st.AmountUSD, st.Signal, st.ForecastUSD.Mean, st.To),
+		Subtitle: fmt.Sprintf("%s of %s spent, %s; %s expected by %s", chart.Dollars(st.SpentUSD), chart.Dollars(st.AmountUSD), st.Signal, chart.Dollars(st.ForecastUSD.Mean), st.To),
 		Series:   []chart.Series{{Name: "Spent, then expected"}, {Name: "Planned"}, {Name: "Amount"}},
 	}
 	for i := range st.BurnDown {

@@ -47,6 +47,7 @@ var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 var presets = []Dashboard{
 	preset("executive", "What it costs, where it goes and whether that is as planned",
 		widget(totalsWidget, "This month", "small", WidgetQuery{}), widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
+		widget(savingsWidget, "Saved this month", "small", WidgetQuery{}),
 		widget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
 		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}), widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
 	preset("engineering", "What the resources cost, and what is unusual",
@@ -55,6 +56,7 @@ var presets = []Dashboard{
 		widget(statesWidget, "Resources", "small", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
 	preset("finops", "Every cost by who causes it, and how it is bought",
 		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}), widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
+		widget(savingsWidget, "Saved in 30 days", "small", WidgetQuery{Period: "last_30_days"}),
 		widget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
 		widget(breakdownWidget, "By provider and service", "large", WidgetQuery{Dims: []string{"provider", "service_name"}}),
 		widget(breakdownWidget, "By purchase type", "medium", WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),

@@ -13,6 +13,8 @@ import (
 	"lamplighter.dev/shared/domain/anomaly"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -150,11 +152,12 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org, Amount: money.FromInt(100), Period: budgeting.Month}
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(apitest.Org), apitest.Org, b))(f)
 	found := anomaly.Finding{Scope: anomaly.Scope{Type: anomaly.Org}, Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical}}
-	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, anomaly.Merge(anomaly.Record{}, &found, f.Clock.Now(), f.Clock.Now())))(f)
+	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, anomaly.Merge(anomaly.Record{}, &found, anomaly.Judged{Org: apitest.Org, Day: f.Clock.Now(), Now: f.Clock.Now()})))(f)
+	f.stop("i-0", "2026-03-09T00:00:00Z", "2026-03-09T10:00:00Z")
 	d := f.dashboard("All of it",
 		Widget{Type: totalsWidget}, Widget{Type: trendWidget}, Widget{Type: trendWidget, Query: WidgetQuery{Period: "last_12_months"}},
 		Widget{Type: breakdownWidget, Query: WidgetQuery{Dims: []string{cost.ServiceDim, cost.ResourceDim}, Limit: 2}}, Widget{Type: topWidget},
-		Widget{Type: budgetsWidget}, Widget{Type: anomaliesWidget}, Widget{Type: statesWidget}, Widget{Type: actionsWidget})
+		Widget{Type: budgetsWidget}, Widget{Type: anomaliesWidget}, Widget{Type: statesWidget}, Widget{Type: actionsWidget}, Widget{Type: savingsWidget})
 	w := f.data(ada, d.ID)
 	for _, one := range w {
 		if one.Forbidden || one.Error != nil {
@@ -187,8 +190,23 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	if got := w[7].States; got["running"] != 2 {
 		t.Errorf("%+v", got)
 	}
+	if got := w[9].Savings; got == nil || got.SavingsUSD != "0.96" || got.Stops != 1 || got.From != "2026-03-01" {
+		t.Errorf("%+v", got)
+	}
 	if w[8].Actions == nil || w[8].Actions.Truncated {
 		t.Errorf("%+v", w[8].Actions)
+	}
+}
+
+// stop has a resource that costs 0.096 an hour less while it stands still be stopped between two times.
+func (f *fixture) stop(uid, from, to string) {
+	f.Helper()
+	rate := inventory.Rate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
+	f.Must(inventory.New(f.Platform).WriteCosts(f.In(apitest.Org), apitest.Org, []inventory.Cost{{UID: uid, Rate: rate}}))
+	for state, at := range map[string]string{"stopped": from, "running": to} {
+		c := execution.StateChange{ResourceUID: uid, State: state, ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada"}
+		c.ID = id.New("sh", c.ChangedAt)
+		f.Put(table.Key{PK: execution.HistoryPKs(apitest.Org)[0], SK: c.ID}, c)
 	}
 }
 
@@ -209,6 +227,15 @@ func TestDashboards_PresetsAnswerWithoutAnyData(t *testing.T) {
 				t.Errorf("%s: %+v", p.ID, w)
 			}
 		}
+	}
+}
+
+// TestDashboards_DataTakesFewRoundTrips of a preset, whose widgets share what they ask: not more than were measured when this was written.
+func TestDashboards_DataTakesFewRoundTrips(t *testing.T) {
+	f := newFixture(t)
+	for preset, most := range map[string]int{"executive": 12, "engineering": 10, "finops": 14, "operations": 7} {
+		f.Call(ada, "GET /dashboards/"+preset+"/data").Want(http.StatusOK)
+		f.Call(ada, "GET /dashboards/"+preset+"/data").AtMost(most)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // WidgetData is what a widget shows: the field that is named as its type, the others are null.
 type WidgetData struct {
-	Type         string           `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Type         string           `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,savings,resources_by_state,actions_of_day"`
 	Title        string           `json:"title"`
 	Size         string           `json:"size" enum:"small,medium,large,full"`
 	Forbidden    bool             `json:"forbidden" doc:"The caller lacks the policy of the widget"`
@@ -24,6 +24,7 @@ type WidgetData struct {
 	TopResources []WidgetResource `json:"topResources"`
 	Budgets      []WidgetBudget   `json:"budgets"`
 	Anomalies    []WidgetAnomaly  `json:"anomalies"`
+	Savings      *WidgetSavings   `json:"savings"`
 	States       map[string]int   `json:"resourcesByState"`
 	Actions      *WidgetActions   `json:"actionsOfDay"`
 }
@@ -130,6 +131,8 @@ func (p *page) fill(ctx context.Context, w *Widget, out *WidgetData) (err error)
 		out.Budgets, err = p.budgetStates(ctx, &w.Query)
 	case anomaliesWidget:
 		out.Anomalies, err = p.openAnomalies(ctx, &w.Query)
+	case savingsWidget:
+		out.Savings, err = p.realized(ctx, &w.Query)
 	case statesWidget:
 		out.States, err = p.states(ctx)
 	case actionsWidget:

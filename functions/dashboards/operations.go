@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -35,12 +36,13 @@ type service struct {
 	inventory *inventory.Store
 	budgets   *budgeting.Store
 	anomalies *anomaly.Store
+	savings   *saving.Reader
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
-	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table), anomaly.NewStore(p.Table)}
+	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table), anomaly.NewStore(p.Table), saving.NewReader(p)}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true, Statuses: invalid, Summary: "List dashboards",
@@ -94,7 +96,7 @@ func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[
 
 // WidgetType is a type of widget.
 type WidgetType struct {
-	Type        string   `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Type        string   `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,savings,resources_by_state,actions_of_day"`
 	Description string   `json:"description"`
 	Policy      string   `json:"policy" doc:"Without it the widget is forbidden"`
 	Query       []string `json:"query" doc:"The fields of a query that it takes"`

@@ -85,6 +85,24 @@ func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnoma
 	return out, nil
 }
 
+// WidgetSavings is what was saved in a period.
+type WidgetSavings struct {
+	From        string `json:"from" example:"2026-11-01"`
+	To          string `json:"to" doc:"The first day after it"`
+	SavingsUSD  string `json:"savingsUSD"`
+	Stops       int    `json:"stops" doc:"How many times something stood still because we had stopped it"`
+	WithoutRate int    `json:"withoutRate" doc:"Stops of what no price is known of: they are in no sum"`
+}
+
+func (p *page) realized(ctx context.Context, q *WidgetQuery) (*WidgetSavings, error) {
+	from, to, _, _ := window(q.Period, p.now)
+	got, err := p.savings.Between(ctx, p.caller.Org, inventory.SightOf(p.caller, costReading), from, to)
+	if err != nil {
+		return nil, err
+	}
+	return &WidgetSavings{from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines), got.WithoutRate}, nil
+}
+
 func (p *page) states(ctx context.Context) (map[string]int, error) {
 	sum, err := p.inventory.SummarizeResources(ctx, p.caller.Org, inventory.Filter{Sight: inventory.SightOf(p.caller, "resources:read")})
 	return sum.ByStatus, err

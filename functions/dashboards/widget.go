@@ -17,6 +17,7 @@ const (
 	topWidget       = "top_resources"
 	budgetsWidget   = "budgets"
 	anomaliesWidget = "anomalies"
+	savingsWidget   = "savings"
 	statesWidget    = "resources_by_state"
 	actionsWidget   = "actions_of_day"
 )
@@ -32,7 +33,7 @@ type WidgetQuery struct {
 
 // Widget is a part of a dashboard.
 type Widget struct {
-	Type  string      `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,resources_by_state,actions_of_day"`
+	Type  string      `json:"type" enum:"totals,trend,breakdown,top_resources,budgets,anomalies,savings,resources_by_state,actions_of_day"`
 	Title string      `json:"title" required:"false" maxLength:"128"`
 	Size  string      `json:"size" required:"false" enum:"small,medium,large,full" default:"medium"`
 	Query WidgetQuery `json:"query" required:"false"`
@@ -56,6 +57,7 @@ var kinds = map[string]kind{
 	topWidget:       {costReading, "The resources that cost most in the period", append(slices.Clone(costFields), "limit")},
 	budgetsWidget:   {"budgets:read", "How budgets stand, the worst first", []string{"limit"}},
 	anomaliesWidget: {costReading, "The newest open anomalies", []string{"limit"}},
+	savingsWidget:   {costReading, "What was saved in the period by stopping things", []string{"period"}},
 	statesWidget:    {"resources:read", "How many resources there are in each state", nil},
 	actionsWidget:   {"actions:read", "The actions of the last 24 hours, by status", nil},
 }

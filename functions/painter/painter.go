@@ -61,13 +61,60 @@ func draw(c *chart.Chart) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if isEmpty(c) {
+		p.Text("Nothing to show", width/2-60, h/2, 0, charts.FontStyle{FontSize: 12, FontColor: charts.ColorRGB(90, 90, 90)})
+	}
 	b, err := p.Bytes()
 	sized := fmt.Sprintf(`<svg width="%d" height="%d" `, width, h) // mail programs do not take a size from a viewBox
 	return strings.Replace(string(b), "<svg ", sized, 1), err
 }
 
+// theme has the colour of each series; one that may still change is lighter than the one before it.
+func theme(c *chart.Chart) charts.ColorPalette {
+	t := charts.GetTheme(charts.ThemeLight)
+	colors := make([]charts.Color, len(c.Series))
+	for i := range c.Series {
+		if colors[i] = t.GetSeriesColor(i); c.Series[i].Open {
+			of := t.GetSeriesColor(max(i-1, 0))
+			colors[i] = charts.ColorRGB(lighter(of.R), lighter(of.G), lighter(of.B))
+		}
+	}
+	if len(colors) == 0 {
+		return t
+	}
+	return t.WithSeriesColors(colors)
+}
+
+// lighter is a part of a colour, most of the way to white: without transparency, which not every mail program draws.
+func lighter(part uint8) uint8 { return 255 - uint8(int(255-part)*2/5) }
+
+// isEmpty reports whether all amounts are nothing.
+func isEmpty(c *chart.Chart) bool {
+	for _, s := range c.Series {
+		for _, a := range s.Amounts {
+			if !a.IsZero() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// longestBar is how many characters the label of a bar has: more would leave the bars no room.
+const longestBar = 40
+
+// clip leaves out the middle of a long label: the ends of a native id tell most.
+func clip(label string) string {
+	r := []rune(label)
+	if len(r) <= longestBar {
+		return label
+	}
+	return string(r[:longestBar/2-1]) + "…" + string(r[len(r)-longestBar/2:])
+}
+
 func lines(c *chart.Chart) charts.LineChartOption {
 	o := charts.NewLineChartOptionWithData(values(c))
+	o.Theme = theme(c)
 	o.Title, o.Legend = title(c), legend(c)
 	o.XAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
 	o.XAxis.Labels, o.XAxis.BoundaryGap = texts(c.Labels), new(false)
@@ -81,12 +128,19 @@ func lines(c *chart.Chart) charts.LineChartOption {
 
 func bars(c *chart.Chart) charts.BarChartOption {
 	o := charts.NewBarChartOptionWithData(values(c))
+	o.Theme = theme(c)
 	o.Title, o.Legend = title(c), legend(c)
 	o.CategoryAxis.LabelFontStyle = charts.FontStyle{FontSize: 9}
 	o.CategoryAxis.Labels, o.ValueFormatter, o.Padding = texts(c.Labels), dollars, margin
 	o.ValueAxis = axis(c)
 	o.StackSeries = new(len(c.Series) > 1)
+	if n := len(c.Labels); n < 6 && c.Kind == chart.Stacks {
+		o.BarSize = 0.12 * float64(n) // a single column would be as wide as the picture
+	}
 	if o.Horizontal = c.Kind == chart.Bars; o.Horizontal {
+		for i, label := range o.CategoryAxis.Labels {
+			o.CategoryAxis.Labels[i] = clip(label)
+		}
 		for i := range o.SeriesList {
 			o.SeriesList[i].Label.Show = new(len(c.Series) == 1)
 			o.SeriesList[i].Label.ValueFormatter = dollars
@@ -95,9 +149,9 @@ func bars(c *chart.Chart) charts.BarChartOption {
 	return o
 }
 
-// axis names the unit, and begins at nothing where no amount is below that: else a small change would look large.
+// axis begins at nothing where no amount is below that: else a small change would look large.
 func axis(c *chart.Chart) []charts.ValueAxisOption {
-	o := charts.ValueAxisOption{Title: "USD", LabelFontStyle: charts.FontStyle{FontSize: 9}, TitleFontStyle: charts.FontStyle{FontSize: 9}}
+	o := charts.ValueAxisOption{LabelFontStyle: charts.FontStyle{FontSize: 9}} // each label begins with the dollar
 	lowest := 0.0
 	for _, row := range values(c) {
 		for _, f := range row {
@@ -167,12 +221,5 @@ func dollars(f float64) string {
 	if f < 100 && f != float64(int64(f)) {
 		places = 2
 	}
-	whole, fraction, _ := strings.Cut(strconv.FormatFloat(f, 'f', places, 64), ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return sign + "$" + whole
+	return sign + chart.Dollars(strconv.FormatFloat(f, 'f', places, 64))
 }

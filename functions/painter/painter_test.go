@@ -63,7 +63,7 @@ func TestHandler_DrawsEachKind(t *testing.T) {
 		if err != nil || string(want) != svg {
 			t.Errorf("%s is not as it was: %v", name, err)
 		}
-		for _, word := range []string{"Costs", "USD", "$", "2026-03-"} {
+		for _, word := range []string{"Costs", "$1,", "2026-03-"} {
 			if !strings.Contains(svg, word) {
 				t.Errorf("%s does not show %q", name, word)
 			}
@@ -108,6 +108,32 @@ func TestDollars_TellAmountsApart(t *testing.T) {
 	for f, want := range map[float64]string{0: "$0", 1234567: "$1,234,567", -1500: "-$1,500", 0.25: "$0.25", 12.5: "$12.50", 999.5: "$1,000"} {
 		if got := dollars(f); got != want && f != 999.5 {
 			t.Errorf("%v: %s, want %s", f, got, want)
+		}
+	}
+}
+
+func TestHandler_ShowsWhatMayStillChangeLighter(t *testing.T) {
+	c := sample(chart.Stacks, 4, 2)
+	for i := range 3 {
+		c.Series[1].Amounts[i] = money.Amount{}
+	}
+	c.Series[0].Amounts[3], c.Series[1].Open, c.Series[1].Name = money.Amount{}, true, "Estimated, or not over yet"
+	svg := drawn(t, &c)
+	plain := c
+	plain.Series = append([]chart.Series{}, c.Series...)
+	plain.Series[1].Open = false
+	if !strings.Contains(svg, "Estimated, or not over yet") || svg == drawn(t, &plain) {
+		t.Error("what may still change looks as what does not")
+	}
+}
+
+func TestHandler_SaysThatThereIsNothing(t *testing.T) {
+	for name, c := range map[string]chart.Chart{
+		"no amounts": {Kind: chart.Stacks, Title: "Costs", Labels: []string{"2026-03"}, Series: []chart.Series{{Name: "Costs", Amounts: make([]money.Amount, 1)}}},
+		"no labels":  {Kind: chart.Bars, Title: "Costs", Series: []chart.Series{{Name: "Costs"}}},
+	} {
+		if svg := drawn(t, &c); !strings.Contains(svg, "Nothing to show") {
+			t.Errorf("%s: %s", name, svg)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -37,7 +38,7 @@ type Breakdown struct {
 
 // BreakdownInput is what breakdowns can be asked. It is exported so that the framework looks into it where it is embedded.
 type BreakdownInput struct {
-	Asked
+	report.Asked
 	Dims  []string `query:"dims" maxItems:"6" doc:"The dimensions, one a level; service_name when left out" example:"provider"`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"25" doc:"How many values of a node are shown one by one"`
 }
@@ -46,14 +47,14 @@ type BreakdownInput struct {
 const maxNodes = 5000
 
 func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Billed)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Billed)
 	if err != nil {
 		return Breakdown{}, err
 	}
 	if q.Dims = in.Dims; len(q.Dims) == 0 {
 		q.Dims = []string{cost.ServiceDim}
 	}
-	a, err := s.ask(ctx, q)
+	a, err := s.Ask(ctx, q)
 	if err != nil {
 		return Breakdown{}, err
 	}
@@ -65,7 +66,7 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err = t.grow(&a); err != nil {
 		return Breakdown{}, err
 	}
-	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.balanced(ctx, t.check())
+	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
 }
 
 // tree is a breakdown in the making. shown are the amounts of the nodes as they are shown.

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -71,7 +72,7 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 	for _, c := range changes {
 		of[c.ResourceUID] = append(of[c.ResourceUID], c)
 	}
-	to = earliest(to, s.p.Clock.Now())
+	to = clock.Earliest(to, s.p.Clock.Now())
 	for _, m := range machines {
 		if ran, known := runningTime(m.Listed, of[m.UID], from, to); known {
 			kg := m.hourly.MulDiv(money.FromInt(int64(ran/time.Second)), money.FromInt(3600)).Fixed(6)
@@ -86,7 +87,7 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 // when that is not known. Before the first change it was what that one changed; without changes it is what it was seen to be last.
 func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) { //nolint:revive // of what, by what, and when
 	if r.Status == cloud.Terminated {
-		to = earliest(to, r.LastSeenAt)
+		to = clock.Earliest(to, r.LastSeenAt)
 	}
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c execution.StateChange) bool {
 		return c.State != string(cloud.Running) && c.State != string(cloud.Stopped)
@@ -94,15 +95,15 @@ func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to 
 	on, known := runs(r.Status)
 	since := r.DiscoveredAt
 	if len(changes) > 0 {
-		on, known, since = changes[0].State == string(cloud.Stopped), true, earliest(since, changes[0].ChangedAt)
+		on, known, since = changes[0].State == string(cloud.Stopped), true, clock.Earliest(since, changes[0].ChangedAt)
 	}
-	at := latest(from, since)
+	at := clock.Latest(from, since)
 	if !known || !at.Before(to) {
 		return 0, false
 	}
 	ran := time.Duration(0)
 	for _, c := range changes {
-		end := latest(at, earliest(c.ChangedAt, to))
+		end := clock.Latest(at, clock.Earliest(c.ChangedAt, to))
 		if on {
 			ran += end.Sub(at)
 		}

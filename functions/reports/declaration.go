@@ -4,11 +4,10 @@ import (
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
@@ -17,8 +16,8 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "reports",
-	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition, showback.Partition, execution.HistoryPartition, execution.HistoryOfResourcePartition, smarttag.Partition},
+	Access: rest.Access.With(report.Reading, saving.Reading, table.Access{
+		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, showback.Partition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -129,10 +130,10 @@ func (a *fixture) golden(name string, got apitest.Answer) {
 func usd(s string) money.Amount { return money.MustParse(s) }
 
 // crooked are books whose answers do not add up.
-type crooked struct{ books }
+type crooked struct{ report.Books }
 
 func (c crooked) Ask(ctx context.Context, org string, q cost.Question) (cost.Answer, error) {
-	a, err := c.books.Ask(ctx, org, q)
+	a, err := c.Books.Ask(ctx, org, q)
 	if len(a.Rows) > 0 {
 		a.Rows[0].Amount = a.Rows[0].Amount.Add(usd("0.01"))
 	}
@@ -140,7 +141,7 @@ func (c crooked) Ask(ctx context.Context, org string, q cost.Question) (cost.Ans
 }
 
 func (c crooked) Summaries(ctx context.Context, org string, from, to cost.Month) ([]cost.Summary, error) {
-	all, err := c.books.Summaries(ctx, org, from, to)
+	all, err := c.Books.Summaries(ctx, org, from, to)
 	for i := range all {
 		all[i].Days[0].Billed = all[i].Days[0].Billed.Add(usd("0.01"))
 	}

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -25,8 +26,8 @@ type ProviderCosts struct {
 	Items []ProviderCost `json:"items"`
 }
 
-func (s *service) providers(ctx context.Context, in *Asked) (ProviderCosts, error) {
-	q, err := s.question(ctx, in, thisMonth, cost.Billed)
+func (s *service) providers(ctx context.Context, in *report.Asked) (ProviderCosts, error) {
+	q, err := s.Question(ctx, in, report.ThisMonth, cost.Billed)
 	if err != nil {
 		return ProviderCosts{}, err
 	}
@@ -35,7 +36,7 @@ func (s *service) providers(ctx context.Context, in *Asked) (ProviderCosts, erro
 		return ProviderCosts{}, err
 	}
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, inventory.Filter{Sight: inventory.SightOf(c, reading)})
+	sum, err := s.Inventory.SummarizeResources(ctx, c.Org, inventory.Filter{Sight: inventory.SightOf(c, reading)})
 	if err != nil {
 		return ProviderCosts{}, fault.Wrap("count resources", err)
 	}
@@ -88,7 +89,7 @@ type KindSummary struct {
 
 func (s *service) kinds(ctx context.Context, _ *struct{}) (KindSummary, error) {
 	c := identity.CallerFrom(ctx)
-	counts, err := s.inventory.CountKinds(ctx, c.Org, inventory.SightOf(c, reading))
+	counts, err := s.Inventory.CountKinds(ctx, c.Org, inventory.SightOf(c, reading))
 	if err != nil {
 		return KindSummary{}, fault.Wrap("count resources", err)
 	}

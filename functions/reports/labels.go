@@ -52,7 +52,7 @@ func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
 }
 
 func (s *service) accountNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := s.inventory.ListAccounts(ctx, org)
+	all, err := s.Inventory.ListAccounts(ctx, org)
 	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name
@@ -61,7 +61,7 @@ func (s *service) accountNames(ctx context.Context, org string) (map[string]stri
 }
 
 func (s *service) groupNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := s.inventory.ListGroups(ctx, org)
+	all, err := s.Inventory.ListGroups(ctx, org)
 	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name

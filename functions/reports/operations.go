@@ -8,49 +8,44 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
 
 const (
 	reports = "/reports"
-	reading = "reports:read"
+	reading = report.Policy
 	writing = "reports:write"
 )
 
 type service struct {
-	p         *platform.Platform
-	books     books
-	inventory *inventory.Store
-	teams     teams.Store
-	rules     showback.Store
-	saved     *savedBy
-	unitsOf   unitmetric.Store
-	smart     smarttag.Store
-	bounds    rest.Bounds // of an answer of an export
+	*report.Reader
+	p       *platform.Platform
+	teams   teams.Store
+	rules   showback.Store
+	savings *saving.Reader
+	saved   *savedBy
+	unitsOf unitmetric.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group { return operations(p, cost.New(p)) }
 
-func operations(p *platform.Platform, b books) *rest.Group {
+func operations(p *platform.Platform, b report.Books) *rest.Group {
 	return newService(p, b).operations()
 }
 
-func newService(p *platform.Platform, b books) *service {
-	return &service{
-		p, b, inventory.New(p), teams.New(p.Table), showback.NewStore(p.Table), &savedBy{}, unitmetric.NewStore(p.Table), smarttag.NewStore(p.Table),
-		rest.Bounds{Rows: exportRows},
-	}
+func newService(p *platform.Platform, b report.Books) *service {
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p), &savedBy{}, unitmetric.NewStore(p.Table)}
 }
 
 func (s *service) operations() *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	for _, add := range []func(*rest.Group){
-		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations, s.pictureOperations, s.unitOperations, s.exportOperations,
+		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations, s.pictureOperations, s.unitOperations,
 	} {
 		add(g)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/rest"
@@ -16,7 +18,7 @@ func (s *service) pictureOperations(g *rest.Group) {
 		Summary: "Draw how costs went", Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." + billed + asked,
 	}, func(ctx context.Context, in *TrendInput) (rest.Raw, error) {
 		t, err := s.trends(ctx, in)
-		return s.picture(ctx, trendChart(&t), err)
+		return s.picture(ctx, trendChart(&t, s.p.Clock.Now()), err)
 	})
 	rest.Handle(g, rest.Op{
 		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
@@ -45,7 +47,7 @@ func (s *service) trendsOrPicture(ctx context.Context, in *trendsInput) (out res
 	if out.Data, err = s.trends(ctx, &in.TrendInput); err != nil || !in.WantsPicture() {
 		return out, err
 	}
-	c := trendChart(&out.Data)
+	c := trendChart(&out.Data, s.p.Clock.Now())
 	out.Picture, err = chart.Draw(ctx, s.p.Workers, &c)
 	return out, err
 }
@@ -66,20 +68,57 @@ func (s *service) breakdownOrPicture(ctx context.Context, in *breakdownsInput) (
 
 // describe says below a title which figures a picture shows.
 func describe(b *Basis) string {
-	text := fmt.Sprintf("$%s %s, %s until before %s", b.TotalUSD, b.Cost, b.From, b.To)
+	text := fmt.Sprintf("%s %s, %s until before %s", chart.Dollars(b.TotalUSD), b.Cost, b.From, b.To)
 	if b.Estimated {
 		text += ", partly estimated"
 	}
 	return text
 }
 
-func trendChart(t *Trends) chart.Chart {
-	c := chart.Chart{Kind: chart.Lines, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis), Series: []chart.Series{{Name: "Costs"}}}
+// maxColumns is how many points are drawn as columns; more are a line.
+const maxColumns = 120
+
+// trendChart draws a column for each point: what may still change, for it is estimated or not over, is lighter, and no fall. Many days are a line.
+func trendChart(t *Trends, now time.Time) chart.Chart {
+	c := chart.Chart{Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis), Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}}}
+	if len(t.Items) > maxColumns {
+		c.Kind, c.Series = chart.Lines, []chart.Series{{Name: "Costs"}}
+	}
 	for i := range t.Items {
-		c.Labels = append(c.Labels, t.Items[i].Date)
-		c.Series[0].Amounts = append(c.Series[0].Amounts, money.MustParse(t.Items[i].CostUSD))
+		amount, of := money.MustParse(t.Items[i].CostUSD), 0
+		if len(c.Series) > 1 && t.isOpen(i, now) {
+			of = 1
+		}
+		c.Labels = append(c.Labels, t.label(i))
+		for n := range c.Series {
+			var shown money.Amount
+			if n == of {
+				shown = amount
+			}
+			c.Series[n].Amounts = append(c.Series[n].Amounts, shown)
+		}
+	}
+	if len(c.Series) > 1 && money.Sum(c.Series[1].Amounts...).IsZero() {
+		c.Series = c.Series[:1]
 	}
 	return c
+}
+
+// isOpen reports whether a point is estimated, or ends later than now.
+func (t *Trends) isOpen(i int, now time.Time) bool {
+	next := t.To
+	if i+1 < len(t.Items) {
+		next = t.Items[i+1].Date
+	}
+	return t.Items[i].Estimated || next > now.UTC().Format(time.DateOnly)
+}
+
+// label is what a point is called: a month without its first day.
+func (t *Trends) label(i int) string {
+	if date := t.Items[i].Date; t.Granularity != "month" || !strings.HasSuffix(date, "-01") {
+		return date
+	}
+	return strings.TrimSuffix(t.Items[i].Date, "-01")
 }
 
 // maxBars is how many bars can be read in one picture; the last one is all others.
@@ -97,7 +136,7 @@ func breakdownChart(b *Breakdown) chart.Chart {
 			continue
 		}
 		amounts := &c.Series[0].Amounts
-		c.Title = "Costs by " + n.Dim
+		c.Title = "Costs by " + strings.ReplaceAll(n.Dim, "_", " ")
 		if amount := money.MustParse(n.CostUSD); len(c.Labels) < maxBars {
 			c.Labels, *amounts = append(c.Labels, chart.Shorten(n.Label)), append(*amounts, amount)
 		} else {

@@ -47,6 +47,12 @@ func TestReports_AreDrawn(t *testing.T) {
 	a.as("viewer team:"+a.web, "/reports/trends.svg").Want(http.StatusOK)
 	a.Equal("what a scoped caller sees", total().Fixed(2), "30.10") // of ten days: the ninth of February was one of the last thirty
 	a.as("resources:read", "/reports/trends.svg").Want(http.StatusForbidden)
+	a.get("/reports/trends.svg?from=2026-01-01&to=2026-04-01&granularity=month").Want(http.StatusOK)
+	a.Equal("months", strings.Join(asked.Labels, " "), "2026-01 2026-02 2026-03")
+	if open := asked.Series[1]; !open.Open || asked.Series[0].Amounts[2] != (money.Amount{}) || open.Amounts[2].IsZero() || !open.Amounts[1].IsZero() || !strings.Contains(open.Name, "not over") {
+		t.Errorf("a month that is not over is drawn as others: %+v", asked.Series)
+	}
+	a.Equal("subtitle", asked.Subtitle, "$663.80 billed, 2026-01-01 until before 2026-04-01")
 	a.onCrooked()
 	a.get("/reports/trends.svg").Want(http.StatusInternalServerError)
 }

@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/showback"
@@ -139,8 +136,8 @@ func TestReports_RefuseWhatTheyCannotAnswer(t *testing.T) {
 		"/reports/trends?period=2026-03&from=2026-03-01": "period",
 		"/reports/trends?from=2020-01-01":                "800",
 		"/reports/trends?cost=gross":                     "billed",
-		"/reports/costs/breakdown?dims=colour":           "no dimension",
-		"/reports/costs/breakdown?filter[colour]=red":    "no dimension",
+		"/reports/costs/breakdown?dims=colour":           "send one of provider, cloud_account_id",
+		"/reports/costs/breakdown?filter[colour]=red":    "resource_uid or tag:<key>",
 		"/reports/costs/breakdown?filter[]=red":          "filter[dimension]=value",
 		"/reports/costs/resources?sort_by=colour":        "sort_by",
 		"/reports/costs/breakdown?dims=region,region":    "twice",
@@ -153,7 +150,7 @@ func TestReports_RefuseWhatTheyCannotAnswer(t *testing.T) {
 func TestReports_TakeFewRoundTrips(t *testing.T) {
 	a := newFixture(t)
 	for path, most := range map[string]int{
-		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/providers/summary": 2,
+		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/teams/" + a.web: 2, "/reports/teams/unassigned": 2, "/reports/providers/summary": 2,
 	} {
 		a.get(path).Want(http.StatusOK) // which remembers for ten minutes what was saved
 		a.get(path).Want(http.StatusOK).AtMost(most)
@@ -271,41 +268,6 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	a.Equal("months", len(monthly.Items[0].Items), 2)
 	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/unit-metrics").Want(http.StatusOK, `"items":[]`)
 	a.Call(apitest.Caller(ours, "bob", "viewer"), "POST "+values, `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
-}
-
-func TestExport_GoesOnWithoutGapsAndAddsUp(t *testing.T) {
-	a := newFixture(t)
-	a.Mount(func(p *platform.Platform) *rest.Group {
-		s := newService(p, cost.New(p))
-		s.bounds = rest.Bounds{Rows: 10}
-		return s.operations()
-	})
-	var whole strings.Builder
-	pieces, sum := 0, money.Amount{}
-	for next := "/reports/export?period=2026-03&filter[charge_category]=Usage"; next != ""; pieces++ {
-		got := a.get(next).Want(http.StatusOK, strings.Join(columns, ","))
-		_, rows, _ := strings.Cut(got.Body, "\n")
-		whole.WriteString(rows)
-		next, _, _ = strings.Cut(strings.TrimPrefix(got.Header.Get("Link"), "<"), ">")
-	}
-	lines := strings.Split(strings.TrimSpace(whole.String()), "\n")
-	a.Equal("rows and pieces", fmt.Sprint(len(lines), " ", pieces), "63 7")
-	a.Equal("the first", lines[0], "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,Amazon EC2,i-0,Usage,USD,1.005,1.005,2.01")
-	seen := map[string]bool{}
-	for _, l := range lines {
-		seen[l] = true
-		sum = sum.Add(usd(strings.Split(l, ",")[9]))
-	}
-	a.Equal("different rows", len(seen), 63)
-	a.Equal("sum", sum.String(), "192.267")
-	nd := a.get("/reports/export?from=2026-03-01&to=2026-03-02&format=ndjson")
-	a.Equal("a line of NDJSON", strings.SplitN(nd.Body, "\n", 2)[0], `{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS",`+
-		`"SubAccountId":"123456789012","RegionId":"eu-west-1","ServiceName":"Amazon EC2","ResourceId":"i-0","ChargeCategory":"Usage","BillingCurrency":"USD",`+
-		`"BilledCost":"1.005","EffectiveCost":"1.005","ListCost":"2.01"}`)
-	a.get("/reports/export?cursor=nonsense").Want(http.StatusBadRequest, "cursor")
-	if got := a.as("viewer team:"+a.web, "/reports/export?period=2026-03"); strings.Contains(got.Body, "i-3") || !strings.Contains(got.Body, "i-0") {
-		t.Errorf("a scoped caller gets %.300s", got.Body)
-	}
 }
 
 // TestTags_CountAcceptedSmartTags of i-1 and i-3, which have no tag of the cloud; that of i-5 is accepted with another value than it has now.

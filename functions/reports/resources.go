@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -38,7 +39,7 @@ type ResourceCosts struct {
 }
 
 type resourceCostInput struct {
-	Asked
+	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]
 }
@@ -66,7 +67,7 @@ func pointed(s *string) string {
 }
 
 func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (ResourceCosts, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Billed)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Billed)
 	if err != nil {
 		return ResourceCosts{}, err
 	}
@@ -78,7 +79,7 @@ func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (Res
 //nolint:revive // what is asked for, which page of it, and how it is ordered
 func (s *service) pageOfResources(ctx context.Context, q cost.Question, page rest.Page, sort rest.Sort[ResourceCost, costOrders]) (ResourceCosts, error) {
 	q.Dims = []string{cost.ResourceDim, cost.AccountDim, cost.ProviderDim, cost.TypeDim, cost.RegionDim}
-	a, err := s.ask(ctx, q)
+	a, err := s.Ask(ctx, q)
 	if err != nil {
 		return ResourceCosts{}, err
 	}
@@ -141,7 +142,7 @@ func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cos
 		return nil
 	}
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading))
+	found, err := s.Inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading))
 	if err != nil {
 		return fault.Wrap("read the resources of a report", err)
 	}

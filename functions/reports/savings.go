@@ -9,11 +9,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -24,7 +22,7 @@ func (s *service) savingOperations(g *rest.Group) {
 		Description: "Each time in which something stood still because we had stopped it, the last first, with its proof: when, by which change of its state, who caused that, what an hour " +
 			"of it costs less while it stands still, and the price list that says so. A stop counts for 31 days at most. withoutRate counts stops of what no price is known of: they are in no sum. " +
 			"The present month unless other days are asked for. At most 50,000 changes of states are read. A grant on teams or resources shows the savings of these alone.",
-	}, s.savings)
+	}, s.listSavings)
 }
 
 // Saving is a time in which something stood still because we had stopped it, and what that saved.
@@ -41,7 +39,6 @@ type Saving struct {
 	RateUSD      string    `json:"rateUSD" doc:"What an hour costs less" example:"0.0960"`
 	Source       string    `json:"source" doc:"The price list, with its version"`
 	SavingsUSD   string    `json:"savingsUSD" example:"1.15"`
-	amount       money.Amount
 }
 
 // Savings is a page of what was saved.
@@ -62,114 +59,47 @@ type savingsInput struct {
 	rest.Page
 }
 
-func (s *service) savings(ctx context.Context, in *savingsInput) (Savings, error) {
-	asked := Asked{Period: in.Period, Window: in.Window}
-	from, to, err := asked.days(thisMonth, s.p.Clock.Now())
+func (s *service) listSavings(ctx context.Context, in *savingsInput) (Savings, error) {
+	asked := report.Asked{Period: in.Period, Window: in.Window}
+	from, to, err := asked.Days(report.ThisMonth, s.p.Clock.Now())
 	if err != nil {
 		return Savings{}, err
 	}
-	found, err := s.readSavings(ctx, from, to)
+	found, err := s.realized(ctx, from, to)
 	if err != nil {
 		return Savings{}, err
 	}
-	page := rest.PageOf(found.lines, in.Page)
+	page := rest.PageOf(newSavings(&found), in.Page)
 	if page.Items == nil {
 		page.Items = []Saving{}
 	}
 	return Savings{
-		from.Format(time.DateOnly), to.Format(time.DateOnly), money.Sum(found.days...).Fixed(2), found.withoutRate, page.Items, page.Total, page.Page, page.Limit,
+		from.Format(time.DateOnly), to.Format(time.DateOnly), found.Total().Fixed(2), found.WithoutRate, page.Items, page.Total, page.Page, page.Limit,
 	}, nil
 }
 
-// realized are the savings of some days.
-type realized struct {
-	lines       []Saving
-	days        []money.Amount
-	withoutRate int
-}
-
-// readSavings reads what was saved between two days: the history of states in as many round trips as it has partitions, and the
-// inventory.
-func (s *service) readSavings(ctx context.Context, from, to time.Time) (realized, error) {
-	out := realized{days: make([]money.Amount, daysBetween(from, to))}
-	changes, err := s.readChanges(ctx, from.Add(-longestStop), to)
-	if err != nil {
-		return out, err
-	}
-	stops := stopsOf(changes, from, earliest(to, s.p.Clock.Now()))
-	if len(stops) == 0 {
-		return out, nil
-	}
-	known, err := s.stopped(ctx, stops)
-	if err != nil {
-		return out, err
-	}
-	for i := range stops {
-		out.add(&stops[i], known[stops[i].change.ResourceUID], from)
-	}
-	out.round()
-	return out, nil
-}
-
-// maxChanges is how many changes of states are read.
-const maxChanges = 50_000
-
-func (s *service) readChanges(ctx context.Context, from, to time.Time) ([]execution.StateChange, error) {
-	q := table.Query{From: id.LowestAt("sh", from), To: id.LowestAt("sh", to)}
-	m := table.NewMerge(s.p.Table, q, execution.HistoryPKs(callerOrg(ctx))...)
-	items, err := m.Next(ctx, maxChanges+1)
-	if err != nil {
-		return nil, fault.Wrap("read the state history", err)
-	}
-	if len(items) > maxChanges {
-		return nil, fault.New(fault.Invalid, "from, to: there are more than %d changes of states in these days and the 31 before; ask for fewer days", maxChanges)
-	}
-	return table.DecodeAll[execution.StateChange](items)
-}
-
-// stopped reads what stood still, as far as the caller may see it, with its prices.
-func (s *service) stopped(ctx context.Context, stops []stop) (map[string]*inventory.Listed, error) {
-	uids := make([]string, len(stops))
-	for i := range stops {
-		uids[i] = stops[i].change.ResourceUID
-	}
+func (s *service) realized(ctx context.Context, from, to time.Time) (saving.Realized, error) {
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading).WithCosts())
-	out := make(map[string]*inventory.Listed, len(found))
-	for i := range found {
-		out[found[i].UID] = &found[i]
-	}
-	return out, fault.Wrap("read what was stopped", err)
+	return s.savings.Between(ctx, c.Org, inventory.SightOf(c, reading), from, to)
 }
 
-// add counts a stop of a resource; nil is one that the caller may not see, or that there is not any more.
-func (out *realized) add(st *stop, r *inventory.Listed, from time.Time) {
-	if r == nil {
-		return
+// newSavings shows what was saved, in cents that add up to the total.
+func newSavings(found *saving.Realized) []Saving {
+	lines := found.Lines
+	out, amounts := make([]Saving, len(lines)), make([]money.Amount, len(lines))
+	for i := range lines {
+		l := &lines[i]
+		amounts[i] = l.Amount
+		out[i] = Saving{
+			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From, To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
+			Action: l.Change.ID, ChangedBy: l.Change.ChangedBy, ScheduleID: rest.Optional(l.Change.ScheduleID),
+			RateUSD: l.Rate.Fixed(6), Source: "public prices " + l.Resource.Rate.Version,
+		}
 	}
-	if r.Rate == nil || r.Rate.Reason != "" || r.Rate.Running.Cmp(r.Rate.Off) <= 0 {
-		out.withoutRate++
-		return
+	for i, c := range money.RoundPartsTo(amounts, found.Total(), 2) {
+		out[i].SavingsUSD = c.Fixed(2)
 	}
-	c := &st.change
-	line := Saving{
-		ResourceUID: r.UID, ResourceName: r.Name, ResourceType: r.Type, From: st.from, To: st.to, Seconds: int64(st.to.Sub(st.from) / time.Second),
-		Action: c.ID, ChangedBy: c.ChangedBy, ScheduleID: rest.Optional(c.ScheduleID),
-		RateUSD: r.Rate.Running.Sub(r.Rate.Off).Fixed(6), Source: "public prices " + r.Rate.Version, amount: saved(r.Rate, st.to.Sub(st.from)),
-	}
-	out.lines = append(out.lines, line)
-	st.addByDay(out.days, from, r.Rate)
-}
-
-// round shows the lines in cents that add up to what the days do.
-func (out *realized) round() {
-	sums := make([]money.Amount, len(out.lines))
-	for i := range out.lines {
-		sums[i] = out.lines[i].amount
-	}
-	for i, c := range money.RoundPartsTo(sums, money.Sum(out.days...), 2) {
-		out.lines[i].SavingsUSD = c.Fixed(2)
-	}
+	return out
 }
 
 // savedBy keeps what organizations saved by day for a while, so that a summary or a trend is not made of thousands of changes each time.
@@ -205,11 +135,11 @@ func (s *service) savedByDay(ctx context.Context, q *cost.Question) ([]money.Amo
 			return had.days, nil
 		}
 	}
-	found, err := s.readSavings(ctx, q.From, q.To)
+	found, err := s.realized(ctx, q.From, q.To)
 	if err == nil && q.Within == nil {
-		s.saved.put(k, savedDays{now.Add(savedFor), found.days})
+		s.saved.put(k, savedDays{now.Add(savedFor), found.Days})
 	}
-	return found.days, err
+	return found.Days, err
 }
 
 func (b *savedBy) put(k savedKey, v savedDays) {

@@ -23,7 +23,7 @@ type Snapshot struct {
 const snapshotMonths = 36
 
 func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error) {
-	periods, err := s.books.Periods(ctx, callerOrg(ctx))
+	periods, err := s.Books.Periods(ctx, callerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}

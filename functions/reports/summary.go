@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -38,8 +39,8 @@ type summaryInput struct {
 }
 
 func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, error) {
-	asked := Asked{Cost: in.Cost, Period: in.Period, Selection: in.Selection}
-	q, err := s.question(ctx, &asked, thisMonth, cost.Billed)
+	asked := report.Asked{Cost: in.Cost, Period: in.Period, Selection: in.Selection}
+	q, err := s.Question(ctx, &asked, report.ThisMonth, cost.Billed)
 	if err != nil {
 		return MonthSummary{}, err
 	}
@@ -82,7 +83,7 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 		return history{}, err
 	}
 	h := history{History: budgeting.History{First: q.From, Billed: all.Days, Usage: usage.Days, Settled: s.settled(&all, q.From)}}
-	first, before := daysBetween(q.From, m.Start()), daysBetween(q.From, m.Add(-1).Start())
+	first, before := report.DaysBetween(q.From, m.Start()), report.DaysBetween(q.From, m.Add(-1).Start())
 	h.previous = money.Sum(all.Days[before:first]...)
 	h.month = cost.Answer{Total: money.Sum(all.Days[first:]...), Days: all.Days[first:], Estimated: all.Estimated[first:], Unconverted: all.Unconverted}
 	return h, nil
@@ -90,9 +91,9 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 
 // settled returns the last day that counts as complete: two days ago, and not behind what is billed.
 func (s *service) settled(a *cost.Answer, from time.Time) time.Time {
-	last := midnight(s.p.Clock.Now()).AddDate(0, 0, -budgeting.Settling)
-	for n := daysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
-		last = last.Add(-day)
+	last := report.Midnight(s.p.Clock.Now()).AddDate(0, 0, -budgeting.Settling)
+	for n := report.DaysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
+		last = last.Add(-report.Day)
 	}
 	return last
 }
@@ -121,6 +122,6 @@ func (h *history) forecast(now time.Time) *Forecast {
 // count counts the resources that the caller may see.
 func (s *service) count(ctx context.Context) (int, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, inventory.Filter{Sight: inventory.SightOf(c, reading)})
+	sum, err := s.Inventory.SummarizeResources(ctx, c.Org, inventory.Filter{Sight: inventory.SightOf(c, reading)})
 	return sum.Total, fault.Wrap("count resources", err)
 }

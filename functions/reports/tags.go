@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -54,13 +55,13 @@ type TagCoverages struct {
 // maxTagKeys is how many keys are told: those of the largest costs.
 const maxTagKeys = 500
 
-func (s *service) tags(ctx context.Context, in *Asked) (TagCoverages, error) {
-	q, err := s.question(ctx, in, thisMonth, cost.Effective)
+func (s *service) tags(ctx context.Context, in *report.Asked) (TagCoverages, error) {
+	q, err := s.Question(ctx, in, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TagCoverages{}, err
 	}
 	q.Dims = []string{cost.TagKeysDim}
-	a, err := s.ask(ctx, q)
+	a, err := s.Ask(ctx, q)
 	if err != nil {
 		return TagCoverages{}, err
 	}
@@ -132,19 +133,19 @@ type TagValueCosts struct {
 
 type tagInput struct {
 	TagInput
-	Asked
+	report.Asked
 }
 
 // maxTagValues is how many values are told one by one.
 const maxTagValues = 1000
 
 func (s *service) tag(ctx context.Context, in *tagInput) (TagValueCosts, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TagValueCosts{}, err
 	}
 	q.Dims = []string{cost.TagDim + in.TagKey}
-	a, err := s.ask(ctx, q)
+	a, err := s.Ask(ctx, q)
 	if err != nil {
 		return TagValueCosts{}, err
 	}
@@ -204,7 +205,7 @@ func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 		default:
 			others++
 			rest.row.Amount = rest.row.Amount.Add(r.Amount)
-			rest.row.Days = addDays(rest.row.Days, r.Days)
+			rest.row.Days = report.AddDays(rest.row.Days, r.Days)
 		}
 	}
 	if others > 0 {
@@ -216,13 +217,13 @@ func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 type tagResourcesInput struct {
 	TagInput
 	TagValue string `path:"tagValue" maxLength:"256" doc:"The value; Unknown, where no tag has that value, is what has no tag of the key" example:"prod"`
-	Asked
+	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]
 }
 
 func (s *service) tagResources(ctx context.Context, in *tagResourcesInput) (ResourceCosts, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return ResourceCosts{}, err
 	}
@@ -262,18 +263,18 @@ type TagTrends struct {
 
 type tagTrendInput struct {
 	TagKey string `query:"tag_key" required:"true" minLength:"1" maxLength:"256" example:"env"`
-	Asked
+	report.Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 	Limit       int    `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"How many values are shown one by one"`
 }
 
 func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, error) {
-	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.Recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return TagTrends{}, err
 	}
 	q.Dims, q.Daily = []string{cost.TagDim + in.TagKey}, true
-	a, err := s.ask(ctx, q)
+	a, err := s.Ask(ctx, q)
 	if err != nil {
 		return TagTrends{}, err
 	}

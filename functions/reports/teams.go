@@ -1,14 +1,18 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -55,8 +59,8 @@ type TeamCosts struct {
 	FellBack []string   `json:"fellBack" doc:"Ids of proportional rules that split evenly on some day, as no team cost anything by itself"`
 }
 
-func (s *service) listTeams(ctx context.Context, in *Asked) (TeamCosts, error) {
-	q, err := s.question(ctx, in, thisMonth, cost.Effective)
+func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, error) {
+	q, err := s.Question(ctx, in, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TeamCosts{}, err
 	}
@@ -117,15 +121,50 @@ func (s *service) team(ctx context.Context, in *TeamInput, within *cost.Within) 
 	if in.TeamID == unassignedPath {
 		return "", nil
 	}
-	missing := fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
-	if within != nil && !slices.Contains(within.Teams.Teams, in.TeamID) {
-		return "", missing
+	if !sees(within, in.TeamID) {
+		return "", in.missing()
 	}
 	_, err := s.teams.Get(ctx, callerOrg(ctx), in.TeamID)
 	if fault.Is(err, fault.NotFound) {
-		err = missing
+		err = in.missing()
 	}
 	return in.TeamID, err
+}
+
+func sees(within *cost.Within, teamID string) bool {
+	return within == nil || slices.Contains(within.Teams.Teams, teamID)
+}
+
+func (in *TeamInput) missing() error {
+	return fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
+}
+
+// splitTeam begins a split for the report of one team: it and the rules take one round trip, and where there are rules the other teams one more.
+func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
+	id := in.TeamID
+	if id == unassignedPath {
+		id = ""
+	}
+	if id != "" && !sees(q.Within, id) {
+		return "", nil, in.missing()
+	}
+	saved, it, ok, err := s.rules.ListBeside(ctx, callerOrg(ctx), teams.Key(callerOrg(ctx), in.TeamID))
+	if err != nil {
+		return "", nil, err
+	}
+	sp := &teamSplit{names: labels{cost.TeamDim: {}}}
+	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
+		sp.rules = rulesOf(saved)
+		sp.names, err = s.labels(ctx, cost.TeamDim)
+	} else if ok {
+		var t teams.Team
+		t, err = table.Decode[teams.Team](it)
+		sp.names[cost.TeamDim][id] = t.Name
+	}
+	if err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+		err = in.missing()
+	}
+	return id, sp, err
 }
 
 // ServiceCost is what is spent on a service.
@@ -144,40 +183,57 @@ type TeamReport struct {
 
 type teamInput struct {
 	TeamInput
-	Asked
+	report.Asked
 }
 
 func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return TeamReport{}, err
 	}
-	id, err := s.team(ctx, &in.TeamInput, q.Within)
+	id, sp, err := s.splitTeam(ctx, &in.TeamInput, &q)
 	if err != nil {
 		return TeamReport{}, err
 	}
-	sp, err := s.splitTeams(ctx, q, true)
-	if err != nil {
+	q.Dims = []string{cost.ServiceDim}
+	if sp, err = s.splitBy(ctx, q, true, sp); err != nil {
 		return TeamReport{}, err
 	}
-	only := q
-	only.Filter = narrowed(q.Filter, cost.TeamDim, id)
-	only.Dims = []string{cost.ServiceDim}
-	services, err := s.ask(ctx, only)
-	if err != nil {
+	services := sp.services(id)
+	if err = s.Balanced(ctx, sameDirect(services, sp.of[id])); err != nil {
 		return TeamReport{}, err
 	}
-	c := sp.of[id]
-	if err = s.balanced(ctx, sameDirect(services.Total, c)); err != nil {
-		return TeamReport{}, err
+	return newTeamReport(&q, sp, id, services), nil
+}
+
+// services are what a team costs by itself, by service, the dearest first.
+func (sp *teamSplit) services(id string) []cost.Row {
+	at, n := map[string]int{}, slices.Index(sp.dims, cost.ServiceDim)
+	var out []cost.Row
+	for i := range sp.answer.Rows {
+		r := &sp.answer.Rows[i]
+		if r.Keys[0] != id {
+			continue
+		}
+		of, had := at[r.Keys[n]]
+		if !had {
+			of = len(out)
+			at[r.Keys[n]], out = of, append(out, cost.Row{Keys: []string{r.Keys[n]}})
+		}
+		out[of].Amount.Increase(&r.Amount)
 	}
-	return newTeamReport(&q, sp, id, services.Rows), nil
+	slices.SortFunc(out, func(a, b cost.Row) int { return cmp.Or(b.Amount.Cmp(a.Amount), slices.Compare(a.Keys, b.Keys)) })
+	return out
 }
 
 // sameDirect refuses what services add up to when it is not what the team costs by itself.
-func sameDirect(services money.Amount, c *teamDays) error {
-	if direct := money.Sum(c.direct...); services != direct {
-		return fault.New(fault.Internal, "the services of a team add up to %s, not to %s", services, direct)
+func sameDirect(services []cost.Row, c *teamDays) error {
+	var sum money.Amount
+	for i := range services {
+		sum.Increase(&services[i].Amount)
+	}
+	if direct := money.Sum(c.direct...); sum != direct {
+		return fault.New(fault.Internal, "the services of a team add up to %s, not to %s", sum, direct)
 	}
 	return nil
 }
@@ -214,13 +270,13 @@ func narrowed(filter map[string][]string, dim, value string) map[string][]string
 
 type teamResourcesInput struct {
 	TeamInput
-	Asked
+	report.Asked
 	rest.Page
 	rest.Sort[ResourceCost, costOrders]
 }
 
 func (s *service) teamResources(ctx context.Context, in *teamResourcesInput) (ResourceCosts, error) {
-	q, err := s.question(ctx, &in.Asked, thisMonth, cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.ThisMonth, cost.Effective)
 	if err != nil {
 		return ResourceCosts{}, err
 	}
@@ -254,13 +310,13 @@ type TeamTrends struct {
 }
 
 type teamTrendInput struct {
-	Asked
+	report.Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 	Limit       int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many teams are shown one by one"`
 }
 
 func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrends, error) {
-	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.Recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return TeamTrends{}, err
 	}
@@ -300,7 +356,7 @@ func (sp *teamSplit) lines(limit int) []teamLine {
 	for i, id := range ids {
 		days := sp.of[id].days()
 		if i >= limit && id != "" {
-			others = addDays(others, days)
+			others = report.AddDays(others, days)
 			continue
 		}
 		if id == "" && others != nil {

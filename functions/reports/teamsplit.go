@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -15,18 +16,7 @@ type teamDays struct{ direct, shared []money.Amount }
 
 func (t *teamDays) sum() money.Amount { return money.Sum(t.direct...).Add(money.Sum(t.shared...)) }
 
-func (t *teamDays) days() []money.Amount { return addDays(slices.Clone(t.direct), t.shared) }
-
-// addDays adds amounts day by day.
-func addDays(to, more []money.Amount) []money.Amount {
-	if to == nil {
-		return slices.Clone(more)
-	}
-	for d := range more {
-		to[d].Increase(&more[d])
-	}
-	return to
-}
+func (t *teamDays) days() []money.Amount { return report.AddDays(slices.Clone(t.direct), t.shared) }
 
 // teamSplit is costs by team; "" is what nobody owns and no rule takes.
 type teamSplit struct {
@@ -34,6 +24,8 @@ type teamSplit struct {
 	answer   cost.Answer
 	fellBack []string
 	names    labels
+	rules    []showback.Rule
+	dims     []string // of the answer
 }
 
 func (sp *teamSplit) team(id string, cells int) *teamDays {
@@ -52,22 +44,30 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 	if err != nil {
 		return nil, err
 	}
-	sp := &teamSplit{of: map[string]*teamDays{}}
-	if sp.names, err = s.labels(ctx, cost.TeamDim); err != nil {
+	names, err := s.labels(ctx, cost.TeamDim)
+	if err != nil {
 		return nil, err
 	}
+	return s.splitBy(ctx, q, daily, &teamSplit{names: names, rules: rules})
+}
+
+// splitBy splits costs by the rules and over the teams that are known; dimensions besides are those of q.
+func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *teamSplit) (_ *teamSplit, err error) { //nolint:revive // what, how finely, over whom
+	sp.of = map[string]*teamDays{}
+	rules, also := sp.rules, q.Dims
 	if len(rules) == 0 && !daily {
 		sp.answer, err = s.split(ctx, q, cost.TeamDim)
 	} else {
-		q.Daily, q.Dims = true, dimensionsOf(rules)
-		sp.answer, err = s.ask(ctx, q)
+		q.Daily, q.Dims = true, dimensionsOf(rules, also...)
+		sp.answer, err = s.Ask(ctx, q)
 	}
 	if err != nil {
 		return nil, err
 	}
+	sp.dims = q.Dims
 	sp.takeDirect(q.Within)
 	sp.takeShares(rules, &q)
-	return sp, s.balanced(ctx, sp.check())
+	return sp, s.Balanced(ctx, sp.check())
 }
 
 // rulesFor reads the rules that a question is answered by: none where the caller may not see all, or asks for some teams.
@@ -76,18 +76,22 @@ func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Ru
 		return nil, nil
 	}
 	saved, err := s.rules.List(ctx, callerOrg(ctx))
+	return rulesOf(saved), err
+}
+
+func rulesOf(saved []showback.Saved) []showback.Rule {
 	out := make([]showback.Rule, len(saved))
 	for i := range saved {
 		out[i] = saved[i].Rule()
 	}
-	return out, err
+	return out
 }
 
 // dimensionsOf returns by what costs are asked for where rules split them: by team first.
-func dimensionsOf(rules []showback.Rule) []string {
+func dimensionsOf(rules []showback.Rule, also ...string) []string {
 	out := []string{cost.TeamDim}
-	for _, dim := range showback.Dimensions(rules) {
-		if dim != cost.TeamDim {
+	for _, dim := range append(showback.Dimensions(rules), also...) {
+		if !slices.Contains(out, dim) {
 			out = append(out, dim)
 		}
 	}
@@ -108,7 +112,7 @@ func (sp *teamSplit) takeDirect(within *cost.Within) {
 		if t := sp.team(r.Keys[0], cells); len(r.Days) == 0 {
 			t.direct[0].Increase(&r.Amount)
 		} else {
-			addDays(t.direct, r.Days)
+			report.AddDays(t.direct, r.Days)
 		}
 	}
 }
@@ -166,7 +170,7 @@ func (sp *teamSplit) directOf(d int) map[string]money.Amount {
 func (sp *teamSplit) check() error {
 	var sum []money.Amount
 	for _, t := range sp.of {
-		sum = addDays(sum, t.days())
+		sum = report.AddDays(sum, t.days())
 	}
 	if total := money.Sum(sum...); total != sp.answer.Total || len(sp.answer.Days) > 0 && !slices.Equal(sum, sp.answer.Days) {
 		return fault.New(fault.Internal, "the teams and nobody add up to %s, not to %s", total, sp.answer.Total)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -31,12 +32,12 @@ type Trends struct {
 
 // TrendInput is what trends can be asked. It is exported so that the framework looks into it where it is embedded.
 type TrendInput struct {
-	Asked
+	report.Asked
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 }
 
 func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
-	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Billed)
+	q, err := s.Question(ctx, &in.Asked, report.Recent(in.Granularity), cost.Billed)
 	if err != nil {
 		return Trends{}, err
 	}

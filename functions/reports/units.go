@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -90,7 +91,7 @@ func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) 
 	}
 	values := make(map[time.Time]money.Amount, len(in.Body.Values))
 	for _, v := range in.Body.Values {
-		at := midnight(v.Date.Time)
+		at := report.Midnight(v.Date.Time)
 		if _, twice := values[at]; twice {
 			return Pushed{}, fault.New(fault.Invalid, "values: %s is there twice; send one value a day", at.Format(time.DateOnly))
 		}
@@ -129,7 +130,7 @@ type UnitReport struct {
 }
 
 func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error) {
-	q, err := s.question(ctx, &in.Asked, recent(in.Granularity), cost.Effective)
+	q, err := s.Question(ctx, &in.Asked, report.Recent(in.Granularity), cost.Effective)
 	if err != nil {
 		return UnitReport{}, err
 	}

@@ -11,7 +11,7 @@ var Declaration = platform.Declaration{
 	Name:     "sweeper",
 	Access:   table.Access{Writes: []table.Partition{workqueue.Partition}},
 	Starts:   []string{platform.EveryMachine},
-	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync"}, // which end the records of what is parked
+	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"}, // which end the records of what is parked
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},
 }

@@ -27,6 +27,7 @@ var endings = map[string]ending{
 	"bill-upload":       {"billingsync", "finish"},
 	"billing-sync":      {"billingsync", "finish"},
 	"bulk-action":       {"executor", "finish"},
+	"cost-export":       {"exporter", "abandon"},
 	"discovery":         {"discovery", "finish"},
 	"erasure":           {},
 	"organisation-sync": {"organisationsync", "finish"},

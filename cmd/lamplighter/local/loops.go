@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/evaluator"
+	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/pricesync"
@@ -32,6 +33,7 @@ const (
 	archiveEvery = time.Hour
 	membersEvery = time.Hour
 	billsEvery   = time.Hour
+	exportsEvery = time.Hour
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
 	pricesEvery  = time.Hour
@@ -51,6 +53,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, billsEvery, "import bills", s.ImportBills) })
+	loops.Go(func() { s.every(ctx, exportsEvery, "remove exports", s.RemoveExports) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
@@ -106,6 +109,11 @@ func (s *Service) SynchronizeOrganisations(ctx context.Context) error {
 // ImportBills begins to import the bills that are due.
 func (s *Service) ImportBills(ctx context.Context) error {
 	return s.run(ctx, billingsync.Declaration.Name)
+}
+
+// RemoveExports removes the files of exports that have expired.
+func (s *Service) RemoveExports(ctx context.Context) error {
+	return s.run(ctx, exporter.Declaration.Name)
 }
 
 // Remind announces the end of personal access tokens.

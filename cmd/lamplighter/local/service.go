@@ -120,7 +120,7 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.Handler, err = s.besideUploads(api)
+	s.Handler, err = s.besideFiles(api)
 	return err
 }
 

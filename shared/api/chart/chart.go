@@ -4,6 +4,7 @@ package chart
 
 import (
 	"context"
+	"strings"
 
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/foundation/fault"
@@ -46,6 +47,23 @@ type Chart struct {
 type Series struct {
 	Name    string         `json:"name"`
 	Amounts []money.Amount `json:"amounts"`
+	Open    bool           `json:"open,omitempty"` // they may still change: drawn lighter
+}
+
+// Dollars writes an amount as a picture shows it, with separators of thousands: "1234.50" is "$1,234.50".
+func Dollars(amount string) string {
+	sign := ""
+	if strings.HasPrefix(amount, "-") {
+		sign, amount = "-", amount[1:]
+	}
+	whole, fraction, places := strings.Cut(amount, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if places {
+		whole += "." + fraction
+	}
+	return sign + "$" + whole
 }
 
 // Drawing is what the worker answers.

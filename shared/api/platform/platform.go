@@ -27,8 +27,9 @@ type Platform struct {
 	Sealer   seal.Sealer
 	Tokens   token.Tokens
 	Resolver Resolver
-	Archive  archive.Store // nil in a function that does not archive
-	Inbox    archive.Inbox // nil in a function that takes no files
+	Outbox   archive.Outbox // nil in a function that hands out no files
+	Archive  archive.Store  // nil in a function that does not archive
+	Inbox    archive.Inbox  // nil in a function that takes no files
 	Log      *slog.Logger
 	Settings Settings
 
@@ -58,7 +59,7 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 // read from the part that is exchanged.
 func (p *Platform) Clone() *Platform {
 	return &Platform{
-		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
+		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens, Outbox: p.Outbox,
 		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Log: p.Log, Settings: p.Settings,
 	}
 }

@@ -67,6 +67,15 @@ func envelope(out any) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// Accepted is the answer 202 of an operation whose Raw answer is made later: a job, in the envelope of every answer.
+func Accepted(job any) (Raw, error) {
+	b, err := envelope(job)
+	if err != nil {
+		return Raw{}, fmt.Errorf("encode a job: %w", err)
+	}
+	return Raw{Status: http.StatusAccepted, Header: http.Header{"Content-Type": {contentJSON}}, Body: b}, nil
+}
+
 func (r Raw) write(ctx huma.Context, op *Op) {
 	status, kind := op.Status, ""
 	if kinds := op.contentTypes(); len(kinds) > 0 {

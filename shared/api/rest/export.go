@@ -42,11 +42,13 @@ type Row interface {
 	Cells() []string
 }
 
-// Exported is what an export is called, in which form it comes when nobody asks for one, and the columns of its CSV.
+// Exported is what an export is called, in which form it comes when nobody asks for one, the columns of its CSV, and how many of the last of
+// these are numbers.
 type Exported struct {
 	Name    string
 	Format  string
 	Columns []string
+	Numbers int
 	Bounds  Bounds
 }
 
@@ -86,7 +88,7 @@ func (e *Export) Begin(of Exported) *File {
 func (f *File) Add(row Row) bool {
 	from := f.buf.Len()
 	if f.format == CSV {
-		_ = f.csv.Write(plainCells(row.Cells())) // Answer tells
+		_ = f.csv.Write(PlainCells(row.Cells(), f.of.Numbers)) // Answer tells
 		f.csv.Flush()
 	} else {
 		f.buf.Write(row.Line())
@@ -139,11 +141,11 @@ func (f *File) next(ctx context.Context, cursor string) string {
 	return "<" + x.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// plainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
-// begins with an apostrophe, so that whoever reads can take one off.
-func plainCells(cells []string) []string {
+// PlainCells keeps a spreadsheet from taking a cell for a formula: it gets an apostrophe before it, and so does one that
+// begins with an apostrophe, so that whoever reads can take one off. The last cells are as many numbers, which stay as they are: a credit can be added up.
+func PlainCells(cells []string, numbers int) []string {
 	out := slices.Clone(cells)
-	for i, cell := range cells {
+	for i, cell := range cells[:len(cells)-numbers] {
 		if cell != "" && strings.ContainsRune("=+-@'\t\r\n", rune(cell[0])) {
 			out[i] = "'" + cell
 		}

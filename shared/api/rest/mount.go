@@ -68,6 +68,8 @@ func mount(api *API, tag string, o *operation) {
 	if tag != "" {
 		hop.Tags = []string{tag}
 	}
+	o.describe(api.huma, &hop)
+	hop.Metadata[bodyKey], hop.Metadata[paramsKey] = bodyOf(o.input), parametersOf(o.input)
 	o.register(api.huma, hop)
 }
 

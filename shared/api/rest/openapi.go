@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -74,12 +75,18 @@ func (a *API) addTag(name string) {
 	}
 }
 
-// describeOperation fills in what hop's document says beyond its input.
-func describeOperation[I, O any](api huma.API, op Op, hop *huma.Operation) {
-	r := api.OpenAPI().Components.Schemas
+// describe fills in what hop's document says beyond its input. It is the same code for all operations: made anew for the types of each, it
+// weighed as much as a tenth of a large group.
+func (o *operation) describe(api huma.API, hop *huma.Operation) {
+	op, r := &o.Op, api.OpenAPI().Components.Schemas
 	hop.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): {
-		Description: http.StatusText(op.Status), Content: successContent[O](r, op),
+		Description: http.StatusText(op.Status), Content: o.successContent(r),
 	}}
+	if op.Later != nil {
+		hop.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+			Description: http.StatusText(http.StatusAccepted), Content: dataContent(r.Schema(reflect.TypeOf(op.Later), true, op.ID+"Job")),
+		}
+	}
 	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
@@ -90,35 +97,39 @@ func describeOperation[I, O any](api huma.API, op Op, hop *huma.Operation) {
 	if op.Public {
 		hop.Security = []map[string][]string{}
 	}
-	failures[I](r, op, hop)
-	describeExport(reflect.TypeFor[I](), &op, hop)
-	describeSelection(reflect.TypeFor[I](), hop)
+	o.describeFailures(r, hop)
+	describeExport(o.input, op, hop)
+	describeSelection(o.input, hop)
 }
 
-func successContent[O any](r huma.Registry, op Op) map[string]*huma.MediaType {
-	if isRaw[O]() {
+func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
+	if o.output == reflect.TypeFor[Raw]() {
 		content := map[string]*huma.MediaType{}
-		for _, produced := range op.contentTypes() {
+		for _, produced := range o.contentTypes() {
 			kind, _, _ := strings.Cut(produced, ";")
 			content[kind] = &huma.MediaType{}
 		}
 		return content
 	}
-	data, content := reflect.TypeFor[O](), map[string]*huma.MediaType{}
+	data, content := o.output, map[string]*huma.MediaType{}
 	if d, ok := reflect.TypeAssert[drawn](reflect.Zero(data)); ok {
 		data, content[SVGType] = d.data(), &huma.MediaType{}
 	}
-	content[contentJSON] = &huma.MediaType{Schema: &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"data"},
-		Properties: map[string]*huma.Schema{"data": r.Schema(data, true, op.ID+"Data")},
-	}}
+	maps.Copy(content, dataContent(r.Schema(data, true, o.ID+"Data")))
 	return content
 }
 
-// failures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
-func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
-	for _, code := range op.failures(takesInput[I]()) {
-		e := errorForStatus(&op, code, "")
+// dataContent is an envelope around data.
+func dataContent(data *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{contentJSON: {Schema: &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"data"}, Properties: map[string]*huma.Schema{"data": data},
+	}}}
+}
+
+// describeFailures documents the declared statuses and those that follow from the declaration, each in its layer's shape.
+func (o *operation) describeFailures(r huma.Registry, hop *huma.Operation) {
+	for _, code := range o.failures(takesInput(o.input)) {
+		e := errorForStatus(&o.Op, code, "")
 		kind := contentJSON
 		if f, ok := e.(huma.ContentTypeFilter); ok {
 			kind = f.ContentType(kind)
@@ -127,7 +138,7 @@ func failures[I any](r huma.Registry, op Op, hop *huma.Operation) {
 			Description: http.StatusText(code),
 			Content:     map[string]*huma.MediaType{kind: {Schema: r.Schema(reflect.TypeOf(e), true, "")}},
 		}
-		if strings.HasPrefix(op.Produces, "text/html") { // who is shown a page is shown one when it fails, too
+		if strings.HasPrefix(o.Produces, "text/html") { // who is shown a page is shown one when it fails, too
 			hop.Responses[strconv.Itoa(code)].Content["text/html"] = &huma.MediaType{}
 		}
 	}
@@ -151,9 +162,9 @@ func (op *Op) failures(input bool) []int {
 	return codes
 }
 
-// takesInput reports whether I holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
-func takesInput[I any]() bool {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
+// takesInput reports whether an input holds anything that can be wrong: a query, a header or a body. A path that is wrong is 404.
+func takesInput(input reflect.Type) bool {
+	for _, f := range reflect.VisibleFields(input) {
 		if f.Name == "Body" || f.Name == "RawBody" || f.Tag.Get("query") != "" || f.Tag.Get("header") != "" {
 			return true
 		}

@@ -36,6 +36,7 @@ type Op struct {
 	Deprecated bool
 	Status     int    // of success; 0 is 200
 	Statuses   []int  // documented failures, besides those that follow from the declaration
+	Later      any    // a zero value of what a 202 answers in place of a Raw answer that takes long; nil when there is none
 	Produces   string // content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
 }
 
@@ -72,22 +73,26 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	input := reflect.TypeFor[I]()
-	places := boundedIn(input)
-	g.ops = append(g.ops, operation{op, input, reflect.TypeFor[O](), func(api huma.API, hop huma.Operation) {
-		describeOperation[I, O](api, op, &hop)
-		hop.Metadata[bodyKey], hop.Metadata[paramsKey] = bodyOf[I](), parametersOf(input)
+	o := operation{Op: op, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
+	places := boundedIn(o.input)
+	o.register = func(api huma.API, hop huma.Operation) {
 		huma.Register(api, hop, func(ctx context.Context, in *I) (*answer, error) {
-			if err := checkBounds(in, places); err != nil {
-				return nil, clientError(ctx, &op, err)
-			}
-			out, err := h(ctx, in)
-			if err != nil {
-				return nil, clientError(ctx, &op, err)
-			}
-			return newAnswer(&op, out)
+			return op.answer(ctx, checkBounds(in, places), func() (any, error) { return h(ctx, in) })
 		})
-	}})
+	}
+	g.ops = append(g.ops, o)
+}
+
+// answer answers with what h returns, unless the input is wrong.
+func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*answer, error) {
+	if wrong != nil {
+		return nil, clientError(ctx, op, wrong)
+	}
+	out, err := h()
+	if err != nil {
+		return nil, clientError(ctx, op, err)
+	}
+	return newAnswer(op, out)
 }
 
 // checkDeclaration refuses a declaration that is incomplete or contradicts itself. Default deny: an operation that does not say who
@@ -155,12 +160,9 @@ func (op *Op) denialMessage(c identity.Caller) string {
 	return "permission denied: " + op.Policy + " is needed"
 }
 
-// isRaw reports whether O is Raw.
-func isRaw[O any]() bool { return reflect.TypeFor[O]() == reflect.TypeFor[Raw]() }
-
-// bodyOf returns the type of I's field Body, nil when there is none.
-func bodyOf[I any]() reflect.Type {
-	f, ok := reflect.TypeFor[I]().FieldByName("Body")
+// bodyOf returns the type of an input's field Body, nil when there is none.
+func bodyOf(input reflect.Type) reflect.Type {
+	f, ok := input.FieldByName("Body")
 	if !ok {
 		return nil
 	}

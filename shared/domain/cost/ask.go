@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
@@ -72,16 +73,23 @@ func (q *Question) check() error {
 		return fault.New(fault.Invalid, "dims: %d are named; at most %d can be", len(q.Dims), MaxDims)
 	}
 	for i, dim := range q.Dims {
-		if _, ok := familyOf(dim); !ok || slices.Contains(q.Dims[:i], dim) {
-			return fault.New(fault.Invalid, "dims: %.64q is no dimension, or is named twice", dim)
+		if _, ok := familyOf(dim); !ok {
+			return unknownDim("dims", dim)
+		}
+		if slices.Contains(q.Dims[:i], dim) {
+			return fault.New(fault.Invalid, "dims: %.64q is named twice; name it once", dim)
 		}
 	}
 	for dim := range q.Filter {
 		if _, ok := familyOf(dim); !ok {
-			return fault.New(fault.Invalid, "filter: %.64q is no dimension", dim)
+			return unknownDim("filter", dim)
 		}
 	}
 	return nil
+}
+
+func unknownDim(at, dim string) error {
+	return fault.New(fault.Invalid, "%s: %.64q is no dimension; send one of %s, %s or %s<key>", at, dim, strings.Join(SummaryDims, ", "), ResourceDim, TagDim)
 }
 
 // Ask answers a question: a round trip for the pointers, and one for each batch of chunks that are not in memory.

@@ -178,7 +178,7 @@ func BenchmarkBreakdown(b *testing.B) {
 
 // BenchmarkTrend asks for each day of all months.
 func BenchmarkTrend(b *testing.B) {
-	for _, dims := range [][]string{nil, {TeamDim}, {ServiceDim}} {
+	for _, dims := range [][]string{nil, {TeamDim}, {ServiceDim}, {TeamDim, ServiceDim}} {
 		b.Run(fmt.Sprint(dims), func(b *testing.B) {
 			q := months13()
 			q.Dims, q.Daily = dims, true

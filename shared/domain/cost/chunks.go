@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 const (
@@ -24,22 +22,9 @@ const (
 	keysAtOnce  = 100
 )
 
-// compressor and decompressor have constant options, so that they are right or no test passes.
 var (
-	compressor = sync.OnceValue(func() *zstd.Encoder {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
-	decompressor = sync.OnceValue(func() *zstd.Decoder {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxContent))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
+	compressor   packing.Packer
+	decompressor = packing.Unpacker{Max: maxContent}
 )
 
 // packed is how a part of a chunk stands in an item.
@@ -66,7 +51,7 @@ func unpack(it table.Item) ([]byte, error) {
 
 // items makes the items of a chunk.
 func (c *chunk) items(org string) ([]table.Write, error) {
-	z := compressor().EncodeAll(c.content, []byte{chunkVersion})
+	z := compressor.Append([]byte{chunkVersion}, c.content)
 	var out []table.Write
 	for part := range slices.Chunk(z, maxPart) {
 		it, err := table.NewItem(chunkKey(org, c.generation, c.name, len(out)), packed{part})
@@ -155,7 +140,7 @@ func join(items map[table.Key]table.Item, keys []table.Key) ([]byte, error) {
 	if len(z) == 0 || z[0] != chunkVersion {
 		return nil, fmt.Errorf("%w: version", errColumn)
 	}
-	out, err := decompressor().DecodeAll(z[1:], nil)
+	out, err := decompressor.Unpack(z[1:])
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errColumn, err)
 	}

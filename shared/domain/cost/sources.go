@@ -46,7 +46,7 @@ func (p *pointer) subAccounts() ([]string, error) {
 	if len(p.Subs) == 0 {
 		return []string{subAccountOf(p.Native)}, nil
 	}
-	text, err := decompressor().DecodeAll(p.Subs, nil)
+	text, err := decompressor.Unpack(p.Subs)
 	return strings.Split(string(text), "\n"), err
 }
 
@@ -93,7 +93,7 @@ func packSubAccounts(subs map[string]bool, accounts []Account) []byte {
 		}
 		return cmp.Compare(a, b)
 	})
-	return compressor().EncodeAll([]byte(strings.Join(all[:min(len(all), maxSubAccounts)], "\n")), nil)
+	return compressor.Append(nil, []byte(strings.Join(all[:min(len(all), maxSubAccounts)], "\n")))
 }
 
 // membersAmong returns the other accounts on the bill, by sub-account: those that are connected, and those before that were and are not

@@ -215,12 +215,12 @@ func encodeSummary(s *Summary) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the summary of %s: %w", s.Month, err)
 	}
-	return compressor().EncodeAll(b, nil), nil
+	return compressor.Append(nil, b), nil
 }
 
 func decodeSummary(z []byte) (Summary, error) {
 	var s Summary
-	b, err := decompressor().DecodeAll(z, nil)
+	b, err := decompressor.Unpack(z)
 	if err == nil {
 		err = json.Unmarshal(b, &s)
 	}

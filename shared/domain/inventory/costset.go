@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 // costSet is what resources cost, in memory: columns in the order of the hashes of native ids.
@@ -103,7 +101,7 @@ func encodeCosts(all []Cost) [][]byte {
 	sorted = slices.CompactFunc(sorted, func(a, b hashedCost) bool { return a.hash == b.hash })
 	var parts [][]byte
 	for some := range slices.Chunk(sorted, costsPerPart) {
-		parts = append(parts, costPacker().EncodeAll(encodePart(some), nil))
+		parts = append(parts, costPacker.Append(nil, encodePart(some)))
 	}
 	return parts
 }
@@ -150,22 +148,9 @@ func appendRate(out []byte, r *Rate) []byte {
 	return r.Off.AppendBinary(r.Running.AppendBinary(out))
 }
 
-// costPacker and costUnpacker have options that are constants, so that they are right or no test passes.
 var (
-	costPacker = sync.OnceValue(func() *zstd.Encoder {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
-	costUnpacker = sync.OnceValue(func() *zstd.Decoder {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(64<<20))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
+	costPacker   packing.Packer
+	costUnpacker = packing.Unpacker{Max: 64 << 20}
 )
 
 // errCosts says that a part is not what encodeCosts wrote.
@@ -173,7 +158,7 @@ var errCosts = errors.New("costs: malformed")
 
 // decode adds what a part says. Parts come in their order.
 func (s *costSet) decode(z []byte) error {
-	b, err := costUnpacker().DecodeAll(z, nil)
+	b, err := costUnpacker.Unpack(z)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errCosts, err)
 	}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 // errSeries says that an item is not what encode wrote.
@@ -18,22 +16,9 @@ var errSeries = errors.New("measurements: malformed series")
 // maxDecoded bounds what an item may hold, before memory is taken for it.
 const maxDecoded = 32 << 20
 
-// compressor and decompressor have constant options, so that they are right or no test passes.
 var (
-	compressor = sync.OnceValue(func() *zstd.Encoder {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
-	decompressor = sync.OnceValue(func() *zstd.Decoder {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxDecoded))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	})
+	compressor   packing.Packer
+	decompressor = packing.Unpacker{Max: maxDecoded}
 )
 
 // encode writes series: the names, which hours have a value, and the values, byte by byte of all, so that alike stands with alike.
@@ -73,12 +58,12 @@ func encode(all []Series) []byte {
 		out = append(binary.AppendUvarint(out, uint64(len(n))), n...)
 	}
 	out = binary.AppendUvarint(out, uint64(len(all)))
-	return compressor().EncodeAll(append(append(out, b...), planes...), nil)
+	return compressor.Append(nil, append(append(out, b...), planes...))
 }
 
 // decode reads what encode wrote.
 func decode(z []byte) ([]Series, error) {
-	b, err := decompressor().DecodeAll(z, nil)
+	b, err := decompressor.Unpack(z)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSeries, err)
 	}

@@ -197,12 +197,12 @@ func TestDecode_RefusesWhatItDidNotWrite(t *testing.T) {
 	if all, err := decode(good); err != nil || all[0].UID != "i-1" || all[0].Measure != cpu || all[0].Sketch() != (Sketch{0, 23, 276, 24}) {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	plain, err := decompressor().DecodeAll(good, nil)
+	plain, err := decompressor.Unpack(good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range plain {
-		if _, err := decode(compressor().EncodeAll(plain[:n], nil)); !errors.Is(err, errSeries) {
+		if _, err := decode(compressor.Append(nil, plain[:n])); !errors.Is(err, errSeries) {
 			t.Errorf("cut at %d: %v", n, err)
 		}
 	}

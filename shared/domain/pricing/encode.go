@@ -4,23 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 // maxTable bounds what a packed table may unfold to.
 const maxTable = 64 << 20
 
 var (
-	packer   = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
-	unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxTable))
-	})
+	packer   packing.Packer
+	unpacker = packing.Unpacker{Max: maxTable}
 )
 
 // Pack writes the prices in few bytes: lines of key, unit and amount in the order of keys, compressed.
@@ -30,20 +26,12 @@ func (t *Table) Pack() ([]byte, error) {
 		e := t.prices[k]
 		fmt.Fprintf(&b, "%s\t%s\t%s\n", k, e.Unit, e.USD)
 	}
-	z, err := packer()
-	if err != nil {
-		return nil, fmt.Errorf("pack prices: %w", err)
-	}
-	return z.EncodeAll(b.Bytes(), nil), nil
+	return packer.Append(nil, b.Bytes()), nil
 }
 
 // Unpack adds the prices that Pack wrote.
 func (t *Table) Unpack(packed []byte) error {
-	z, err := unpacker()
-	if err != nil {
-		return fmt.Errorf("unpack prices: %w", err)
-	}
-	text, err := z.DecodeAll(packed, nil)
+	text, err := unpacker.Unpack(packed)
 	if err != nil {
 		return fault.NewWithCause(fault.Internal, err, "prices of %s in %s cannot be read", t.Provider, t.Region)
 	}

@@ -81,6 +81,20 @@ func (s Store) CheckUnused(ctx context.Context, org, teamID string) error {
 	return fault.New(fault.Conflict, "team %s has a share in the showback rules %s: change or delete these first", teamID, strings.Join(names, ", "))
 }
 
+// ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not there.
+func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rules []Saved, it table.Item, ok bool, err error) {
+	found, err := s.table.BatchGet(ctx, bookKey(org), other)
+	if err != nil {
+		return nil, it, false, fmt.Errorf("read the showback rules of %s: %w", org, err)
+	}
+	it, ok = found[other]
+	if saved, any := found[bookKey(org)]; any {
+		b, err := table.Decode[book](saved)
+		return b.Rules, it, ok, err
+	}
+	return nil, it, ok, nil
+}
+
 func (s Store) read(ctx context.Context, org string) (book, error) {
 	b, err := table.Read[book](ctx, s.table, bookKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {

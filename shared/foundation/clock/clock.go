@@ -35,3 +35,19 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// Earliest returns the time of both that comes first.
+func Earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// Latest returns the time of both that comes last.
+func Latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

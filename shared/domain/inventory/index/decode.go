@@ -3,9 +3,8 @@ package index
 import (
 	"errors"
 	"fmt"
-	"sync"
 
-	"github.com/klauspost/compress/zstd"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 var errSegment = errors.New("inventory index: malformed segment")
@@ -69,20 +68,14 @@ func (r *reader) symbol() uint32 {
 }
 
 // decompressor refuses what would take more memory than any segment does.
-var decompressor = sync.OnceValue(func() *zstd.Decoder {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(256*maxSegment))
-	if err != nil {
-		panic(err) // see compressor
-	}
-	return z
-})
+var decompressor = packing.Unpacker{Max: 256 * maxSegment}
 
 // decodeSegment reads an encoded segment into the symbols of syms.
 func decodeSegment(z []byte, syms *Symbols) (*Segment, error) {
 	if len(z) == 0 || z[0] != segmentVersion {
 		return nil, fmt.Errorf("%w: version", errSegment)
 	}
-	b, err := decompressor().DecodeAll(z[1:], nil)
+	b, err := decompressor.Unpack(z[1:])
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSegment, err)
 	}

@@ -2,11 +2,9 @@ package index
 
 import (
 	"encoding/binary"
-	"sync"
-
-	"github.com/klauspost/compress/zstd"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/packing"
 )
 
 // Segment is a part of an index: the content of a delta or of a chunk. Both are written the same way, so that compaction
@@ -66,15 +64,8 @@ func (g *Segment) split() [][]byte {
 	return append(a.split(), b.split()...)
 }
 
-// compressor takes a third less than s2 does, and twice its time: units of the table cost more than that. Its options are
-// constants, so that they are right or no test passes.
-var compressor = sync.OnceValue(func() *zstd.Encoder {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err)
-	}
-	return z
-})
+// compressor takes a third less than s2 does, and twice its time: units of the table cost more than that.
+var compressor = packing.Packer{Level: packing.Fastest}
 
 // writer appends numbers and strings, and numbers the symbols of a segment as they come.
 type writer struct {
@@ -127,7 +118,7 @@ func (g *Segment) encode() []byte {
 	}
 	out := binary.AppendUvarint(make([]byte, 0, len(w.names)+len(w.b)+8), uint64(w.count))
 	out = append(append(out, w.names...), w.b...)
-	return compressor().EncodeAll(out, []byte{segmentVersion})
+	return compressor.Append([]byte{segmentVersion}, out)
 }
 
 // pairs writes the tags in use, each once, and renames the rows' numbers to the order in which they stand there.

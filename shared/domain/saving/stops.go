@@ -1,4 +1,4 @@
-package reports
+package saving
 
 import (
 	"slices"
@@ -7,8 +7,11 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 )
+
+const day = 24 * time.Hour
 
 // longestStop is how long a stop counts as saving: what stands still for longer is not being saved on, it is not needed.
 const longestStop = 31 * day
@@ -29,7 +32,7 @@ func stopsOf(changes []execution.StateChange, from, to time.Time) []stop {
 		if last := c.ChangedAt.Add(longestStop); at.After(last) {
 			at = last
 		}
-		if one := (stop{c, latest(c.ChangedAt, from), earliest(at, to)}); stopped && one.from.Before(one.to) {
+		if one := (stop{c, clock.Latest(c.ChangedAt, from), clock.Earliest(at, to)}); stopped && one.from.Before(one.to) {
 			out = append(out, one)
 		}
 	}
@@ -61,20 +64,6 @@ func compareStops(a, b *stop) int {
 	return 1
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earliest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // saved returns what a rate saves in a time: what an hour costs less while it stands still.
 func saved(rate *inventory.Rate, d time.Duration) money.Amount {
 	return rate.Running.Sub(rate.Off).MulDiv(money.FromInt(int64(d/time.Second)), money.FromInt(3600))
@@ -84,7 +73,7 @@ func saved(rate *inventory.Rate, d time.Duration) money.Amount {
 func (st *stop) addByDay(days []money.Amount, first time.Time, rate *inventory.Rate) {
 	for d := range days {
 		begin := first.AddDate(0, 0, d)
-		from, to := latest(st.from, begin), earliest(st.to, begin.Add(day))
+		from, to := clock.Latest(st.from, begin), clock.Earliest(st.to, begin.Add(day))
 		if from.Before(to) {
 			part := saved(rate, to.Sub(from))
 			days[d].Increase(&part)

@@ -1,4 +1,4 @@
-package reports
+package report
 
 import (
 	"cmp"
@@ -19,16 +19,16 @@ type Asked struct {
 	rest.Selection
 }
 
-// reach is which days a report is about when nobody says, of today.
-type reach func(today time.Time) (from, to time.Time)
+// Reach is which days a report is about when nobody says, of today.
+type Reach func(today time.Time) (from, to time.Time)
 
-// thisMonth is the month so far.
-func thisMonth(today time.Time) (from, to time.Time) {
+// ThisMonth is the month so far.
+func ThisMonth(today time.Time) (from, to time.Time) {
 	return cost.MonthOf(today).Start(), today.AddDate(0, 0, 1)
 }
 
-// recent returns the reach of a report by day, week or month: the last 30, 12 or 12 of them, that of today among them.
-func recent(granularity string) reach {
+// Recent returns the reach of a report by day, week or month: the last 30, 12 or 12 of them, that of today among them.
+func Recent(granularity string) Reach {
 	return func(today time.Time) (from, to time.Time) {
 		switch granularity {
 		case "week":
@@ -43,19 +43,19 @@ func recent(granularity string) reach {
 	}
 }
 
-// question makes the question of a request: what it asks for, of what the caller may see.
-func (s *service) question(ctx context.Context, in *Asked, usual reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
+// Question makes the question of a request: what it asks for, of what the caller may see.
+func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
 	q := cost.Question{Metric: cmp.Or(cost.Metric(in.Cost), metric), Filter: in.Values()}
 	var err error
-	if q.From, q.To, err = in.days(usual, s.p.Clock.Now()); err != nil {
+	if q.From, q.To, err = in.Days(usual, r.p.Clock.Now()); err != nil {
 		return q, err
 	}
-	q.Within, err = s.within(ctx)
+	q.Within, err = r.Within(ctx)
 	return q, err
 }
 
-// days returns the days that are asked for. A time within a day takes in all of it.
-func (in *Asked) days(usual reach, now time.Time) (from, to time.Time, err error) {
+// Days returns the days that are asked for. A time within a day takes in all of it.
+func (in *Asked) Days(usual Reach, now time.Time) (from, to time.Time, err error) {
 	if in.Period != "" {
 		if !in.Open() {
 			return from, to, fault.New(fault.Invalid, "period: it is given with from or to; give the month, or both of these")
@@ -66,41 +66,42 @@ func (in *Asked) days(usual reach, now time.Time) (from, to time.Time, err error
 		}
 		return m.Start(), m.End(), nil
 	}
-	from, to = usual(midnight(now))
+	from, to = usual(Midnight(now))
 	if !in.To.IsZero() {
-		to = midnight(in.To.Add(day - 1))
+		to = Midnight(in.To.Add(Day - 1))
 		if !to.After(from) {
-			from = cost.MonthOf(to.Add(-day)).Start()
+			from = cost.MonthOf(to.Add(-Day)).Start()
 		}
 	}
 	if !in.From.IsZero() {
-		from = midnight(in.From.Time)
+		from = Midnight(in.From.Time)
 		if !to.After(from) {
-			to = from.Add(day)
+			to = from.Add(Day)
 		}
 	}
-	if n := daysBetween(from, to); n > cost.MaxDays {
+	if n := DaysBetween(from, to); n > cost.MaxDays {
 		return from, to, fault.New(fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
 	}
 	return from, to, nil
 }
 
-const day = 24 * time.Hour
+// Day is one.
+const Day = 24 * time.Hour
 
-// midnight returns the beginning of the day of t in UTC.
-func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
+// Midnight returns the beginning of the day of t in UTC.
+func Midnight(t time.Time) time.Time { return t.UTC().Truncate(Day) }
 
-// daysBetween counts the days from one midnight to another.
-func daysBetween(from, to time.Time) int { return int(to.Sub(from) / day) }
+// DaysBetween counts the days from one midnight to another.
+func DaysBetween(from, to time.Time) int { return int(to.Sub(from) / Day) }
 
-// within returns what the caller may see of costs; nil is all.
-func (s *service) within(ctx context.Context) (*cost.Within, error) {
+// Within returns what the caller may see of costs; nil is all.
+func (r *Reader) Within(ctx context.Context) (*cost.Within, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(reading)
+	scopes := c.Scopes(Policy)
 	if scopes.All {
 		return nil, nil //nolint:nilnil // that is how a question says it
 	}
-	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	sets, err := r.Inventory.ResourceSets(ctx, c.Org, scopes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package reports
+package report
 
 import (
 	"cmp"
@@ -29,13 +29,13 @@ func tagged(q *cost.Question) bool {
 }
 
 // smartTags reads the accepted tags: a round trip, and one or two more when there are any.
-func (s *service) smartTags(ctx context.Context) (smartTags, error) {
-	st, err := s.smart.Read(ctx, callerOrg(ctx))
+func (r *Reader) smartTags(ctx context.Context) (smartTags, error) {
+	st, err := r.smart.Read(ctx, identity.CallerFrom(ctx).Org)
 	if err != nil || st.Empty() {
 		return nil, err
 	}
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, st.UIDs(), inventory.SightOf(c, reading))
+	found, err := r.Inventory.ByUIDs(ctx, c.Org, st.UIDs(), inventory.SightOf(c, Policy))
 	out := smartTags{}
 	for i := range found {
 		if tags := st.Tags(&found[i].Resource); len(tags) > 0 {
@@ -82,9 +82,9 @@ func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 			at[strings.Join(keys, "\x00")], out.Rows = n, append(out.Rows, cost.Row{Keys: keys})
 		}
 		out.Rows[n].Amount.Increase(&r.Amount)
-		out.Rows[n].Days = addDays(out.Rows[n].Days, r.Days)
+		out.Rows[n].Days = AddDays(out.Rows[n].Days, r.Days)
 		out.Total.Increase(&r.Amount)
-		addDays(out.Days, r.Days)
+		AddDays(out.Days, r.Days)
 	}
 	slices.SortFunc(out.Rows, func(x, y cost.Row) int { return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys)) })
 	if len(a.Days) == 0 {

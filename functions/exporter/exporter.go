@@ -1,0 +1,165 @@
+// Package exporter is the worker that writes exports of costs into files, row by row, makes links to them, and removes them when they have expired.
+package exporter
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+type worker struct {
+	p       *platform.Platform
+	reader  *report.Reader
+	maxRows int64
+}
+
+// Handler answers the tasks of the machine, that of costexport.LinkQuestion, and the schedule, which names none.
+func Handler(p *platform.Platform) workflow.Handler {
+	w := &worker{p, report.NewReader(p, cost.New(p)), costexport.MaxRows}
+	return w.handle
+}
+
+func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
+	var named struct {
+		Task string `json:"task"`
+	}
+	if err := json.Unmarshal(input, &named); err != nil {
+		return nil, fault.NewWithCause(fault.Invalid, err, "exporter was sent no JSON")
+	}
+	if named.Task == "" {
+		return w.removeExpired(ctx)
+	}
+	c, err := workflow.ReadCall(costexport.Worker, input)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Task {
+	case "export":
+		return workflow.RunTask(ctx, c, w.export)
+	case "abandon":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
+			return in, w.fail(ctx, in, "the export was given up: "+c.Error.String()+": ask for it again, or for fewer days")
+		})
+	case "finish":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
+			return in, costexport.Finish(ctx, w.p, in)
+		})
+	case costexport.LinkTask:
+		return workflow.RunTask(ctx, c, w.link)
+	}
+	return nil, fault.New(fault.Invalid, "exporter knows no task %q", c.Task)
+}
+
+// export writes the file of a job. It may be begun again at any point: the file is replaced as a whole, and then the job ends.
+func (w *worker) export(ctx context.Context, in costexport.Input) (costexport.Input, error) {
+	j, err := costexport.Read(ctx, w.p.Table, in.Org, in.JobID)
+	if fault.Is(err, fault.NotFound) || err == nil && !j.CompletedAt.IsZero() {
+		return in, nil
+	}
+	if err != nil {
+		return in, err
+	}
+	grants, err := grant.Decode([]byte(j.Grants))
+	if err != nil {
+		return in, fault.NewWithCause(fault.Internal, err, "the grants of export %s cannot be read", j.ID)
+	}
+	as := identity.WithCaller(ctx, identity.Caller{Org: in.Org, User: j.User, Grants: grants})
+	made, err := w.write(as, in, &j)
+	if fault.Is(err, fault.Invalid) {
+		return in, w.fail(ctx, in, err.Error())
+	}
+	if err != nil {
+		return in, err
+	}
+	return in, costexport.End(ctx, w.p, in, func(j *costexport.Job) {
+		j.Status, j.Rows, j.Totals = costexport.Succeeded, made.rows, &made.totals
+	})
+}
+
+func (w *worker) fail(ctx context.Context, in costexport.Input, why string) error {
+	return costexport.End(ctx, w.p, in, func(j *costexport.Job) { j.Status, j.Message = costexport.Failed, fault.CleanText(why, 500) })
+}
+
+// made is what a file holds.
+type made struct {
+	rows   int64
+	totals cost.Amounts
+}
+
+// write writes the file, of what the caller of ctx may see.
+func (w *worker) write(ctx context.Context, in costexport.Input, j *costexport.Job) (made, error) {
+	q := j.Question()
+	var err error
+	if q.Within, err = w.reader.Within(ctx); err != nil {
+		return made{}, err
+	}
+	var out made
+	err = w.p.Archive.Put(ctx, costexport.ObjectName(in.Org, j.ID), func(to io.Writer) error {
+		out = made{}
+		f := newFile(j.Format, to)
+		err := costexport.Each(ctx, w.reader.Ask, q, func(r *costexport.Row) (bool, error) {
+			if out.rows++; out.rows > w.maxRows {
+				return false, fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter", w.maxRows)
+			}
+			out.totals.Add(&r.Costs)
+			return true, f.add(r)
+		})
+		if err != nil {
+			return err
+		}
+		return f.close()
+	})
+	return out, err
+}
+
+func (w *worker) link(ctx context.Context, in costexport.LinkQuestion) (costexport.Link, error) {
+	url, err := w.p.Outbox.Link(ctx, costexport.ObjectName(in.Org, in.JobID), in.FileName, in.Until)
+	return costexport.Link{URL: url}, err
+}
+
+// Removed is the answer to the schedule.
+type Removed struct {
+	Removed int `json:"removed"`
+}
+
+// removeExpired removes the files that have expired. What it does not come to, the next hour does.
+func (w *worker) removeExpired(ctx context.Context) (Removed, error) {
+	q := table.Query{PK: string(costexport.DuePartition), To: w.p.Clock.Now().UTC().Format(time.RFC3339), Limit: 1000}
+	var out Removed
+	page, err := w.p.Table.Query(table.Within(ctx, q.PK), q)
+	if err != nil {
+		return out, fault.Wrap("list exports that have expired", err)
+	}
+	for _, it := range page.Items {
+		if err := w.remove(table.Within(ctx, q.PK), it); err != nil {
+			return out, err
+		}
+		out.Removed++
+	}
+	return out, nil
+}
+
+func (w *worker) remove(ctx context.Context, it table.Item) error {
+	d, err := table.Decode[costexport.Due](it)
+	if err != nil {
+		return err
+	}
+	if err = w.p.Outbox.Remove(ctx, costexport.ObjectName(d.Org, d.JobID)); err != nil {
+		return fmt.Errorf("remove the file of export %s: %w", d.JobID, err)
+	}
+	_, err = w.p.Table.Write(ctx, table.Delete(it.Key))
+	return fault.Wrap("take "+strings.TrimSpace(d.JobID)+" off the list of files", err)
+}

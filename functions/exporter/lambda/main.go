@@ -1,0 +1,20 @@
+// Command exporter writes exports of costs into files, makes links to them, and removes each hour those that have expired.
+package main
+
+import (
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lamplighter.dev/functions/exporter"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/archive/s3"
+	"lamplighter.dev/shared/engine/workflow"
+)
+
+func main() {
+	p := platform.OpenLambda(exporter.Declaration)
+	files := s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
+	p.Archive, p.Outbox = files, files
+	lambda.Start(workflow.LambdaHandler(p.Logged(exporter.Handler(p))))
+}

@@ -1,0 +1,21 @@
+package exports
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "exports",
+	Access: rest.Access.With(report.Reading, table.Access{
+		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
+	}),
+	Starts:  []string{costexport.Machine},
+	Calls:   []string{costexport.Worker},
+	Samples: []string{"export"},
+}

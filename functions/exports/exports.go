@@ -1,0 +1,179 @@
+// Package exports is the part of the operation group Reports & Analytics that hands costs out as files: small ones at once, others as a job
+// that a worker does.
+package exports
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/costexport"
+	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+const (
+	exportPath  = "/reports/export"
+	jobsPath    = "/reports/exports"
+	parquetType = "application/vnd.apache.parquet"
+)
+
+type service struct {
+	*report.Reader
+	p      *platform.Platform
+	bounds rest.Bounds // of an answer that is given at once
+}
+
+// mostAtOnce is how many rows are answered at once.
+const mostAtOnce = 10_000
+
+// Operations returns the operations of the group.
+func Operations(p *platform.Platform) *rest.Group {
+	return operations(&service{report.NewReader(p, cost.New(p)), p, rest.Bounds{Rows: mostAtOnce}})
+}
+
+func operations(s *service) *rest.Group {
+	g := rest.NewGroup("Reports & Analytics")
+	rest.Handle(g, rest.Op{
+		ID: "exportCosts", Method: http.MethodGet, Path: exportPath, Policy: report.Policy, Scoped: true, Later: rest.Job{},
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
+		Summary: "Export costs",
+		Description: "In columns of FOCUS 1.2, a row for each day and what is alike in all columns: all three costs, in USD, to the last digit. Up to 10,000 rows (6 MB) of CSV or NDJSON are " +
+			"the answer. More of them, and Parquet always, are a job: 202, whose statusURL tells in the end where the file is fetched. While it runs, the same question of the same " +
+			"caller is the same job. CSV cells that a spreadsheet would take for a formula begin with an apostrophe; numbers do not. The present month unless other days are asked for, " +
+			"at most 800; from is the first one and to the one behind the last, in UTC; period is a month. filter[dimension]=value narrows, as that of the other reports. A grant on teams or resources " +
+			"exports the costs of these alone.",
+	}, s.export)
+	rest.Handle(g, rest.Op{
+		ID: "getCostExport", Method: http.MethodGet, Path: jobsPath + "/{jobID}", Policy: report.Policy, Scoped: true, Statuses: []int{http.StatusNotFound},
+		Summary: "Get an export that is a job",
+		Description: "For who began it, with the same rights, for a week. downloadURL opens without further credentials for 15 minutes; ask again for another one. The file is removed after 24 hours, " +
+			"and the job is expired then.",
+	}, s.get)
+	return g
+}
+
+type exportInput struct {
+	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
+	rest.Window
+	rest.Selection
+	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The form; when it is left out, what Accept asks for, else csv"`
+	Accept string `header:"Accept" hidden:"true"`
+}
+
+// format returns the form that is asked for.
+func (in *exportInput) format() string {
+	accept := strings.TrimSpace(in.Accept)
+	switch {
+	case in.Format != "":
+		return in.Format
+	case strings.HasPrefix(accept, rest.NDJSONType):
+		return costexport.NDJSON
+	case strings.HasPrefix(accept, parquetType):
+		return costexport.Parquet
+	}
+	return costexport.CSV
+}
+
+func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
+	asked := report.Asked{Period: in.Period, Window: in.Window, Selection: in.Selection}
+	q, err := s.Question(ctx, &asked, report.ThisMonth, cost.Billed)
+	if err != nil {
+		return rest.Raw{}, err
+	}
+	format := in.format()
+	if format == costexport.Parquet {
+		if _, err = s.Ask(ctx, q); err != nil { // what is wrong with the question is told at once
+			return rest.Raw{}, err
+		}
+		return s.begin(ctx, &q, format)
+	}
+	form := rest.Export{Format: format}
+	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Numbers: costexport.Numbers, Bounds: s.bounds}), false
+	err = costexport.Each(ctx, s.Ask, q, func(r *costexport.Row) (bool, error) {
+		full = !f.Add(r)
+		return !full, nil
+	})
+	switch {
+	case err != nil:
+		return rest.Raw{}, err
+	case full:
+		return s.begin(ctx, &q, format)
+	}
+	return f.Answer(ctx, "")
+}
+
+// begin answers with a job.
+func (s *service) begin(ctx context.Context, q *cost.Question, format string) (rest.Raw, error) {
+	j, err := costexport.Start(ctx, s.p, costexport.Job{Format: format, From: q.From, To: q.To, Filter: q.Filter})
+	if err != nil {
+		return rest.Raw{}, err
+	}
+	return rest.Accepted(rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: jobsPath + "/" + j.ID})
+}
+
+// Export is an export that is a job.
+type Export struct {
+	JobID        string     `json:"jobID"`
+	Status       string     `json:"status" enum:"running,succeeded,failed,expired"`
+	Format       string     `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
+	From         string     `json:"from" doc:"The first day" example:"2026-03-01"`
+	To           string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	Rows         int64      `json:"rows"`
+	BilledUSD    *string    `json:"billedUSD" doc:"What the rows add up to, to the last digit; null until it has succeeded"`
+	EffectiveUSD *string    `json:"effectiveUSD"`
+	ListUSD      *string    `json:"listUSD"`
+	Message      *string    `json:"message" doc:"Why it failed, and what to do"`
+	FileName     string     `json:"fileName" example:"costs-2026-03-01.parquet"`
+	DownloadURL  *string    `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
+	LinkExpires  *time.Time `json:"linkExpiresAt"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	CompletedAt  *time.Time `json:"completedAt"`
+	ExpiresAt    time.Time  `json:"expiresAt" doc:"When the file is removed"`
+}
+
+type jobInput struct {
+	JobID string `path:"jobID" maxLength:"64"`
+}
+
+func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
+	if !id.IsValid("job", in.JobID) {
+		return Export{}, costexport.Missing(in.JobID)
+	}
+	c := identity.CallerFrom(ctx)
+	j, err := costexport.Read(ctx, s.p.Table, c.Org, in.JobID)
+	if err == nil && !j.IsOf(c) {
+		err = costexport.Missing(in.JobID)
+	}
+	if err != nil {
+		return Export{}, err
+	}
+	now := s.p.Clock.Now()
+	out := newExport(&j, now)
+	if j.StatusAt(now) != costexport.Succeeded {
+		return out, nil
+	}
+	until := now.Add(costexport.Linked)
+	if until.After(j.ExpiresAt) {
+		until = j.ExpiresAt
+	}
+	url, err := costexport.MakeLink(ctx, s.p, costexport.LinkQuestion{Input: costexport.Input{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
+	out.DownloadURL, out.LinkExpires = &url, &until
+	return out, err
+}
+
+func newExport(j *costexport.Job, now time.Time) Export {
+	out := Export{
+		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly), To: j.To.Format(time.DateOnly), Rows: j.Rows,
+		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt, CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt,
+	}
+	if t := j.Totals; t != nil {
+		out.BilledUSD, out.EffectiveUSD, out.ListUSD = rest.Optional(t.Billed.String()), rest.Optional(t.Effective.String()), rest.Optional(t.List.String())
+	}
+	return out
+}

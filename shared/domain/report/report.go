@@ -1,0 +1,113 @@
+// Package report asks the store of costs for reports: what a request asks for, of what its caller may see, with accepted smart tags, and never an
+// answer whose parts are not its total. It stands apart from functions/reports for what else answers such questions: exports.
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Policy is what a caller needs to see costs.
+const Policy = "reports:read"
+
+// Reading is what a function touches that asks with a Reader.
+var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition, smarttag.Partition}})
+
+// Reader asks for what the caller of its context may see. It is safe for use by many goroutines.
+type Reader struct {
+	Books     Books
+	Inventory *inventory.Store
+
+	p     *platform.Platform
+	smart smarttag.Store
+}
+
+// NewReader returns a Reader of books, which are the store of costs, or in tests one that answers otherwise.
+func NewReader(p *platform.Platform, b Books) *Reader {
+	return &Reader{b, inventory.New(p), p, smarttag.NewStore(p.Table)}
+}
+
+// Books are what reports ask of the store of costs.
+type Books interface {
+	Ask(ctx context.Context, org string, q cost.Question) (cost.Answer, error)
+	Summaries(ctx context.Context, org string, from, to cost.Month) ([]cost.Summary, error)
+	Periods(ctx context.Context, org string) ([]cost.Period, error)
+}
+
+// Ask answers a question, and refuses an answer whose parts are not its total. Accepted smart tags count as those of the cloud.
+func (r *Reader) Ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
+	if !tagged(&q) {
+		return r.askBooks(ctx, q)
+	}
+	smart, err := r.smartTags(ctx)
+	if err != nil {
+		return cost.Answer{}, err
+	}
+	if len(smart) == 0 {
+		return r.askBooks(ctx, q)
+	}
+	a, err := r.askBooks(ctx, byResource(q))
+	if err != nil {
+		return a, err
+	}
+	out := smart.retag(&q, &a)
+	return out, r.Balanced(ctx, checkAnswer(&out, q.Daily))
+}
+
+func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, error) {
+	a, err := r.Books.Ask(ctx, identity.CallerFrom(ctx).Org, q)
+	if err != nil {
+		return a, err
+	}
+	return a, r.Balanced(ctx, checkAnswer(&a, q.Daily))
+}
+
+// Balanced returns err, which it tells the log: whoever asks gets a 500 rather than a wrong number, and an alarm has somebody look.
+func (r *Reader) Balanced(ctx context.Context, err error) error {
+	if err != nil {
+		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerFrom(ctx).Org, "error", err.Error())
+	}
+	return err
+}
+
+// unbalanced is the key of the log by which template.yaml counts reports that did not add up.
+const unbalanced = "unbalancedReports"
+
+func checkAnswer(a *cost.Answer, daily bool) error {
+	var sum money.Amount
+	days := make([]money.Amount, len(a.Days))
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		sum.Increase(&r.Amount)
+		if daily && money.Sum(r.Days...) != r.Amount {
+			return fmt.Errorf("the days of %q add up to %s, not to %s", r.Keys, money.Sum(r.Days...), r.Amount)
+		}
+		for d := range r.Days {
+			days[d].Increase(&r.Days[d])
+		}
+	}
+	if sum != a.Total || !slices.Equal(days, a.Days) {
+		return fmt.Errorf("the rows add up to %s, not to %s, or do not on each day", sum, a.Total)
+	}
+	return nil
+}
+
+// AddDays adds amounts day by day.
+func AddDays(to, more []money.Amount) []money.Amount {
+	if to == nil {
+		return slices.Clone(more)
+	}
+	for d := range more {
+		to[d].Increase(&more[d])
+	}
+	return to
+}

@@ -1,0 +1,112 @@
+// Package saving tells what stops saved: each time in which something stood still because we had stopped it, at what an hour of it costs less then.
+package saving
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Line is a time in which something stood still because we had stopped it, and what that saved.
+type Line struct {
+	Resource *inventory.Listed
+	Change   execution.StateChange // that began it
+	From, To time.Time
+	Rate     money.Amount // what an hour costs less
+	Amount   money.Amount
+}
+
+// Realized are the savings of some days.
+type Realized struct {
+	Lines       []Line         // the last first
+	Days        []money.Amount // by day; they add up to the lines
+	WithoutRate int            // stops of what no price is known of: they are in no sum
+}
+
+// Total is what the days add up to.
+func (r *Realized) Total() money.Amount { return money.Sum(r.Days...) }
+
+// Reader reads savings. It is safe for use by many goroutines.
+type Reader struct {
+	p         *platform.Platform
+	inventory *inventory.Store
+}
+
+// Reading is what a function touches that reads savings.
+var Reading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition, inventory.ChunkPartition}}
+
+// NewReader returns a Reader.
+func NewReader(p *platform.Platform) *Reader { return &Reader{p, inventory.New(p)} }
+
+// Between reads what was saved between two days, of what sight shows: the history of states in as many round trips as it has partitions, and the
+// inventory.
+func (r *Reader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (Realized, error) { //nolint:revive // of whom, for whom, from when until when
+	out := Realized{Days: make([]money.Amount, int(to.Sub(from)/day))}
+	changes, err := r.readChanges(ctx, org, from.Add(-longestStop), to)
+	if err != nil {
+		return out, err
+	}
+	stops := stopsOf(changes, from, clock.Earliest(to, r.p.Clock.Now()))
+	if len(stops) == 0 {
+		return out, nil
+	}
+	known, err := r.stopped(ctx, org, sight, stops)
+	if err != nil {
+		return out, err
+	}
+	for i := range stops {
+		out.add(&stops[i], known[stops[i].change.ResourceUID], from)
+	}
+	return out, nil
+}
+
+// maxChanges is how many changes of states are read.
+const maxChanges = 50_000
+
+func (r *Reader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange, error) {
+	q := table.Query{From: id.LowestAt("sh", from), To: id.LowestAt("sh", to)}
+	m := table.NewMerge(r.p.Table, q, execution.HistoryPKs(org)...)
+	items, err := m.Next(ctx, maxChanges+1)
+	if err != nil {
+		return nil, fault.Wrap("read the state history", err)
+	}
+	if len(items) > maxChanges {
+		return nil, fault.New(fault.Invalid, "from, to: there are more than %d changes of states in these days and the 31 before; ask for fewer days", maxChanges)
+	}
+	return table.DecodeAll[execution.StateChange](items)
+}
+
+// stopped reads what stood still, as far as sight shows it, with its prices.
+func (r *Reader) stopped(ctx context.Context, org string, sight inventory.Visibility, stops []stop) (map[string]*inventory.Listed, error) {
+	uids := make([]string, len(stops))
+	for i := range stops {
+		uids[i] = stops[i].change.ResourceUID
+	}
+	found, err := r.inventory.ByUIDs(ctx, org, uids, sight.WithCosts())
+	out := make(map[string]*inventory.Listed, len(found))
+	for i := range found {
+		out[found[i].UID] = &found[i]
+	}
+	return out, fault.Wrap("read what was stopped", err)
+}
+
+// add counts a stop of a resource; nil is one that is not shown, or that there is not any more.
+func (r *Realized) add(st *stop, of *inventory.Listed, from time.Time) {
+	if of == nil {
+		return
+	}
+	if of.Rate == nil || of.Rate.Reason != "" || of.Rate.Running.Cmp(of.Rate.Off) <= 0 {
+		r.WithoutRate++
+		return
+	}
+	r.Lines = append(r.Lines, Line{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
+	st.addByDay(r.Days, from, of.Rate)
+}

@@ -39,7 +39,7 @@ func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	p, c := apitest.NewPlatform(tb) // on 10 March 2026
 	s := &fixture{apitest.On(tb, p), c, filepath.Join(tb.TempDir(), "archive")}
-	s.Archive = archive.NewFolder(s.dir)
+	s.Archive, s.Lines = archive.NewFolder(s.dir), archive.NewFolder(filepath.Join(tb.TempDir(), "line-items"))
 	return s
 }
 

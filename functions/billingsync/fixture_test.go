@@ -87,6 +87,7 @@ func newFixture(t *testing.T) *fixture {
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	s.inbox = archive.NewFolderInbox(t.TempDir(), "http://upload.test", []byte("a key"), clk)
 	s.Inbox = s.inbox
+	s.Lines = archive.NewFolder(t.TempDir())
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{

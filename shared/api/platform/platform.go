@@ -29,6 +29,7 @@ type Platform struct {
 	Resolver Resolver
 	Archive  archive.Store // nil in a function that does not archive
 	Inbox    archive.Inbox // nil in a function that takes no files
+	Lines    archive.Files // line items of bills; nil in a function that neither writes nor reads them
 	Log      *slog.Logger
 	Settings Settings
 
@@ -59,7 +60,7 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
-		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Settings: p.Settings,
 	}
 }
 

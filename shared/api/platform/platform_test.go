@@ -46,7 +46,8 @@ func TestShared_IsMadeOncePerPlatform(t *testing.T) {
 func TestClone_HasEveryPart(t *testing.T) {
 	p := &Platform{
 		Table: tabletest.New(t), Clock: clock.System{}, Workflow: struct{ workflow.Engine }{}, Workers: struct{ lambdacall.Invoker }{},
-		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Archive: struct{ archive.Store }{}, Log: slog.Default(),
+		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
+		Lines: struct{ archive.Files }{}, Log: slog.Default(),
 		Settings: Settings{Version: "1"},
 	}
 	old, got := reflect.ValueOf(p).Elem(), reflect.ValueOf(p.Clone()).Elem()

@@ -21,6 +21,9 @@ type Builder struct {
 	lines   lines
 	totals  map[string]*Totals
 	through int // the last day with usage, from 0; -1 when there is none
+
+	generation string     // "" before it is announced
+	items      *LineItems // nil when none are kept
 }
 
 // Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.

@@ -47,7 +47,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	}
 	next := *p
 	next.Seq, next.Stamps, next.Blocks = p.Seq+1, s.newGeneration(), nil
-	if err = s.announce(ctx, org, next.Stamps); err != nil {
+	if err = s.announce(ctx, org, next.Stamps, ""); err != nil {
 		return err
 	}
 	out := restamping{writing{store: s, org: org, generation: next.Stamps}, st, newRollup()}
@@ -61,7 +61,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	if err = out.writing.rollup(ctx, out.roll, &next); err != nil {
 		return err
 	}
-	err = s.point(ctx, org, p, &next)
+	err = s.point(ctx, org, p, &next, nil)
 	if _, moved := errors.AsType[*table.ConditionError](err); moved {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// groupRows is how many rows are sorted and written together: what is held in memory.
-const groupRows = 128 << 10
+// groupRows is how many rows are sorted and written together: what is held in memory, beside the sums of an import.
+const groupRows = 16 << 10
 
 // mostDictionary is when a column whose values differ too much is written as it is.
 const mostDictionary = 1 << 20
@@ -84,7 +84,7 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 	)}
 }
 
-// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 131,072 at a time.
+// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
 func (p *ParquetWriter) Add(c *focus.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
 	if len(p.rows) < groupRows {

@@ -16,6 +16,7 @@ type period struct {
 
 // beginPeriod begins a billing period, with the errors of cost.Store.Begin.
 func (w *worker) beginPeriod(ctx context.Context, in cost.Import) (*period, error) { //nolint:gocritic // as Begin takes it
+	in.Lines = true
 	b, err := w.costs.Begin(ctx, in)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (p *period) add(ctx context.Context, c *focus.Charge) error {
 }
 
 func (p *period) commit(ctx context.Context) error {
-	if err := p.lines.Close(); err != nil {
+	if err := p.lines.Close(ctx); err != nil {
 		return err
 	}
 	_, err := p.sums.Commit(ctx)

@@ -57,7 +57,7 @@ func (f *fixture) bring(org, account, month, delivery string, charges []focus.Ch
 		f.Must(b.Add(&charges[i]))
 		f.Must(w.Add(f.In(org), &charges[i]))
 	}
-	f.Must(w.Close())
+	f.Must(w.Close(f.In(org)))
 	_, err = b.Commit(f.In(org))
 	f.Must(err)
 }
@@ -160,9 +160,12 @@ func randomQuestion(r *rand.Rand) costqueries.NewQuestion {
 	for range r.IntN(3) {
 		q.Filters = append(q.Filters, []costqueries.Filter{
 			{Column: "ServiceName", Operator: "is_not", Values: []string{"EC2", "O'Reilly \"x\""}},
-			{Column: "RegionId", Operator: "starts_with", Values: []string{"us-", "ap-"}}, {Column: "RegionId", Operator: "is_empty"},
-			{Column: "Tags.it's a team", Operator: "is", Values: []string{"red", ""}}, {Column: "Tags.it's a team", Operator: "is_present"},
-			{Column: "ResourceId", Operator: "contains", Values: []string{"1"}}, {Column: "ChargePeriodStart", Operator: "starts_with", Values: []string{"2026-02"}},
+			{Column: "RegionId", Operator: "starts_with", Values: []string{"us-", "ap-"}},
+			{Column: "RegionId", Operator: "is_empty"},
+			{Column: "Tags.it's a team", Operator: "is", Values: []string{"red", ""}},
+			{Column: "Tags.it's a team", Operator: "is_present"},
+			{Column: "ResourceId", Operator: "contains", Values: []string{"1"}},
+			{Column: "ChargePeriodStart", Operator: "starts_with", Values: []string{"2026-02"}},
 		}[r.IntN(7)])
 	}
 	return q

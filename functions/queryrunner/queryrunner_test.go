@@ -46,7 +46,7 @@ func newFixture(t *testing.T) *fixture {
 	f.Must(w.Add(f.In(apitest.Org), &focus.Charge{
 		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: focus.Usage, BilledCost: money.FromInt(3),
 	}))
-	f.Must(w.Close())
+	f.Must(w.Close(f.In(apitest.Org)))
 	_, err = b.Commit(f.In(apitest.Org))
 	f.Must(err)
 	r := costquery.Record{ID: "qry_1", Status: costquery.Pending, CreatedAt: f.Clock.Now(), Query: costquery.Query{

@@ -66,7 +66,7 @@ func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
 		return nil
-	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final): // that it is closed now is news
+	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final) && (old.LineItems || !in.Lines): // that it is closed now is news
 		return ErrSame
 	case in.DeliveredAt.Before(old.DeliveredAt):
 		return ErrOlder

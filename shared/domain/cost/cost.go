@@ -65,6 +65,8 @@ type Import struct {
 	Rates  map[string]Rate
 	Source string
 	Export string
+	// Lines says that line items are kept: the same delivery is imported again where it is in without them.
+	Lines bool
 	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
 	// Summaries is slow, and right.
 	Unsummarized bool

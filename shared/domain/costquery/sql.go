@@ -3,7 +3,6 @@ package costquery
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,16 +71,21 @@ func (f *Filter) sql() string {
 		return column + " = ''"
 	case IsPresent:
 		return column + " <> ''"
+	case StartsWith:
+		return eachOr(f.Values, "starts_with("+column+", ", ")")
+	case Contains:
+		return eachOr(f.Values, "strpos("+column+", ", ") > 0")
 	}
-	var any []string
-	for _, v := range f.Values {
-		if f.Operator == StartsWith {
-			any = append(any, "starts_with("+column+", "+quote(v)+")")
-		} else {
-			any = append(any, "strpos("+column+", "+quote(v)+") > 0")
-		}
+	return "FALSE" // Check knows no other
+}
+
+// eachOr is that a condition, which is before and after a literal, holds with any of the values.
+func eachOr(values []string, before, after string) string {
+	each := make([]string, len(values))
+	for i, v := range values {
+		each[i] = before + quote(v) + after
 	}
-	return "(" + strings.Join(any, " OR ") + ")"
+	return "(" + strings.Join(each, " OR ") + ")"
 }
 
 // textOf is a column as text, empty where it has no value.
@@ -122,7 +126,7 @@ func quoteAll(all []string) string {
 	for i, s := range all {
 		quoted[i] = quote(s)
 	}
-	return strings.Join(slices.Compact(quoted), ", ")
+	return strings.Join(quoted, ", ")
 }
 
 // quote makes a literal of a text. In the SQL of Athena, nothing but a quote ends it, and nothing escapes but another one.

@@ -83,7 +83,7 @@ func BenchmarkImport(b *testing.B) {
 						}
 						return w.Add(k.In(apitest.Org), c)
 					}))
-					k.Must(w.Close())
+					k.Must(w.Close(k.In(apitest.Org)))
 				})
 				b.ReportMetric(most, "peak-MiB")
 			}

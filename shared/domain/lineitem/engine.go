@@ -64,11 +64,10 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 		if err != nil {
 			return fault.Wrap("read line items", err)
 		}
-		filled := fill(l.Month.Start(), take)
 		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
 			return e.files.ReadAt(ctx, name, p, off)
 		})
-		_, err = bill.ReadColumns(ctx, columns, name, file, filled)
+		_, err = bill.ReadColumns(ctx, columns, name, file, fill(l.Month.Start(), take))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fault.Wrap("read line items", err)
 		}

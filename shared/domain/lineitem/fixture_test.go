@@ -41,7 +41,7 @@ func (k *kept) bring(account string, m cost.Month, each func(take func(*focus.Ch
 	k.Must(err)
 	w := lineitem.NewWriter(k.files, b)
 	k.Must(each(func(c *focus.Charge) error { return w.Add(k.In(apitest.Org), c) }))
-	k.Must(w.Close())
+	k.Must(w.Close(k.In(apitest.Org)))
 	_, err = b.Commit(k.In(apitest.Org))
 	k.Must(err)
 	items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, m, m))(k)

@@ -110,7 +110,7 @@ func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 			err = w.Add(k.In(apitest.Org), &c)
 		}
 		if err == nil {
-			err = w.Close()
+			err = w.Close(k.In(apitest.Org))
 		}
 		w.Discard()
 		if !errors.Is(err, errFull) {
@@ -149,5 +149,28 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 	got, err := lineitem.NewEngine(k.files, k.Clock).Advance(t.Context(), &j)
 	if err != nil || !slices.Equal(got.Answer.Columns, []string{"BillingCurrency"}) || got.Answer.Scanned != len(charges) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestADelivery_IsBroughtInAgainForItsLines imports a bill as a version did that kept no lines, and then as it is.
+func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
+	k := newKept(t)
+	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1", DeliveredAt: k.Clock.Now()}
+	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
+	k.Must(err)
+	_, err = b.Commit(k.In(apitest.Org))
+	k.Must(err)
+	if _, err = cost.New(k.Platform).Begin(k.In(apitest.Org), in); !errors.Is(err, cost.ErrSame) {
+		t.Error(err)
+	}
+	in.Lines = true
+	b, err = cost.New(k.Platform).Begin(k.In(apitest.Org), in)
+	k.Must(err)
+	w := lineitem.NewWriter(k.files, b)
+	k.Must(w.Close(k.In(apitest.Org)))
+	_, err = b.Commit(k.In(apitest.Org))
+	k.Must(err)
+	if _, err = cost.New(k.Platform).Begin(k.In(apitest.Org), in); !errors.Is(err, cost.ErrSame) {
+		t.Errorf("of a bill without lines: %v", err)
 	}
 }

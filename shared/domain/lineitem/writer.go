@@ -35,11 +35,8 @@ func NewWriter(files archive.Files, b *cost.Builder) *Writer {
 
 // Add writes a charge that the builder has taken; the caller may use it again.
 func (w *Writer) Add(ctx context.Context, c *focus.Charge) error {
-	if w.items.Generation == "" {
-		var err error
-		if w.org, w.items, err = w.builder.BeginItems(ctx); err != nil {
-			return err
-		}
+	if err := w.begin(ctx); err != nil {
+		return err
 	}
 	if w.part == nil {
 		w.part = newPart(ctx, w.files, w.items.Part(w.org, w.items.Parts))
@@ -58,14 +55,19 @@ func (w *Writer) Add(ctx context.Context, c *focus.Charge) error {
 	return w.endPart()
 }
 
-// Close ends the last file, and has the builder name all of them when it is committed.
-func (w *Writer) Close() error {
-	if err := w.endPart(); err != nil {
+func (w *Writer) begin(ctx context.Context) (err error) {
+	if w.items.Generation == "" {
+		w.org, w.items, err = w.builder.BeginItems(ctx)
+	}
+	return err
+}
+
+// Close ends the last file, and has the builder name all of them, or that there are none, when it is committed.
+func (w *Writer) Close(ctx context.Context) error {
+	if err := errors.Join(w.begin(ctx), w.endPart()); err != nil {
 		return err
 	}
-	if w.items.Generation != "" {
-		w.builder.Attach(w.items)
-	}
+	w.builder.Attach(w.items)
 	return nil
 }
 
@@ -146,5 +148,5 @@ func (p *part) refuse(err error) error {
 
 func (p *part) discard() {
 	_ = p.into.CloseWithError(errDiscarded) // it never fails
-	<-p.put
+	_ = <-p.put                             // it was told before, or is that of the line above
 }

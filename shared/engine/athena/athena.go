@@ -62,6 +62,7 @@ func (c *Client) Look(ctx context.Context, queryID string) (State, error) {
 		s.Done = true
 	case types.QueryExecutionStateFailed, types.QueryExecutionStateCancelled:
 		s.Done, s.Failure = true, fmt.Sprintf("%s: %.300s", e.Status.State, aws.ToString(e.Status.StateChangeReason))
+	case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning:
 	}
 	if e.Statistics != nil {
 		s.Scanned = aws.ToInt64(e.Statistics.DataScannedInBytes)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func (w *twin) results(res http.ResponseWriter, in fields) {
 	}
 	out := fields{"ResultSet": fields{"Rows": rows}}
 	if n+1 < len(w.pages) {
-		out["NextToken"] = fmt.Sprint(n + 1)
+		out["NextToken"] = strconv.Itoa(n + 1)
 	}
 	w.write(res, out)
 }

@@ -22,6 +22,7 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/costqueries"
 	"lamplighter.dev/functions/dashboards"
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/functions/discovery"
@@ -36,6 +37,7 @@ import (
 	"lamplighter.dev/functions/overrides"
 	"lamplighter.dev/functions/painter"
 	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
@@ -53,6 +55,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -98,6 +101,7 @@ func All() []Function {
 		{reports.Declaration, []Group{reports.Operations}, nil},
 		{allocations.Declaration, []Group{allocations.Operations}, nil},
 		{exports.Declaration, []Group{exports.Operations}, nil},
+		{costqueries.Declaration, []Group{costqueries.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
@@ -105,6 +109,7 @@ func All() []Function {
 		{authorizer.Declaration, nil, nil},
 		{connector.Declaration, nil, asked(connector.Handler)},
 		{painter.Declaration, nil, alone(func(*platform.Platform) workflow.Handler { return painter.Handler })},
+		{queryrunner.Declaration, nil, alone(querying)},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},
@@ -181,6 +186,11 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 	return func(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 		return workflow.Handler(h(p, providers))
 	}
+}
+
+// querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
+func querying(p *platform.Platform) workflow.Handler {
+	return queryrunner.Handler(p, lineitem.NewEngine(p.Lines, p.Clock))
 }
 
 // archiving returns the archiver, which a schedule calls and the eraser.

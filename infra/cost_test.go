@@ -24,6 +24,7 @@ var standing = map[string]float64{
 	"AWS::Logs::MetricFilter": 0, "AWS::SNS::Subscription": 0, "AWS::SNS::Topic": 0, "AWS::SNS::TopicPolicy": 0, "AWS::SQS::Queue": 0,
 	"AWS::SQS::QueuePolicy": 0, "AWS::Serverless::Api": 0, "AWS::Serverless::Function": 0, "AWS::Serverless::StateMachine": 0,
 	"AWS::XRay::SamplingRule": 0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0, "AWS::CDK::Metadata": 0,
+	"AWS::Athena::WorkGroup": 0, "AWS::Glue::Database": 0, "AWS::Glue::Table": 0, // a catalogue of a million things is free
 }
 
 // idle returns what a stage costs while nobody calls, if it is alone in its account.

@@ -81,6 +81,8 @@ func (c *caller) budget(t *testing.T, number, team string) sampleValues {
 	c.Call(http.MethodPost, "/smart-tags/policies", map[string]any{
 		"name": "Policy of " + number, "key": "kind", "value": map[string]any{"fields": []string{"res.type"}},
 	}, &policy)
+	var asked struct{ QueryID string }
+	c.Call(http.MethodPost, "/reports/query", map[string]string{"from": "2026-01", "to": "2026-02"}, &asked)
 	c.Call(http.MethodPost, "/reports/unit-metrics", map[string]string{"name": "orders-of-" + number, "unit": "order"}, nil)
 	if err := c.s.JudgeCosts(t.Context()); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,7 @@ func (c *caller) budget(t *testing.T, number, team string) sampleValues {
 	}
 	return sampleValues{
 		"budgetID": budget.ID, "scopeID": team, "scope_id": team, "dashboardID": dashboard.ID, "ruleID": rule.ID, "policyID": policy.ID,
-		"metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env", "tag_key": "env", "tagValue": "prod",
+		"queryID": asked.QueryID, "metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env", "tag_key": "env", "tagValue": "prod",
 	}
 }
 

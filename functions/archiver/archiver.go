@@ -39,7 +39,8 @@ type Archived struct {
 	Rows          int `json:"rows"`
 }
 
-// Handler archives what is due, which EventBridge calls it for each hour, or erases an archive, which the eraser asks for.
+// Handler archives what is due, which EventBridge calls it for each hour, or erases what is kept as objects of an organization, its line items
+// too, which the eraser asks for.
 func Handler(p *platform.Platform) lambdacall.Handler {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		var in archive.Request
@@ -47,7 +48,7 @@ func Handler(p *platform.Platform) lambdacall.Handler {
 			return nil, fault.NewWithCause(fault.Invalid, err, "the archiver was called with no JSON")
 		}
 		if in.Erase != "" {
-			return Archived{}, p.Archive.Erase(ctx, in.Erase)
+			return Archived{}, errors.Join(p.Archive.Erase(ctx, in.Erase), p.Lines.Erase(ctx, in.Erase))
 		}
 		did, err := ArchiveMonths(ctx, p)
 		if err != nil { // whatever it is: a schedule that failed is a failed call, which alarms see

@@ -39,7 +39,7 @@ func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	p, c := apitest.NewPlatform(tb) // on 10 March 2026
 	s := &fixture{apitest.On(tb, p), c, filepath.Join(tb.TempDir(), "archive")}
-	s.Archive = archive.NewFolder(s.dir)
+	s.Archive, s.Lines = archive.NewFolder(s.dir), archive.NewFolder(filepath.Join(tb.TempDir(), "line-items"))
 	return s
 }
 
@@ -274,10 +274,21 @@ func TestAnArchive_IsErasedWithItsOrganization(t *testing.T) {
 	for _, org := range orgs {
 		s.action(org, day(time.March, 15))
 	}
+	for _, org := range orgs {
+		s.Must(s.Lines.Put(context.Background(), org+"/aws/ca_1/2026-03/gen=1/part-0.parquet", func(w io.Writer) error {
+			_, err := io.WriteString(w, "lines")
+			return err
+		}))
+	}
 	s.clock.Advance(50 * 24 * time.Hour)
 	s.run()
 	input := fmt.Sprintf(`{"erase":%q}`, orgs[0])
 	apitest.Value(Handler(s.Platform)(context.Background(), json.RawMessage(input)))(s)
+	for org, want := range map[string]int64{orgs[0]: 0, orgs[1]: 5} {
+		if got, _ := s.Lines.Size(context.Background(), org+"/aws/ca_1/2026-03/gen=1/part-0.parquet"); got != want {
+			t.Errorf("%d bytes of line items are left, want %d", got, want)
+		}
+	}
 	if a, b := len(s.lines(orgs[0])), len(s.lines(orgs[1])); a != 0 || b != 2 {
 		t.Errorf("%d and %d lines are left", a, b)
 	}

@@ -93,6 +93,7 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	s.inbox = archive.NewFolderInbox(t.TempDir(), "http://upload.test", []byte("a key"), clk)
 	s.Inbox = s.inbox
+	s.Lines = archive.NewFolder(t.TempDir())
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)

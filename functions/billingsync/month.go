@@ -18,7 +18,7 @@ import (
 // importMonth replaces a billing period by its delivery, unless that or a later one is in. When it fails, the period is as before, and the
 // step says at what it failed.
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.Step, error) {
-	b, err := s.costs.Begin(ctx, cost.Import{
+	b, err := s.beginPeriod(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period), Fingerprint: d.Fingerprint,
 		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export, Native: s.account.CloudAccountID,
 		RateOf:   s.rates.RateOf,
@@ -30,6 +30,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 	if err != nil {
 		return billing.Reachability, err
 	}
+	defer b.lines.Discard()
 	var rows int64
 	for _, f := range d.Files {
 		got, step, err := s.readFile(ctx, d, f, b)
@@ -41,10 +42,10 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 	if d.Rows >= 0 && rows != d.Rows {
 		return billing.Totals, fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was", name(d), d.Rows, rows)
 	}
-	if err = s.checkTotal(ctx, d, b); err != nil {
+	if err = s.checkTotal(ctx, d, b.sums); err != nil {
 		return billing.Totals, err
 	}
-	if _, err = b.Commit(ctx); isIn(err) {
+	if err = b.commit(ctx); isIn(err) {
 		err = nil
 	}
 	return billing.Reachability, err
@@ -61,7 +62,7 @@ func name(d *cloud.Delivery) string {
 }
 
 // readFile adds the charges of a file, and returns how many rows it has.
-func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *cost.Builder) (int64, billing.Step, error) { //nolint:revive // a file of a delivery, to where
+func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64, billing.Step, error) { //nolint:revive // a file of a delivery, to where
 	r, err := s.bills.OpenBill(ctx, *d, f)
 	if err != nil {
 		return 0, billing.Reachability, err
@@ -75,7 +76,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
 			return nil
 		}
-		return b.Add(c)
+		return b.add(ctx, c)
 	})
 	if err != nil {
 		return 0, stepOf(got), err

@@ -41,7 +41,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	if err = w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning }); err != nil {
 		return in, err
 	}
-	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*cost.Builder{}}
+	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}}
 	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
 		return in, err
 	}
@@ -84,8 +84,8 @@ type uploaded struct {
 	native string // the account, as its provider names it; empty of a vendor that is none
 
 	rows   int64
-	months map[cost.Month]*cost.Builder // nil of a month that is in: an earlier try came so far
-	row    int64                        // with which something is wrong
+	months map[cost.Month]*period // nil of a month that is in: an earlier try came so far
+	row    int64                  // with which something is wrong
 }
 
 // read adds up each month that the file holds, and then replaces them: nothing is, when anything is wrong with the file.
@@ -95,6 +95,7 @@ func (r *uploaded) read(ctx context.Context) error {
 		return r.p.Inbox.ReadAt(ctx, name, p, off)
 	})
 	defer file.Close() //nolint:errcheck // it was only read
+	defer r.discard()
 	got, err := bill.Read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error { return r.add(ctx, c) })
 	if r.rows = got.Rows; err != nil {
 		r.row = got.Rows
@@ -107,7 +108,7 @@ func (r *uploaded) read(ctx context.Context) error {
 		if b == nil {
 			continue
 		}
-		if _, err = b.Commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
+		if err = b.commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
 			return fmt.Errorf("import %s of %s: %w", month, r.upload.ID, err)
 		}
 	}
@@ -126,14 +127,14 @@ func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
 	if b == nil {
 		return nil
 	}
-	return b.Add(c)
+	return b.add(ctx, c)
 }
 
-func (r *uploaded) begin(ctx context.Context, month cost.Month) (*cost.Builder, error) {
+func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error) {
 	if len(r.months) == billing.MaxUploadMonths {
 		return nil, fault.New(fault.Invalid, "the file holds more than %d billing periods: split it", billing.MaxUploadMonths)
 	}
-	b, err := r.costs.Begin(ctx, cost.Import{
+	b, err := r.beginPeriod(ctx, cost.Import{
 		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month, Fingerprint: "upload:" + r.upload.ID,
 		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName, Native: r.native,
 		RateOf:   r.rates.RateOf,
@@ -146,6 +147,15 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*cost.Builder, 
 		r.months[month] = b
 	}
 	return b, err
+}
+
+// discard gives up the line items of months that were not committed.
+func (r *uploaded) discard() {
+	for _, b := range r.months {
+		if b != nil {
+			b.lines.Discard()
+		}
+	}
 }
 
 // tell writes into the record what became of the file.

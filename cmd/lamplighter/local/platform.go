@@ -42,6 +42,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(observedKey{kek, o.Observer}), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS, Archive: archive.NewFolder(dir), Inbox: inbox, Outbox: inbox,
+		Lines: archive.NewFolder(filepath.Join(o.Dir, "line-items")),
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub, GoogleCloud: o.GoogleCloud,

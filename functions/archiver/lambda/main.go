@@ -16,5 +16,6 @@ import (
 func main() {
 	p := platform.OpenLambda(archiver.Declaration)
 	p.Archive = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
+	p.Lines = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_LINE_ITEMS"))
 	lambda.Start(lambdacall.Function(lambdacall.Handler(p.Logged(workflow.Handler(archiver.Handler(p))))))
 }

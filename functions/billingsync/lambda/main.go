@@ -16,5 +16,6 @@ import (
 func main() {
 	p := platform.OpenLambda(billingsync.Declaration)
 	p.Inbox = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
+	p.Lines = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_LINE_ITEMS"))
 	lambda.Start(workflow.LambdaHandler(p.Logged(billingsync.Handler(p, providers.New(p)))))
 }

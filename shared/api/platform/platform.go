@@ -30,6 +30,7 @@ type Platform struct {
 	Outbox   archive.Outbox // nil in a function that hands out no files
 	Archive  archive.Store  // nil in a function that does not archive
 	Inbox    archive.Inbox  // nil in a function that takes no files
+	Lines    archive.Files  // line items of bills; nil in a function that neither writes nor reads them
 	Log      *slog.Logger
 	Settings Settings
 
@@ -60,7 +61,7 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens, Outbox: p.Outbox,
-		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Settings: p.Settings,
 	}
 }
 

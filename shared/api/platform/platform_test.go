@@ -47,7 +47,7 @@ func TestClone_HasEveryPart(t *testing.T) {
 	p := &Platform{
 		Table: tabletest.New(t), Clock: clock.System{}, Workflow: struct{ workflow.Engine }{}, Workers: struct{ lambdacall.Invoker }{}, Outbox: struct{ archive.Outbox }{},
 		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
-		Log:      slog.Default(),
+		Lines: struct{ archive.Files }{}, Log: slog.Default(),
 		Settings: Settings{Version: "1"},
 	}
 	old, got := reflect.ValueOf(p).Elem(), reflect.ValueOf(p.Clone()).Elem()

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// groupRows is how many rows are sorted and written together: what is held in memory.
-const groupRows = 128 << 10
+// groupRows is how many rows are sorted and written together: what is held in memory, beside the sums of an import.
+const groupRows = 16 << 10
 
 // mostDictionary is when a column whose values differ too much is written as it is.
 const mostDictionary = 1 << 20
@@ -64,6 +64,9 @@ type lineItem struct {
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
 }
 
+// ExactAmounts is a column of what ParquetWriter writes: who reads amounts with ReadColumns reads it too, or has those that were rounded.
+const ExactAmounts = "x_ExactAmounts"
+
 // ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to the last digit.
 type ParquetWriter struct {
 	w    *parquet.GenericWriter[lineItem]
@@ -81,7 +84,7 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 	)}
 }
 
-// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 131,072 at a time.
+// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
 func (p *ParquetWriter) Add(c *focus.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
 	if len(p.rows) < groupRows {
@@ -96,6 +99,18 @@ func (p *ParquetWriter) Close() error {
 		return err
 	}
 	return fault.Wrap("close Parquet file", p.w.Close())
+}
+
+// ColumnBytes returns the bytes of each column in the file, as they are packed: what is scanned when it is read. It is known after Close.
+func (p *ParquetWriter) ColumnBytes() map[string]int64 {
+	out := map[string]int64{}
+	for _, g := range p.w.File().Metadata().RowGroups {
+		for i := range g.Columns {
+			m := &g.Columns[i].MetaData
+			out[m.PathInSchema[0]] += m.TotalCompressedSize
+		}
+	}
+	return out
 }
 
 func (p *ParquetWriter) flush() error {

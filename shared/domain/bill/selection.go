@@ -3,16 +3,11 @@ package bill
 import (
 	"slices"
 
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // selection is some columns of FOCUS.
-type selection struct {
-	focusLayout
-
-	out focus.Charge
-}
+type selection struct{ focusLayout }
 
 // newSelection binds the columns that are asked for and no others.
 func newSelection(columns []string, t table) (layout, error) {
@@ -33,9 +28,14 @@ func newSelection(columns []string, t table) (layout, error) {
 	return l, t.bind(bound)
 }
 
-// emit hands on the row as it is: what was not asked for cannot be checked.
+// emit hands on the row as it is: what was not asked for cannot be checked. Exact amounts, where they were asked for, stand for all that columns hold.
 func (l *selection) emit(to *reading) error {
 	l.out = l.row
+	if l.exact != "" {
+		if err := l.setExact(); err != nil {
+			return err
+		}
+	}
 	to.taken = to.take(&l.out)
 	return to.taken
 }

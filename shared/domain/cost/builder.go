@@ -22,6 +22,9 @@ type Builder struct {
 	own     map[string]ownRate // by currency
 	shared  string             // the billing account of charges that name no sub-account
 	through int                // the last day with usage, from 0; -1 when there is none
+
+	generation string     // "" before it is announced
+	items      *LineItems // nil when none are kept
 }
 
 // Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.
@@ -64,7 +67,7 @@ func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
 		return nil
-	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final): // that it is closed now is news
+	case old.Fingerprint == in.Fingerprint && (old.Final || !in.Final) && (old.LineItems || !in.Lines): // that it is closed now is news
 		return ErrSame
 	case in.DeliveredAt.Before(old.DeliveredAt):
 		return ErrOlder

@@ -25,6 +25,7 @@ const swapTries = 8
 type idle struct {
 	Generation string    `json:"gen"`
 	Due        time.Time `json:"due"`
+	Folder     string    `json:"folder,omitempty"` // of its line items, which are erased with it
 }
 
 func idleKey(org, generation string) table.Key { return key(org, idlePrefix+generation) }
@@ -37,8 +38,10 @@ func (s *Store) newGeneration() string {
 // once. ErrSame or ErrOlder when another import was first. Whatever it did until it was killed, the period is as before or as it should be.
 func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
-	generation := s.newGeneration()
-	next := pointer{Period: b.period(generation), Stamps: generation}
+	if b.items == nil {
+		b.generation = s.newGeneration()
+	}
+	next := pointer{Period: b.period(b.generation), Stamps: b.generation, LineItems: b.items != nil}
 	var err error
 	if next.Rates, err = b.rates(ctx); err != nil {
 		return Period{}, err
@@ -46,8 +49,10 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	if err = next.describe(ctx, b); err != nil {
 		return Period{}, err
 	}
-	if err = s.announce(ctx, org, generation); err != nil {
-		return Period{}, err
+	if b.items == nil {
+		if err = s.announce(ctx, org, b.generation, ""); err != nil {
+			return Period{}, err
+		}
 	}
 	if err = b.write(ctx, &next); err != nil {
 		return Period{}, fmt.Errorf("write %s of %s: %w", b.in.Month, b.in.AccountID, err)
@@ -73,8 +78,8 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 }
 
 // announce notes a generation before anything of it is written, so that what remains of one that died is found.
-func (s *Store) announce(ctx context.Context, org, generation string) error {
-	w, err := s.putIdle(org, generation)
+func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
+	w, err := s.putIdle(org, generation, folder)
 	if err != nil {
 		return err
 	}
@@ -82,8 +87,8 @@ func (s *Store) announce(ctx context.Context, org, generation string) error {
 	return fault.Wrap("announce a generation of costs of "+org, err)
 }
 
-func (s *Store) putIdle(org, generation string) (table.Write, error) {
-	it, err := table.NewItem(idleKey(org, generation), idle{generation, s.clock.Now().UTC().Add(idleKept)})
+func (s *Store) putIdle(org, generation, folder string) (table.Write, error) {
+	it, err := table.NewItem(idleKey(org, generation), idle{generation, s.clock.Now().UTC().Add(idleKept), folder})
 	return table.Put(it), err
 }
 
@@ -189,7 +194,7 @@ func (w *writing) flush(ctx context.Context) error {
 func (b *Builder) swap(ctx context.Context, next pointer) error {
 	for range swapTries {
 		next.Seq = b.old.Seq + 1
-		err := b.store.point(ctx, b.in.Org, &b.old, &next)
+		err := b.store.point(ctx, b.in.Org, &b.old, &next, b.items)
 		lost, ok := errors.AsType[*table.ConditionError](err)
 		if !ok {
 			return fault.Wrap(fmt.Sprintf("put %s of %s in", b.in.Month, b.in.AccountID), err)
@@ -211,8 +216,8 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 }
 
 // point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old named is, and the summary of the
-// month is out of date.
-func (s *Store) point(ctx context.Context, org string, old, next *pointer) error {
+// month is out of date. The line items of next are those given; nil where the pointer keeps what it has of them.
+func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error { //nolint:revive // what, by what
 	cond := table.Equal("seq", old.Seq)
 	if old.Seq == 0 {
 		cond = table.Absent()
@@ -225,8 +230,13 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer) error
 	for _, generation := range next.only(old) {
 		ws = append(ws, table.Delete(idleKey(org, generation)))
 	}
+	of, err := itemsOf(org, old, next, items)
+	if err != nil {
+		return err
+	}
+	ws = append(ws, of...)
 	for _, generation := range old.only(next) {
-		w, err := s.putIdle(org, generation)
+		w, err := s.putIdle(org, generation, old.folderOf(org, generation))
 		if err != nil {
 			return err
 		}
@@ -253,10 +263,13 @@ func (s *Store) sweep(ctx context.Context, org string) error {
 		return err
 	}
 	for _, g := range all {
-		if g.Due.After(s.clock.Now()) {
+		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // it is left to who has the files
 			continue
 		}
-		if err = s.deleteGeneration(ctx, org, g.Generation); err != nil {
+		if err = s.eraseItems(ctx, g.Folder); err == nil {
+			err = s.deleteGeneration(ctx, org, g.Generation)
+		}
+		if err != nil {
 			return fmt.Errorf("delete generation %s of costs: %w", g.Generation, err)
 		}
 	}

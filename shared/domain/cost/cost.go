@@ -71,6 +71,8 @@ type Import struct {
 	Export string
 	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill count for it.
 	Accounts func(context.Context) ([]Account, error)
+	// Lines says that line items are kept: the same delivery is imported again where it is in without them.
+	Lines bool
 	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
 	// Summaries is slow, and right.
 	Unsummarized bool

@@ -109,7 +109,7 @@ func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
 			continue
 		}
 		next.Seq++
-		err = s.point(ctx, org, p, &next)
+		err = s.point(ctx, org, p, &next, nil)
 		if _, moved := errors.AsType[*table.ConditionError](err); err != nil && !moved { // an import that was first has asked, too
 			return fmt.Errorf("add rates to %s of %s: %w", p.Month, p.AccountID, err)
 		}

@@ -69,7 +69,7 @@ func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts 
 		return err
 	}
 	next.Seq++
-	if err = s.point(ctx, org, p, &next); err == nil {
+	if err = s.point(ctx, org, p, &next, nil); err == nil {
 		*p = next
 	}
 	return err
@@ -86,7 +86,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	}
 	next := *p
 	next.Seq, next.Stamps, next.Blocks = p.Seq+1, s.newGeneration(), nil
-	if err = s.announce(ctx, org, next.Stamps); err != nil {
+	if err = s.announce(ctx, org, next.Stamps, ""); err != nil {
 		return err
 	}
 	out := restamping{writing{store: s, org: org, generation: next.Stamps}, st, newRollup()}
@@ -100,7 +100,7 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 	if err = out.writing.rollup(ctx, out.roll, &next); err != nil {
 		return err
 	}
-	return s.point(ctx, org, p, &next)
+	return s.point(ctx, org, p, &next, nil)
 }
 
 // restamping is new stamps on their way to the table, and the rollup that they make.

@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
@@ -30,6 +31,7 @@ type Store struct {
 	table     table.PatientStore
 	clock     clock.Clock
 	inventory *inventory.Store
+	files     archive.Files // of line items; nil where there are none to erase
 	cache     *cache
 	rolling   worthwhile
 }
@@ -37,7 +39,11 @@ type Store struct {
 // New returns the Store of p, always the same one, so that the functions of a process share what it has in memory.
 func New(p *platform.Platform) *Store {
 	resources := inventory.New(p) // is shared too, and what Shared calls must not call it
-	return platform.Shared(p, func(p *platform.Platform) *Store { return NewStore(p.Table, resources, p.Clock) })
+	return platform.Shared(p, func(p *platform.Platform) *Store {
+		s := NewStore(p.Table, resources, p.Clock)
+		s.files = p.Lines
+		return s
+	})
 }
 
 // NewStore makes a Store with a cache of its own.
@@ -49,6 +55,7 @@ func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 const (
 	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
 	summaryPrefix = "S#" // S#<month>
+	itemsPrefix   = "L#" // L#<month>#<account>: where the line items of a period are
 	idlePrefix    = "G#" // G#<generation>: one that no pointer names, or not yet
 )
 
@@ -73,7 +80,9 @@ type pointer struct {
 	Seq    int64   `json:"seq"`              // grows with each change, which is conditioned on it
 	Stamps string  `json:"stamps"`           // the generation whose stamps, and rollup, are in: Rebuild makes new ones
 	Blocks []block `json:"blocks"`
-	Rollup []block `json:"rollup,omitempty"` // the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
+	// LineItems says that the generation has line items as files.
+	LineItems bool    `json:"lineItems,omitempty"`
+	Rollup    []block `json:"rollup,omitempty"` // the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
 }
 
 // block is up to blockLines lines of a period.

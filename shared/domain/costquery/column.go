@@ -48,7 +48,7 @@ const tagPrefix = "Tags."
 func Columns() []string { return slices.Sorted(maps.Keys(columns)) }
 
 func columnOf(name string) (func(*focus.Charge) string, bool) {
-	if key, ok := strings.CutPrefix(name, tagPrefix); ok && key != "" && len(key) <= maxValueSize {
+	if key, ok := strings.CutPrefix(name, tagPrefix); ok && key != "" && len(key) <= maxValueSize && isText(key) {
 		return func(c *focus.Charge) string { return tagOf(c, key) }, true
 	}
 	get, ok := columns[name]

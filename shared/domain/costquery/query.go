@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,17 +20,19 @@ const (
 	MaxDistinct  = 200_000 // groups that are held while it is answered
 	MaxMonths    = 36      // from its first day to its last
 	maxValueSize = 1024
+	maxText      = 64 << 10 // bytes of all values: Athena takes a query of 256 KB
 )
 
 // Query is a question: what the line items between From and To that meet all of Filters add up to, for each combination of GroupBy.
+// A line item counts on the day on which reports count it: what is billed in a month for a time outside, on the month's first or last day.
 type Query struct {
-	From     time.Time // a day
-	To       time.Time // a day, exclusive
-	GroupBy  []string  // columns: "ServiceName", "Tags.team", "ChargePeriodStart" (days), "BillingPeriodStart" (months)
-	Measures []string  // "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
-	Filters  []Filter
-	OrderBy  string // a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
-	Limit    int    // rows; 0 is MaxRows
+	From     time.Time `json:"from"`               // a day
+	To       time.Time `json:"to"`                 // a day, exclusive
+	GroupBy  []string  `json:"groupBy,omitempty"`  // columns: "ServiceName", "Tags.team", "ChargePeriodStart" (days), "BillingPeriodStart" (months)
+	Measures []string  `json:"measures,omitempty"` // "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
+	Filters  []Filter  `json:"filters,omitempty"`
+	OrderBy  string    `json:"orderBy,omitempty"` // a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
+	Limit    int       `json:"limit,omitempty"`   // rows; 0 is MaxRows
 }
 
 // Operator compares a column with values.
@@ -47,9 +50,9 @@ const (
 
 // Filter is a condition on a column.
 type Filter struct {
-	Column   string
-	Operator Operator
-	Values   []string
+	Column   string   `json:"column"`
+	Operator Operator `json:"operator"`
+	Values   []string `json:"values,omitempty"`
 }
 
 // Check refuses what cannot be asked, naming field and value: fault.Invalid.
@@ -105,10 +108,17 @@ func (q *Query) checkFilters() error {
 	if len(q.Filters) > MaxFilters {
 		return fault.New(fault.Invalid, "filters: %d, %d at most", len(q.Filters), MaxFilters)
 	}
+	size := 0
 	for _, f := range q.Filters {
 		if err := f.check(); err != nil {
 			return err
 		}
+		for _, v := range f.Values {
+			size += len(v)
+		}
+	}
+	if size > maxText {
+		return fault.New(fault.Invalid, "filters: their values have %d bytes together, %d at most", size, maxText)
 	}
 	return nil
 }
@@ -130,12 +140,27 @@ func (f *Filter) check() error {
 		return fault.New(fault.Invalid, "filters: %.64q is none of is, is_not, starts_with, contains, is_empty, is_present", f.Operator)
 	}
 	for _, v := range f.Values {
-		if len(v) > maxValueSize {
-			return fault.New(fault.Invalid, "filters: a value of %s has %d bytes, %d at most", f.Column, len(v), maxValueSize)
+		if err := f.checkValue(v); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+func (f *Filter) checkValue(v string) error {
+	switch {
+	case len(v) > maxValueSize:
+		return fault.New(fault.Invalid, "filters: a value of %s has %d bytes, %d at most", f.Column, len(v), maxValueSize)
+	case !isText(v):
+		return fault.New(fault.Invalid, "filters: the value %.64q of %s is no text", v, f.Column)
+	case v == "" && (f.Operator == StartsWith || f.Operator == Contains):
+		return fault.New(fault.Invalid, "filters: %s of %s has an empty value, which every text meets; is_empty asks for none", f.Operator, f.Column)
+	}
+	return nil
+}
+
+// isText reports whether each engine reads s as it is.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func (q *Query) checkOrder() error {
 	name, _ := strings.CutPrefix(q.OrderBy, "-")

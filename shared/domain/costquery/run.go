@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
@@ -53,13 +54,35 @@ type run struct {
 	rows    []Row
 	key     []byte
 	scanned int
+	month   month // of the line before
+}
+
+// month is a billing period: the days on which its line items count.
+type month struct{ period, first, last time.Time }
+
+// dayOf returns the day on which a line item counts.
+func (m *month) dayOf(c *focus.Charge) time.Time {
+	at := c.ChargePeriodStart
+	if c.BillingPeriodStart.IsZero() {
+		return at
+	}
+	if !c.BillingPeriodStart.Equal(m.period) {
+		m.period = c.BillingPeriodStart
+		y, n, _ := m.period.UTC().Date()
+		m.first = time.Date(y, n, 1, 0, 0, 0, 0, time.UTC)
+		m.last = m.first.AddDate(0, 1, -1)
+	}
+	switch {
+	case at.Before(m.first):
+		return m.first
+	case at.After(m.last):
+		return m.last
+	}
+	return at
 }
 
 func newRun(q Query) *run {
-	r := &run{query: q, columns: slices.Clone(q.GroupBy), groups: map[string]int{}}
-	if !slices.Contains(r.columns, currency) {
-		r.columns = append(r.columns, currency)
-	}
+	r := &run{query: q, columns: q.keys(), groups: map[string]int{}}
 	for _, name := range r.columns {
 		get, _ := columnOf(name)
 		r.keys = append(r.keys, get)
@@ -75,7 +98,7 @@ func newRun(q Query) *run {
 }
 
 func (r *run) add(c *focus.Charge) error {
-	if c.ChargePeriodStart.Before(r.query.From) || !c.ChargePeriodStart.Before(r.query.To) || !r.meets(c) {
+	if day := r.month.dayOf(c); day.Before(r.query.From) || !day.Before(r.query.To) || !r.meets(c) {
 		return nil
 	}
 	r.key = r.key[:0]
@@ -136,22 +159,42 @@ func (f *Filter) meets(v string) bool {
 }
 
 func (r *run) answer() Answer {
-	slices.SortFunc(r.rows, r.order())
-	out := Answer{Columns: r.columns, Measures: r.query.Measures, Rows: r.rows, Groups: len(r.rows), Scanned: r.scanned}
-	if limit := cmp.Or(r.query.Limit, MaxRows); len(out.Rows) > limit {
-		out.Rows = out.Rows[:limit]
+	out := NewAnswer(r.query, r.rows)
+	out.Scanned = r.scanned
+	return out
+}
+
+// keys are the columns of the answer.
+func (q *Query) keys() []string {
+	if slices.Contains(q.GroupBy, currency) {
+		return slices.Clone(q.GroupBy)
+	}
+	return append(slices.Clone(q.GroupBy), currency)
+}
+
+// NewAnswer makes the answer of its rows, which it puts into the order that the question wants.
+func NewAnswer(q Query, rows []Row) Answer {
+	slices.SortFunc(rows, q.order())
+	out := Answer{Columns: q.keys(), Measures: q.Measures, Rows: rows, Groups: len(rows)}
+	if limit := cmp.Or(q.Limit, MaxRows); len(rows) > limit {
+		out.Rows = rows[:limit]
 	}
 	return out
 }
 
+// sorting tells by which column, or else measure, rows are ordered.
+func (q *Query) sorting() (column, measure int, descending bool) {
+	name, descending := strings.CutPrefix(cmp.Or(q.OrderBy, "-"+q.Measures[0]), "-")
+	return slices.Index(q.keys(), name), slices.Index(q.Measures, name), descending
+}
+
 // order compares rows as the question wants them; ties go by their keys.
-func (r *run) order() func(a, b Row) int {
-	name, descending := strings.CutPrefix(cmp.Or(r.query.OrderBy, "-"+r.query.Measures[0]), "-")
+func (q *Query) order() func(a, b Row) int {
+	column, measure, descending := q.sorting()
 	sign := 1
 	if descending {
 		sign = -1
 	}
-	column, measure := slices.Index(r.columns, name), slices.Index(r.query.Measures, name)
 	return func(a, b Row) int {
 		if column >= 0 {
 			return cmp.Or(sign*cmp.Compare(a.Keys[column], b.Keys[column]), slices.Compare(a.Keys, b.Keys))

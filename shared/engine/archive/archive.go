@@ -1,5 +1,5 @@
-// Package archive keeps what the table lets expire, as objects: in S3, or on a laptop as files in a folder. Nothing of the service
-// reads them again; people do, with the tools of their choice (docs/operations/archive.md).
+// Package archive keeps what is not for the table, as objects: in S3, or on a laptop as files in a folder. What the table lets expire is read
+// by people alone, with the tools of their choice (docs/operations/archive.md); line items of bills are read again (Files).
 package archive
 
 import (
@@ -20,6 +20,15 @@ type Store interface {
 	Erase(ctx context.Context, folder string) error
 }
 
+// Files is a Store whose objects the service reads again.
+type Files interface {
+	Store
+	// Size tells how long an object is; fault.NotFound when it is not there.
+	Size(ctx context.Context, name string) (int64, error)
+	// ReadAt fills p with what is at off of an object, or fails.
+	ReadAt(ctx context.Context, name string, p []byte, off int64) error
+}
+
 // Worker is the function that archives, and erases what it archived when it is called with a Request.
 const Worker = "archiver"
 
@@ -28,13 +37,13 @@ type Request struct {
 	Erase string `json:"erase,omitempty"`
 }
 
-var segment = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*$`)
+var segment = regexp.MustCompile(`^[A-Za-z0-9_=-][A-Za-z0-9._=-]*$`)
 
 // CheckName refuses what cannot be the name of an object, or of a folder of them, so that no name leads out of its folder.
 func CheckName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !segment.MatchString(part) {
-			return fault.New(fault.Internal, "%q cannot be the name of an object in the archive: it is made of letters, digits, . _ - between slashes", name)
+			return fault.New(fault.Internal, "%q cannot be the name of an object in the archive: it is made of letters, digits, . _ = - between slashes", name)
 		}
 	}
 	return nil

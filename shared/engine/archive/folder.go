@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Folder keeps objects as files that only their owner may read.
@@ -20,7 +23,7 @@ func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) err
 	if err := errors.Join(CheckName(name), ctx.Err()); err != nil {
 		return err
 	}
-	path := filepath.Join(f.root, filepath.FromSlash(name))
+	path := f.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // CheckName lets no name lead out of the folder
 		return fmt.Errorf("make the folder of %s: %w", name, err)
 	}
@@ -47,10 +50,43 @@ func (f *Folder) Erase(ctx context.Context, folder string) error {
 	if err := errors.Join(CheckName(folder), ctx.Err()); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(f.root, filepath.FromSlash(folder))); err != nil {
+	if err := os.RemoveAll(f.path(folder)); err != nil {
 		return fmt.Errorf("erase %s from the archive: %w", folder, err)
 	}
 	return nil
 }
 
-var _ Store = (*Folder)(nil)
+func (f *Folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+// Size tells the length of the file.
+func (f *Folder) Size(_ context.Context, name string) (int64, error) {
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	about, err := os.Stat(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, fault.New(fault.NotFound, "there is no file %s", name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for %s: %w", name, err)
+	}
+	return about.Size(), nil
+}
+
+// ReadAt reads the file.
+func (f *Folder) ReadAt(_ context.Context, name string, p []byte, off int64) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	file, err := os.Open(f.path(name))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	if _, err = file.ReadAt(p, off); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+var _ Files = (*Folder)(nil)

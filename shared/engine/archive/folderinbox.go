@@ -12,13 +12,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/fault"
 )
 
 // UploadPath begins the paths of the addresses of a FolderInbox.
@@ -26,7 +24,7 @@ const UploadPath = "/uploads/"
 
 // FolderInbox is an Inbox of a folder, for a process that serves HTTP itself. The addresses that it makes lead to its ServeHTTP.
 type FolderInbox struct {
-	folder  *Folder
+	*Folder
 	baseURL string
 	key     []byte
 	clock   clock.Clock
@@ -77,7 +75,7 @@ func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (i *FolderInbox) take(w http.ResponseWriter, r *http.Request, name string) {
-	err := i.folder.Put(r.Context(), name, func(to io.Writer) error {
+	err := i.Put(r.Context(), name, func(to io.Writer) error {
 		n, err := io.Copy(to, r.Body)
 		if err == nil && n != r.ContentLength {
 			err = io.ErrUnexpectedEOF
@@ -87,41 +85,6 @@ func (i *FolderInbox) take(w http.ResponseWriter, r *http.Request, name string) 
 	if err != nil {
 		http.Error(w, "the file was not taken; send it again", http.StatusInternalServerError)
 	}
-}
-
-func (i *FolderInbox) path(name string) string {
-	return filepath.Join(i.folder.root, filepath.FromSlash(name))
-}
-
-// Size tells the length of the file.
-func (i *FolderInbox) Size(_ context.Context, name string) (int64, error) {
-	if err := CheckName(name); err != nil {
-		return 0, err
-	}
-	about, err := os.Stat(i.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fault.New(fault.NotFound, "nothing was uploaded as %s", name)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("look for %s: %w", name, err)
-	}
-	return about.Size(), nil
-}
-
-// ReadAt reads the file.
-func (i *FolderInbox) ReadAt(_ context.Context, name string, p []byte, off int64) error {
-	if err := CheckName(name); err != nil {
-		return err
-	}
-	file, err := os.Open(i.path(name))
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	if _, err = file.ReadAt(p, off); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return nil
 }
 
 // Remove deletes the file.

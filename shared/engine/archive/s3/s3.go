@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -44,12 +45,19 @@ func (b *Bucket) Put(ctx context.Context, name string, write func(io.Writer) err
 		return fmt.Errorf("archive %s: %w", name, err)
 	}
 	_, err = b.client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &b.name, Key: &name, Body: file, ContentType: aws.String("application/gzip"),
+		Bucket: &b.name, Key: &name, Body: file, ContentType: aws.String(contentType(name)),
 	})
 	if err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "the archive did not take %s", name)
 	}
 	return nil
+}
+
+func contentType(name string) string {
+	if strings.HasSuffix(name, ".parquet") {
+		return "application/vnd.apache.parquet"
+	}
+	return "application/gzip"
 }
 
 // Erase deletes the objects of the folder, a thousand at a time.
@@ -86,4 +94,4 @@ func (b *Bucket) delete(ctx context.Context, objects []types.Object) error {
 	return err
 }
 
-var _ archive.Store = (*Bucket)(nil)
+var _ archive.Files = (*Bucket)(nil)

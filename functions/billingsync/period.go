@@ -1,0 +1,40 @@
+package billingsync
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/lineitem"
+)
+
+// period is a billing period in the making: what it adds up to by day, and each of its lines.
+type period struct {
+	sums  *cost.Builder
+	lines *lineitem.Writer
+}
+
+// beginPeriod begins a billing period, with the errors of cost.Store.Begin.
+func (w *worker) beginPeriod(ctx context.Context, in cost.Import) (*period, error) { //nolint:gocritic // as Begin takes it
+	in.Lines = true
+	b, err := w.costs.Begin(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &period{b, lineitem.NewWriter(w.p.Lines, b)}, nil
+}
+
+func (p *period) add(ctx context.Context, c *focus.Charge) error {
+	if err := p.sums.Add(c); err != nil {
+		return err
+	}
+	return p.lines.Add(ctx, c)
+}
+
+func (p *period) commit(ctx context.Context) error {
+	if err := p.lines.Close(ctx); err != nil {
+		return err
+	}
+	_, err := p.sums.Commit(ctx)
+	return err
+}

@@ -1,0 +1,20 @@
+package costqueries
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "costqueries",
+	Access: rest.Access.With(table.Access{
+		Reads:  []table.Partition{cost.Partition, costquery.AnswerPartition},
+		Writes: []table.Partition{costquery.Partition},
+	}),
+	Calls:   []string{costquery.Worker},
+	Samples: []string{"ask"},
+}

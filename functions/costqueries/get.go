@@ -1,0 +1,91 @@
+package costqueries
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// planned is the status of a dry run.
+const planned costquery.Status = "planned"
+
+// Question is a question, and its answer as soon as there is one.
+type Question struct {
+	QueryID      string     `json:"queryID" doc:"Empty of a dry run"`
+	Status       string     `json:"status" enum:"planned,pending,running,succeeded,failed" doc:"planned: of a dry run"`
+	StatusURL    string     `json:"statusURL" doc:"Path to poll" example:"/reports/queries/qry_01k"`
+	ScannedBytes int64      `json:"scannedBytes" doc:"What is scanned of the files of line items: by what they say of the columns that are read; of an answer of Athena, by what it says"`
+	PriceUSD     string     `json:"priceUSD" doc:"What Athena takes for that. A service on a laptop asks no Athena, and pays nothing" example:"0.000050"`
+	Columns      []string   `json:"columns" doc:"The columns of the question, BillingCurrency, and the measures"`
+	Rows         [][]string `json:"rows" doc:"Texts; amounts are decimals, to the last digit"`
+	RowCount     int        `json:"rowCount" doc:"Rows of the answer on all pages"`
+	Truncated    bool       `json:"truncated" doc:"There are more rows than limit"`
+	NextCursor   *string    `json:"nextCursor" doc:"Where further rows begin: the parameter cursor; null behind the last"`
+	Error        *string    `json:"error" doc:"Why it failed"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	CompletedAt  *time.Time `json:"completedAt"`
+}
+
+func newQuestion(r *costquery.Record) Question {
+	out := Question{
+		QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned, PriceUSD: costquery.Price(r.Scanned).Fixed(6),
+		Columns: append([]string{}, r.Columns...), Rows: [][]string{}, RowCount: r.Rows, Truncated: r.Truncated,
+		Error: rest.Optional(r.Error), CreatedAt: r.CreatedAt, CompletedAt: rest.Optional(r.EndedAt),
+	}
+	if r.ID != "" {
+		out.StatusURL = queries + "/" + r.ID
+	}
+	return out
+}
+
+type getInput struct {
+	QueryID string `path:"queryID" maxLength:"64"`
+	Cursor  string `query:"cursor" maxLength:"16" doc:"Where to go on, as nextCursor has it"`
+}
+
+// get answers with a question, which whoever polls it drives on.
+func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
+	org := identity.CallerFrom(ctx).Org
+	if !id.IsValid("qry", in.QueryID) {
+		return Question{}, fault.New(fault.NotFound, "there is no question %.64q; one can be read for a day", in.QueryID)
+	}
+	r, err := costquery.ReadRecord(ctx, s.p.Table, org, in.QueryID)
+	if err == nil && r.EndedAt.IsZero() {
+		if err = s.advance(ctx, org, r.ID); err == nil {
+			r, err = costquery.ReadRecord(ctx, s.p.Table, org, in.QueryID)
+		}
+	}
+	if err != nil {
+		return Question{}, err
+	}
+	return s.page(ctx, org, &r, in.Cursor)
+}
+
+// page puts the rows at a cursor into the answer.
+func (s *service) page(ctx context.Context, org string, r *costquery.Record, cursor string) (Question, error) {
+	out, n := newQuestion(r), 0
+	if cursor != "" {
+		var err error
+		if n, err = strconv.Atoi(cursor); err != nil || n < 1 || n >= r.Pages {
+			return out, fault.New(fault.Invalid, "cursor: %.16q is none that an answer to %s has given", cursor, r.ID)
+		}
+	}
+	if n >= r.Pages {
+		return out, nil
+	}
+	p, err := costquery.ReadPage(ctx, s.p.Table, costquery.PageKey(org, r.ID, n))
+	if err != nil {
+		return out, err
+	}
+	out.Rows = p.Rows
+	if n+1 < r.Pages {
+		out.NextCursor = new(strconv.Itoa(n + 1))
+	}
+	return out, nil
+}

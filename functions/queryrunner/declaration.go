@@ -1,0 +1,19 @@
+package queryrunner
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: costquery.Worker,
+	Access: table.Access{
+		Reads:  []table.Partition{cost.Partition},
+		Writes: []table.Partition{costquery.Partition, costquery.AnswerPartition},
+	},
+	Samples: []string{"ask"},
+	Heavy:   true,
+}

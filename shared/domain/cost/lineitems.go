@@ -1,0 +1,111 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// LineItems tells where the line items of a billing period are: files of a folder of its own for each generation, which nobody changes.
+type LineItems struct {
+	AccountID  string `json:"account"`
+	Provider   string `json:"provider"`
+	Month      Month  `json:"month"`
+	Generation string `json:"gen"`
+	Rows       int64  `json:"rows"`
+	Parts      int    `json:"parts"`
+	Footers    int64  `json:"footers"` // bytes of the files that are of no column: whoever reads anything of them reads these
+	// Columns are the bytes of each column in all files, as they are packed: what is scanned when it is read.
+	Columns map[string]int64 `json:"columns"`
+}
+
+// Path names the folder within that of the organization: "aws/ca_1/2026-03/gen=01k…".
+func (l *LineItems) Path() string {
+	return strings.Join([]string{segment(l.Provider), segment(l.AccountID), l.Month.String(), "gen=" + l.Generation}, "/")
+}
+
+// Folder names the folder among all files.
+func (l *LineItems) Folder(org string) string { return segment(org) + "/" + l.Path() }
+
+// Part names the k-th file, from 0.
+func (l *LineItems) Part(org string, k int) string {
+	return fmt.Sprintf("%s/part-%d.parquet", l.Folder(org), k)
+}
+
+// segment writes an id as it may stand in the name of an object, each other byte as =3A: no two ids become one.
+func segment(id string) string {
+	var b strings.Builder
+	for i := range len(id) {
+		if c := id[i]; c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "=%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// BeginItems returns the organization whose bill it is, and where the line items of the period are to be, none so far. What is written
+// there is erased a week later, unless the Builder is committed with it.
+func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
+	l := LineItems{
+		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(), Columns: map[string]int64{},
+	}
+	err := b.store.announce(ctx, b.in.Org, l.Generation, l.Folder(b.in.Org))
+	b.generation = l.Generation
+	return b.in.Org, l, err
+}
+
+// Attach has Commit name the line items, all of which are written.
+func (b *Builder) Attach(l LineItems) { b.items = &l }
+
+// LineItems lists the line items of the months from … to: one round trip a megabyte.
+func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
+	var out []LineItems
+	q := table.Query{PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~", Limit: table.MaxPage}
+	for {
+		some, next, err := table.ReadPage[LineItems](ctx, s.table, q)
+		if err != nil {
+			return nil, fmt.Errorf("read where line items of %s are: %w", org, err)
+		}
+		out = append(out, some...)
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// itemsOf returns the write that goes with the pointer next: the line items of its generation, or that there are none. Of a pointer that keeps
+// its generation there is nothing to be written.
+func itemsOf(org string, old, next *pointer, items *LineItems) ([]table.Write, error) {
+	at := key(org, itemsPrefix+next.Month.String()+"#"+next.AccountID)
+	switch {
+	case next.Estimated, next.Generation == old.Generation:
+		return nil, nil
+	case items == nil && old.LineItems:
+		return []table.Write{table.Delete(at)}, nil
+	case items == nil:
+		return nil, nil
+	}
+	it, err := table.NewItem(at, items)
+	return []table.Write{table.Put(it)}, err
+}
+
+// folderOf names the folder of the line items of a generation of the pointer; "" when it has none.
+func (p *pointer) folderOf(org, generation string) string {
+	if !p.LineItems || generation != p.Generation {
+		return ""
+	}
+	l := LineItems{AccountID: p.AccountID, Provider: p.Provider, Month: p.Month, Generation: generation}
+	return l.Folder(org)
+}
+
+func (s *Store) eraseItems(ctx context.Context, folder string) error {
+	if folder == "" {
+		return nil
+	}
+	return fault.Wrap("erase line items", s.files.Erase(ctx, folder))
+}

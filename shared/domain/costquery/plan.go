@@ -1,0 +1,87 @@
+package costquery
+
+import (
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// What a question may read at most.
+const (
+	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml stops a question there, too
+	MaxPeriods = 1000     // billing periods of accounts: Athena takes so many values of a partition
+)
+
+// What Athena takes (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB that is scanned, whole MB, at least ten of them.
+// A TB is taken for 10^12 bytes, so that nobody pays more than they were told.
+const (
+	dollarsPerTB = 5
+	megabyte     = 1_000_000
+	leastScanned = 10 // MB
+)
+
+// Price returns what Athena takes for scanning so many bytes, in USD. On a laptop nothing is charged.
+func Price(scanned int64) money.Amount {
+	if scanned == 0 {
+		return money.Amount{}
+	}
+	megabytes := max((scanned+megabyte-1)/megabyte, leastScanned)
+	return money.FromScaled(megabytes*dollarsPerTB, 6)
+}
+
+// wholeMonths reports whether every line item of the months is asked for, so that days need not be looked at.
+func (q *Query) wholeMonths() bool { return q.From.Day() == 1 && q.To.Day() == 1 }
+
+// Months returns the months that the question is about, of which each line item counts in one.
+func (q *Query) Months() (from, to cost.Month) {
+	return cost.MonthOf(q.From), cost.MonthOf(q.To.AddDate(0, 0, -1))
+}
+
+// Reads returns the columns of Parquet files that are read to answer, in order.
+func (q *Query) Reads() []string {
+	out := q.keys()
+	for _, f := range q.Filters {
+		out = append(out, f.Column)
+	}
+	for _, name := range q.Measures {
+		if exactly[name] > 0 {
+			out = append(out, name, "x_ExactAmounts")
+		}
+	}
+	if !q.wholeMonths() {
+		out = append(out, "BillingPeriodStart", "ChargePeriodStart")
+	}
+	for i, name := range out {
+		if strings.HasPrefix(name, tagPrefix) {
+			out[i] = "Tags"
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Scan returns how many bytes are scanned to answer from these periods: what their files say of the columns that are read.
+func (q *Query) Scan(items []cost.LineItems) int64 {
+	columns, n := q.Reads(), int64(0)
+	for i := range items {
+		n += items[i].Footers
+		for _, name := range columns {
+			n += items[i].Columns[name]
+		}
+	}
+	return n
+}
+
+// CheckScan refuses a question that reads too much: fault.Invalid, naming value and bound.
+func (q *Query) CheckScan(items []cost.LineItems) error {
+	if len(items) > MaxPeriods {
+		return fault.New(fault.Invalid, "from: %d billing periods of accounts lie between from and to, %d at most are read for one question; ask of fewer months", len(items), MaxPeriods)
+	}
+	if n := q.Scan(items); n > MaxScanned {
+		return fault.New(fault.Invalid, "from: %d bytes would be scanned, %d at most are for one question; ask of fewer months or columns", n, int64(MaxScanned))
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package costquery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of Athena.
+const Worker = "queryrunner"
+
+// Request asks the Worker to go on with a question, or to begin with it. It answers nothing: the record tells.
+type Request struct {
+	Org     string `json:"org"`
+	QueryID string `json:"queryID"`
+}
+
+// Organisation returns the organization that the request belongs to.
+func (r Request) Organisation() string { return r.Org }
+
+// The partitions of questions and of the rows that answer them.
+const (
+	Partition       table.Partition = "ORG#*#COSTQUERY"
+	AnswerPartition table.Partition = "ORG#*#COSTANSWER"
+)
+
+// Kept is for how long a question and its answer can be read.
+const Kept = 24 * time.Hour
+
+// Status is how far a question is.
+type Status string
+
+// The statuses of a question.
+const (
+	Pending   Status = "pending"
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Failed    Status = "failed"
+)
+
+// Record is a question that was asked, and what became of it. Its rows are in pages.
+type Record struct {
+	ID        string    `json:"id"` // qry_…
+	Query     Query     `json:"query"`
+	Status    Status    `json:"status"`
+	Scanned   int64     `json:"scanned"`             // bytes: what will be, until it is answered
+	Execution string    `json:"execution,omitempty"` // what the engine calls it
+	Columns   []string  `json:"columns,omitempty"`
+	Rows      int       `json:"rows,omitempty"`
+	Pages     int       `json:"pages,omitempty"`
+	Truncated bool      `json:"truncated,omitempty"` // there are more rows than the limit
+	Error     string    `json:"error,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	EndedAt   time.Time `json:"endedAt,omitzero"`
+}
+
+// RecordKey returns where a question is stored.
+func RecordKey(org, queryID string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "COSTQUERY", SK: queryID}
+}
+
+// PageKey returns where the n-th page of the rows of an answer is stored, from 0.
+func PageKey(org, queryID string, n int) table.Key {
+	return table.Key{PK: table.OrgPK(org) + "COSTANSWER", SK: fmt.Sprintf("%s#%05d", queryID, n)}
+}
+
+// PutRecord returns the write that stores a question.
+func PutRecord(org string, r *Record, conds ...table.Cond) (table.Write, error) {
+	it, err := table.NewItem(RecordKey(org, r.ID), r)
+	it.Expires = r.CreatedAt.Add(Kept)
+	return table.Put(it, conds...), err
+}
+
+// ReadRecord reads a question; one that does not exist is fault.NotFound.
+func ReadRecord(ctx context.Context, s table.Store, org, queryID string) (Record, error) {
+	r, err := table.Read[Record](ctx, s, RecordKey(org, queryID))
+	if fault.Is(err, fault.NotFound) {
+		return r, fault.New(fault.NotFound, "there is no question %.64q; one can be read for a day", queryID)
+	}
+	return r, fault.Wrap("read question "+queryID, err)
+}
+
+// Page is some rows of an answer, as they are shown: keys and amounts.
+type Page struct {
+	Rows [][]string `json:"rows"`
+}
+
+// ReadPage reads the n-th page of the rows of an answer.
+func ReadPage(ctx context.Context, s table.Store, key table.Key) (Page, error) {
+	p, err := table.Read[Page](ctx, s, key)
+	return p, fault.Wrap("read rows "+key.SK, err)
+}
+
+// The bounds of a page.
+const (
+	pageRows  = 1000
+	pageBytes = 200_000
+)
+
+// PutPages returns the writes that store the rows of an answer, in as many pages as they need.
+func PutPages(org string, r *Record, a *Answer) ([]table.Write, error) {
+	var out []table.Write
+	var p Page
+	size := 0
+	end := func() error {
+		it, err := table.NewItem(PageKey(org, r.ID, len(out)), p)
+		it.Expires = r.CreatedAt.Add(Kept)
+		out, p, size = append(out, table.Put(it)), Page{}, 0
+		return err
+	}
+	for i := range a.Rows {
+		row := a.Rows[i].texts()
+		b, err := json.Marshal(row)
+		if err != nil {
+			return nil, fmt.Errorf("encode a row of %s: %w", r.ID, err)
+		}
+		if len(p.Rows) == pageRows || size > 0 && size+len(b) > pageBytes {
+			if err = end(); err != nil {
+				return nil, err
+			}
+		}
+		p.Rows, size = append(p.Rows, row), size+len(b)
+	}
+	if len(p.Rows) == 0 {
+		return out, nil
+	}
+	return out, end()
+}
+
+// texts are the row as it is shown.
+func (r *Row) texts() []string {
+	out := append(make([]string, 0, len(r.Keys)+len(r.Amounts)), r.Keys...)
+	for _, a := range r.Amounts {
+		out = append(out, a.String())
+	}
+	return out
+}
+
+// Engine answers questions.
+type Engine interface {
+	// Advance begins to answer a question, or goes on with it, and returns before long. What is wrong with the question is fault.Invalid: it
+	// has failed. After any other error it is asked again, as if it had not been.
+	Advance(ctx context.Context, j *Job) (Step, error)
+}
+
+// Job is a question to an engine.
+type Job struct {
+	Org       string
+	ID        string
+	Query     Query
+	Items     []cost.LineItems // of the months that it is about
+	Execution string           // of the step before; "" at first
+}
+
+// Step is how far an engine is with a question.
+type Step struct {
+	Execution string  // what the engine calls it; "" before it has begun
+	Answer    *Answer // nil until it is answered
+	Scanned   int64   // bytes, of an answer
+}

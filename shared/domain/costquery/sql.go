@@ -1,0 +1,133 @@
+package costquery
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/cost"
+)
+
+// Table is the table of line items in SQL. Its columns are those of the Parquet files, and two that say which folder a row is of: org, and
+// period, which is cost.LineItems.Path.
+const Table = "line_items"
+
+// SQL is the question as Athena takes it, of these periods of the organization alone. It selects Keys and then, of each measure, a sum and what
+// that sum lacks, as text: add the two (an amount of more than 26 places is rounded in its column, and exact in x_ExactAmounts). One row
+// more than the limit tells that there are more. Whatever a value holds stays a text: it stands between quotes, which are doubled in it.
+func (q *Query) SQL(org string, items []cost.LineItems) string {
+	var selected, order []string
+	for i, name := range q.keys() {
+		selected, order = append(selected, textOf(name)), append(order, strconv.Itoa(i+1))
+	}
+	grouped := strings.Join(order, ", ")
+	for _, name := range q.Measures {
+		selected = append(selected, "CAST("+sumOf(name)+" AS VARCHAR)", "CAST("+restOf(name)+" AS VARCHAR)")
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s GROUP BY %s ORDER BY %s, %s LIMIT %d", strings.Join(selected, ", "), Table,
+		strings.Join(q.conditions(org, items), " AND "), grouped, q.firstOrder(), grouped, cmp.Or(q.Limit, MaxRows)+1)
+}
+
+func (q *Query) firstOrder() string {
+	column, measure, descending := q.sorting()
+	by := strconv.Itoa(column + 1)
+	if column < 0 {
+		by = sumOf(q.Measures[measure])
+	}
+	if descending {
+		by += " DESC"
+	}
+	return by
+}
+
+func (q *Query) conditions(org string, items []cost.LineItems) []string {
+	periods := make([]string, len(items))
+	for i := range items {
+		periods[i] = items[i].Path()
+	}
+	out := []string{"org = " + quote(org), "period IN (" + quoteAll(periods) + ")"}
+	if !q.wholeMonths() {
+		first := "CAST(date_trunc('month', BillingPeriodStart) AS DATE)"
+		last := "CAST(date_trunc('month', BillingPeriodStart) + INTERVAL '1' MONTH - INTERVAL '1' DAY AS DATE)"
+		out = append(out, fmt.Sprintf("least(greatest(CAST(ChargePeriodStart AS DATE), %s), %s) BETWEEN DATE %s AND DATE %s", first, last,
+			quote(q.From.Format(time.DateOnly)), quote(q.To.AddDate(0, 0, -1).Format(time.DateOnly))))
+	}
+	for i := range q.Filters {
+		out = append(out, q.Filters[i].sql())
+	}
+	return out
+}
+
+func (f *Filter) sql() string {
+	column := textOf(f.Column)
+	switch f.Operator {
+	case Is:
+		return column + " IN (" + quoteAll(f.Values) + ")"
+	case IsNot:
+		return column + " NOT IN (" + quoteAll(f.Values) + ")"
+	case IsEmpty:
+		return column + " = ''"
+	case IsPresent:
+		return column + " <> ''"
+	case StartsWith:
+		return eachOr(f.Values, "starts_with("+column+", ", ")")
+	case Contains:
+		return eachOr(f.Values, "strpos("+column+", ", ") > 0")
+	}
+	return "FALSE" // Check knows no other
+}
+
+// eachOr is that a condition, which is before and after a literal, holds with any of the values.
+func eachOr(values []string, before, after string) string {
+	each := make([]string, len(values))
+	for i, v := range values {
+		each[i] = before + quote(v) + after
+	}
+	return "(" + strings.Join(each, " OR ") + ")"
+}
+
+// textOf is a column as text, empty where it has no value.
+func textOf(name string) string {
+	if key, ok := strings.CutPrefix(name, tagPrefix); ok {
+		return "COALESCE(element_at(Tags, " + quote(key) + "), '')"
+	}
+	switch name {
+	case "ChargePeriodStart":
+		return "CAST(CAST(ChargePeriodStart AS DATE) AS VARCHAR)"
+	case "BillingPeriodStart":
+		return "substr(CAST(CAST(BillingPeriodStart AS DATE) AS VARCHAR), 1, 7)"
+	}
+	return "COALESCE(" + name + ", '')"
+}
+
+// exactly are the places of measures in x_ExactAmounts, from 1.
+var exactly = map[string]int{"BilledCost": 1, "EffectiveCost": 2, "ListCost": 3, "PricingQuantity": 5}
+
+func sumOf(measure string) string {
+	if exactly[measure] == 0 {
+		return "COUNT(*)"
+	}
+	return "SUM(" + measure + ")"
+}
+
+func restOf(measure string) string {
+	n := exactly[measure]
+	if n == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(x_ExactAmounts, ' ', %d) AS DECIMAL(38, 30)) - CAST(%s AS DECIMAL(38, 30)) "+
+		"ELSE CAST(0 AS DECIMAL(38, 30)) END)", n, measure)
+}
+
+func quoteAll(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = quote(s)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// quote makes a literal of a text. In the SQL of Athena, nothing but a quote ends it, and nothing escapes but another one.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

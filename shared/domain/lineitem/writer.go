@@ -148,5 +148,5 @@ func (p *part) refuse(err error) error {
 
 func (p *part) discard() {
 	_ = p.into.CloseWithError(errDiscarded) // it never fails
-	_ = <-p.put                             // it was told before, or is that of the line above
+	<-p.put                                 //nolint:errcheck // it was told before, or is that of the line above
 }

@@ -2,6 +2,7 @@ package allocation
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"lamplighter.dev/shared/foundation/fault"
@@ -57,11 +58,11 @@ func TestSplit_AddsUpToWhatNodesCost(t *testing.T) {
 		var all []Container
 		total := money.Amount{}
 		for n := range 1 + r.IntN(4) {
-			one := Node{Name: fmt.Sprint(n), Capacity: map[Resource]money.Amount{CPU: some(9000), Memory: some(64000), GPU: some(2)}, Hours: some(24000), Cost: some(1e9)}
+			one := Node{Name: strconv.Itoa(n), Capacity: map[Resource]money.Amount{CPU: some(9000), Memory: some(64000), GPU: some(2)}, Hours: some(24000), Cost: some(1e9)}
 			nodes, total = append(nodes, one), total.Add(one.Cost)
 			for range r.IntN(6) {
 				all = append(all, Container{
-					Node: one.Name, Namespace: fmt.Sprint(r.IntN(3)), Workload: fmt.Sprint(r.IntN(3)), Requested: map[Resource]money.Amount{CPU: some(3000), Memory: some(9000)},
+					Node: one.Name, Namespace: strconv.Itoa(r.IntN(3)), Workload: strconv.Itoa(r.IntN(3)), Requested: map[Resource]money.Amount{CPU: some(3000), Memory: some(9000)},
 					Used: map[Resource]money.Amount{CPU: some(3000), Memory: some(9000)}, Hours: some(24000), Waiting: r.IntN(9) == 0,
 				})
 			}

@@ -69,7 +69,7 @@ func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rul
 		return nil, it, false, fmt.Errorf("read the showback rules of %s: %w", org, err)
 	}
 	it, ok = found[other]
-	if saved, any := found[bookKey(org)]; any {
+	if saved, written := found[bookKey(org)]; written {
 		b, err := table.Decode[book](saved)
 		return b.Rules, it, ok, err
 	}

@@ -16,15 +16,15 @@ func (s *service) pictureOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
 		Summary: "Draw how costs went", Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." + billed + asked,
-	}, func(ctx context.Context, in *TrendInput) (rest.Raw, error) {
-		t, err := s.trends(ctx, in)
+	}, func(ctx context.Context, in *trendsInput) (rest.Raw, error) {
+		t, err := s.trends(ctx, &in.TrendInput)
 		return s.picture(ctx, trendChart(&t, s.p.Clock.Now()), err)
 	})
 	rest.Handle(g, rest.Op{
 		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
 		Summary: "Draw what costs are made of", Description: "The picture of GET /reports/costs/breakdown: a bar for each node of the first level." + billed + asked,
-	}, func(ctx context.Context, in *BreakdownInput) (rest.Raw, error) {
-		b, err := s.breakdown(ctx, in)
+	}, func(ctx context.Context, in *breakdownsInput) (rest.Raw, error) {
+		b, err := s.breakdown(ctx, &in.BreakdownInput)
 		return s.picture(ctx, breakdownChart(&b), err)
 	})
 }

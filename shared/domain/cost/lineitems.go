@@ -3,6 +3,8 @@ package cost
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/engine/table"
@@ -20,6 +22,22 @@ type LineItems struct {
 	Footers    int64  `json:"footers"` // bytes of the files that are of no column: whoever reads anything of them reads these
 	// Columns are the bytes of each column in all files, as they are packed: what is scanned when it is read.
 	Columns map[string]int64 `json:"columns"`
+	// Left are the sub-accounts whose lines count on another bill, and Unnamed is that of lines which name none: see Leaves. They are as they were
+	// when the line items were listed, and not what is stored.
+	Left    []string `json:"left,omitempty"`
+	Unnamed string   `json:"unnamed,omitempty"`
+}
+
+// Leaves reports whether a line is left out, by the SubAccountId that it names: it counts on another bill of the month.
+func (l *LineItems) Leaves(subAccountID string) bool {
+	if len(l.Left) == 0 {
+		return false
+	}
+	sub := l.Unnamed
+	if subAccountID != "" {
+		sub = subAccountOf(subAccountID)
+	}
+	return slices.Contains(l.Left, sub)
 }
 
 // Path names the folder within that of the organization: "aws/ca_1/2026-03/gen=01k…".
@@ -62,8 +80,24 @@ func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 // Attach has Commit name the line items, all of which are written.
 func (b *Builder) Attach(l LineItems) { b.items = &l }
 
-// LineItems lists the line items of the months from … to: one round trip a megabyte.
+// LineItems lists the line items of the months from … to that count, as reports count them: two round trips, and one more for each megabyte.
 func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
+	all, err := s.readLineItems(ctx, org, from, to)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	pointers, err := s.readPointers(ctx, org, from, to)
+	if err != nil {
+		return nil, err
+	}
+	of, err := newSources(pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read what is on the bills of %s: %w", org, err)
+	}
+	return of.counting(all, pointers), nil
+}
+
+func (s *Store) readLineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
 	var out []LineItems
 	q := table.Query{PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~", Limit: table.MaxPage}
 	for {
@@ -76,6 +110,32 @@ func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]Li
 			return out, nil
 		}
 	}
+}
+
+// counting returns the line items of bills of which something counts, with what of them does not.
+func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
+	bills := map[string]*pointer{}
+	for i := range pointers {
+		if p := &pointers[i]; !p.Estimated {
+			bills[p.AccountID+p.Month.String()] = p
+		}
+	}
+	var out []LineItems
+	for _, l := range all {
+		p := bills[l.AccountID+l.Month.String()]
+		if p == nil {
+			continue // it was erased meanwhile
+		}
+		left, whole := s.superseded(p)
+		if whole {
+			continue
+		}
+		if len(left) > 0 {
+			l.Left, l.Unnamed = slices.Sorted(maps.Keys(left)), p.holds("")
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // itemsOf returns the write that goes with the pointer next: the line items of its generation, or that there are none. Of a pointer that keeps

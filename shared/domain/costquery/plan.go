@@ -40,9 +40,12 @@ func (q *Query) Months() (from, to cost.Month) {
 	return cost.MonthOf(q.From), cost.MonthOf(q.To.AddDate(0, 0, -1))
 }
 
-// Reads returns the columns of Parquet files that are read to answer, in order.
-func (q *Query) Reads() []string {
+// Reads returns the columns of the Parquet files of a billing period that are read to answer, in order.
+func (q *Query) Reads(of *cost.LineItems) []string {
 	out := q.keys()
+	if len(of.Left) > 0 {
+		out = append(out, "SubAccountId")
+	}
 	for _, f := range q.Filters {
 		out = append(out, f.Column)
 	}
@@ -65,10 +68,10 @@ func (q *Query) Reads() []string {
 
 // Scan returns how many bytes are scanned to answer from these periods: what their files say of the columns that are read.
 func (q *Query) Scan(items []cost.LineItems) int64 {
-	columns, n := q.Reads(), int64(0)
+	n := int64(0)
 	for i := range items {
 		n += items[i].Footers
-		for _, name := range columns {
+		for _, name := range q.Reads(&items[i]) {
 			n += items[i].Columns[name]
 		}
 	}

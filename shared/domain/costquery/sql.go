@@ -54,10 +54,21 @@ func (q *Query) conditions(org string, items []cost.LineItems) []string {
 		out = append(out, fmt.Sprintf("least(greatest(CAST(ChargePeriodStart AS DATE), %s), %s) BETWEEN DATE %s AND DATE %s", first, last,
 			quote(q.From.Format(time.DateOnly)), quote(q.To.AddDate(0, 0, -1).Format(time.DateOnly))))
 	}
+	for i := range items {
+		if l := &items[i]; len(l.Left) > 0 {
+			out = append(out, leftOut(l))
+		}
+	}
 	for i := range q.Filters {
 		out = append(out, q.Filters[i].sql())
 	}
 	return out
+}
+
+// leftOut is that a row is none of those that cost.LineItems.Leaves.
+func leftOut(l *cost.LineItems) string {
+	return fmt.Sprintf("NOT (period = %s AND CASE WHEN COALESCE(SubAccountId, '') = '' THEN %s ELSE lower(regexp_extract(SubAccountId, '[^/]*$')) END IN (%s))",
+		quote(l.Path()), quote(l.Unnamed), quoteAll(l.Left))
 }
 
 func (f *Filter) sql() string {

@@ -31,7 +31,7 @@ func NewEngine(files archive.Files, c clock.Clock) *Engine { return &Engine{file
 // Advance answers a question at once. One that takes longer than 20 seconds is fault.Invalid.
 func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
 	until := e.clock.Now().Add(longest)
-	columns, rows := j.Query.Reads(), 0
+	rows := 0
 	var refused error // told as it is, not with the row of a file
 	a, err := costquery.Run(ctx, j.Query, func(take func(*focus.Charge) error) error {
 		bounded := func(c *focus.Charge) error {
@@ -42,7 +42,7 @@ func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step,
 			return refused
 		}
 		for i := range j.Items {
-			if err := e.read(ctx, j.Org, &j.Items[i], columns, bounded); err != nil {
+			if err := e.read(ctx, j.Org, &j.Items[i], j.Query.Reads(&j.Items[i]), bounded); err != nil {
 				return cmp.Or(refused, err)
 			}
 		}
@@ -67,7 +67,7 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
 			return e.files.ReadAt(ctx, name, p, off)
 		})
-		_, err = bill.ReadColumns(ctx, columns, name, file, fill(l.Month.Start(), take))
+		_, err = bill.ReadColumns(ctx, columns, name, file, fill(l, take))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fault.Wrap("read line items", err)
 		}
@@ -75,10 +75,15 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 	return nil
 }
 
-// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing period.
-func fill(month time.Time, take func(*focus.Charge) error) func(*focus.Charge) error {
+// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing period. What counts on
+// another bill is left out.
+func fill(l *cost.LineItems, take func(*focus.Charge) error) func(*focus.Charge) error {
 	var line focus.Charge
+	month := l.Month.Start()
 	return func(c *focus.Charge) error {
+		if l.Leaves(c.SubAccountID) {
+			return nil
+		}
 		line = *c
 		if line.BillingPeriodStart.IsZero() {
 			line.BillingPeriodStart = month

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -172,5 +174,48 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	k.Must(err)
 	if _, err = cost.New(k.Platform).Begin(k.In(apitest.Org), in); !errors.Is(err, cost.ErrSame) {
 		t.Errorf("of a bill without lines: %v", err)
+	}
+}
+
+// A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's, and of two bills that each
+// pay for the other, half on each.
+func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
+	bill := func(subs ...string) (out []focus.Charge) {
+		for i, sub := range subs {
+			out = append(out, focus.Charge{
+				BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i), ChargeCategory: focus.Usage, BillingCurrency: "USD",
+				ServiceName: "EC2", SubAccountID: sub, BillingAccountID: "pays", BilledCost: money.FromInt(int64(1 + i)),
+			})
+		}
+		return out
+	}
+	for name, bills := range map[string]map[string][]focus.Charge{
+		"a payer and its member":         {"111": bill("111", "222"), "222": bill("222")},
+		"two that have the same export":  {"111": bill("111", "222", "333"), "222": bill("111", "222", "333")},
+		"lines that name no sub-account": {"111": bill("", "111", "222"), "222": bill("", "222")},
+		"each by itself":                 {"111": bill("111"), "222": bill("222")},
+		"names as Azure writes them":     {"111": bill("/subscriptions/111", "/subscriptions/222"), "222": bill("/subscriptions/222")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKept(t)
+			connected := func(context.Context) ([]cost.Account, error) {
+				return []cost.Account{{ID: "ca_111", Provider: "aws", Native: "111"}, {ID: "ca_222", Provider: "aws", Native: "222"}}, nil
+			}
+			for _, native := range slices.Sorted(maps.Keys(bills)) {
+				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: month, Native: native, Accounts: connected}, all(bills[native]))
+			}
+			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org, cost.Question{From: month.Start(), To: month.End(), Metric: cost.Billed}))(k)
+			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, month, month))(k)
+			q := costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"BilledCost"}}
+			k.Must(q.Check())
+			step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(), &costquery.Job{Org: apitest.Org, Query: q, Items: items})
+			k.Must(err)
+			if got := step.Answer.Rows[0].Amounts[0]; got != report.Total || report.Total.IsZero() {
+				t.Errorf("the question comes to %s, the report to %s", got, report.Total)
+			}
+			if sql := q.SQL(apitest.Org, items); strings.Contains(sql, "NOT (period") != slices.ContainsFunc(items, func(l cost.LineItems) bool { return len(l.Left) > 0 }) {
+				t.Errorf("what counts elsewhere is not left out: %s", sql)
+			}
+		})
 	}
 }

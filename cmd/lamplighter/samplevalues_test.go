@@ -113,7 +113,7 @@ func (c *caller) plan(number, resource, uid string) sampleValues {
 	}, &schedule)
 	c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", map[string]string{"resourceID": resource}, &attachment)
 	c.Call(http.MethodPost, "/overrides", map[string]any{
-		"resourceUID": uid, "action": "force_off", "expiresAt": clock.System{}.Now().Add(time.Hour).Format(time.RFC3339),
+		"resourceUID": uid, "action": "force_off", "expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	}, &override)
 	c.s.WaitSettled()
 	c.Call(http.MethodDelete, "/overrides/"+override.ID, nil, nil)

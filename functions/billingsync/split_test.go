@@ -20,9 +20,9 @@ import (
 // cutter is a simulated cloud that delivers its bills in other files: their rows in any order, cut into any number of parts.
 type cutter struct {
 	cloud.Provider
-	rand  *rand.Rand
-	parts int
-	again int // how often it has delivered anew
+	random *rand.Rand
+	parts  int
+	again  int // how often it has delivered anew
 }
 
 func (c *cutter) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -76,13 +76,13 @@ func (c *cutConn) cut(ctx context.Context, d cloud.Delivery) ([]string, error) {
 		lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
 		header, rows = lines[0], append(rows, lines[1:]...)
 	}
-	c.rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	c.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	files := make([]string, c.parts)
 	for i := range files {
 		files[i] = header
 	}
 	for _, row := range rows {
-		files[c.rand.IntN(c.parts)] += strings.TrimSuffix(row, "\n") + "\n"
+		files[c.random.IntN(c.parts)] += strings.TrimSuffix(row, "\n") + "\n"
 	}
 	return files, nil
 }
@@ -103,7 +103,7 @@ func (content) Close() error { return nil }
 func TestBills_AreTheSameHoweverTheyAreCutAndShuffled(t *testing.T) {
 	for _, form := range []string{"cur", "focus"} {
 		t.Run(form, func(t *testing.T) {
-			how := &cutter{rand: seed.Fixed(t, 7, 8), parts: 1}
+			how := &cutter{random: seed.Fixed(t, 7, 8), parts: 1}
 			s := newFixtureWith(t, cloud.Providers{simulated.Name: how})
 			how.Provider = simulated.New(s.Table, s.clk)
 			s.connect(settings{"bills": form})

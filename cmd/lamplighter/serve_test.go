@@ -237,7 +237,7 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"totalCostUSD":"` + planted.Fixed(2) + `"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`, `"changedBy":"schedule:Weekends off:`,
-		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`,
+		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`, `"priceUSD":"`, `"columns":["ChargeCategory","BillingCurrency","BilledCost"]`, `"idleUSD":"`,
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("nowhere in the answers: %s", want)

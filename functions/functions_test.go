@@ -163,7 +163,7 @@ func archived(t *testing.T, p *platform.Platform, org string) string {
 	t.Helper()
 	dir, name := t.TempDir(), org+"/2026-03/actions-0001.ndjson.gz"
 	other := p.Clone()
-	other.Archive = archive.NewFolder(dir)
+	other.Archive, other.Lines = archive.NewFolder(dir), archive.NewFolder(t.TempDir())
 	if err := other.Archive.Put(t.Context(), name, func(io.Writer) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	machines := d.of("AWS::StepFunctions::StateMachine")
-	if len(machines) != 7 {
+	if len(machines) != 8 {
 		t.Errorf("%d machines", len(machines))
 	}
 	for id, m := range machines {

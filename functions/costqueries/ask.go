@@ -51,7 +51,7 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 	now := s.p.Clock.Now().UTC()
 	r := costquery.Record{ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items), CreatedAt: now}
 	if in.Body.DryRun {
-		r.ID, r.Status = "", planned
+		r.ID, r.Status, r.CreatedAt = "", planned, time.Time{}
 		return newQuestion(&r), nil
 	}
 	return s.begin(ctx, org, r)

@@ -28,7 +28,7 @@ type Question struct {
 	Truncated    bool       `json:"truncated" doc:"There are more rows than limit"`
 	NextCursor   *string    `json:"nextCursor" doc:"Where further rows begin: the parameter cursor; null behind the last"`
 	Error        *string    `json:"error" doc:"Why it failed"`
-	CreatedAt    time.Time  `json:"createdAt"`
+	CreatedAt    *time.Time `json:"createdAt" doc:"Null of a dry run"`
 	CompletedAt  *time.Time `json:"completedAt"`
 }
 
@@ -36,7 +36,7 @@ func newQuestion(r *costquery.Record) Question {
 	out := Question{
 		QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned, PriceUSD: costquery.Price(r.Scanned).Fixed(6),
 		Columns: append([]string{}, r.Columns...), Rows: [][]string{}, RowCount: r.Rows, Truncated: r.Truncated,
-		Error: rest.Optional(r.Error), CreatedAt: r.CreatedAt, CompletedAt: rest.Optional(r.EndedAt),
+		Error: rest.Optional(r.Error), CreatedAt: rest.Optional(r.CreatedAt), CompletedAt: rest.Optional(r.EndedAt),
 	}
 	if r.ID != "" {
 		out.StatusURL = queries + "/" + r.ID

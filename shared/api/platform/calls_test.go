@@ -154,7 +154,7 @@ func TestLogged_CountsTheStatesOfARound(t *testing.T) {
 				t.Errorf("%s: a round of %s enters %d states, counted are %d", file, task, n, states)
 			}
 		}
-		if len(got) == 0 {
+		if len(got) == 0 && filepath.Base(file) != "cost-export.asl.json" { // which ends in one go
 			t.Errorf("%s goes round in no task", file)
 		}
 	}

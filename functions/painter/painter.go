@@ -126,6 +126,9 @@ func lines(c *chart.Chart) charts.LineChartOption {
 	return o
 }
 
+// crowded is how many columns have a label each.
+const crowded = 13
+
 func bars(c *chart.Chart) charts.BarChartOption {
 	o := charts.NewBarChartOptionWithData(values(c))
 	o.Theme = theme(c)
@@ -134,10 +137,13 @@ func bars(c *chart.Chart) charts.BarChartOption {
 	o.CategoryAxis.Labels, o.ValueFormatter, o.Padding = texts(c.Labels), dollars, margin
 	o.ValueAxis = axis(c)
 	o.StackSeries = new(len(c.Series) > 1)
-	if n := len(c.Labels); n < 6 && c.Kind == chart.Stacks {
+	if n := len(c.Labels); n > crowded && c.Kind == chart.Stacks {
+		o.CategoryAxis.LabelCount = 6
+	} else if n < 6 && c.Kind == chart.Stacks {
 		o.BarSize = 0.12 * float64(n) // a single column would be as wide as the picture
 	}
 	if o.Horizontal = c.Kind == chart.Bars; o.Horizontal {
+		o.ValueAxis[0].LabelCount = 5 // the last two of more would stand in each other
 		for i, label := range o.CategoryAxis.Labels {
 			o.CategoryAxis.Labels[i] = clip(label)
 		}

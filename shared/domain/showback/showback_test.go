@@ -79,14 +79,14 @@ func TestApply_TeamsAndUnassignedAreTheWhole(t *testing.T) {
 		rules, costs, direct := make([]showback.Rule, r.IntN(5)), make([]showback.Cost, r.IntN(8)), map[string]money.Amount{}
 		for i := range rules {
 			rules[i] = showback.Rule{ID: strconv.Itoa(i), Order: r.IntN(3), Method: []showback.Method{showback.Even, showback.Proportional, showback.Fixed}[r.IntN(3)]}
-			rules[i].Selector = map[string][]string{"service_name": {fmt.Sprint(r.IntN(3)), fmt.Sprint(r.IntN(3))}}
+			rules[i].Selector = map[string][]string{"service_name": {strconv.Itoa(r.IntN(3)), strconv.Itoa(r.IntN(3))}}
 			for n := range 1 + r.IntN(6) {
 				rules[i].Shares = append(rules[i].Shares, showback.Share{TeamID: fmt.Sprint("team_", n), Percent: money.FromScaled(1+r.Int64N(1600), 2)})
 			}
 		}
 		var whole money.Amount
 		for i := range costs {
-			costs[i] = showback.Cost{Day: day, Values: map[string]string{"service_name": fmt.Sprint(r.IntN(4))}, Amount: draw()}
+			costs[i] = showback.Cost{Day: day, Values: map[string]string{"service_name": strconv.Itoa(r.IntN(4))}, Amount: draw()}
 			whole = whole.Add(costs[i].Amount)
 		}
 		for n := range r.IntN(6) {

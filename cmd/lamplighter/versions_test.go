@@ -26,7 +26,6 @@ var replaced = map[string]string{
 	`^PENDING#|^OUTBOX|#EVENTS`:  "work and mails on their way, which are taken out, not changed",
 	`^SIGNIN#|^OTP#|^RESET#`:     "used once, within minutes",
 	`^ORG#.*#CONNECT`:            "used once, within minutes",
-	`^DISCOVER#POSITION`:         "which minute is looked at next; of what is not known of it, nothing is lost but that minutes are looked at twice",
 	`^ORG#.*#CORGMEMBER`:         "what became of a member is found out anew each hour",
 	`^ORG#.*#(JOB|SCAN|REFRESH)`: "a discovery under way is begun anew when its rows cannot be read",
 }

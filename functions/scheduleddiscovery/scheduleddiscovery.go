@@ -148,15 +148,15 @@ func (r *round) advance(ctx context.Context, cursor string, again bool) (bool, e
 		next.Minute++
 		r.did.Minutes++
 	}
-	it, err := table.NewItem(positionKey, next)
-	if err != nil {
-		return false, err
-	}
 	unchanged := table.Equal("change", r.at.Change)
 	if r.at.Change == 0 {
 		unchanged = table.Absent()
 	}
-	_, err = r.Table.Write(ctx, table.Put(it, unchanged))
+	w, err := table.PutFields(positionKey, next, unchanged)
+	if err != nil {
+		return false, err
+	}
+	_, err = r.Table.Write(ctx, w)
 	if _, faster := errors.AsType[*table.ConditionError](err); faster {
 		return false, nil
 	}

@@ -12,11 +12,12 @@ import (
 	"lamplighter.dev/shared/engine/table/tabletest"
 )
 
-// account returns the body that connects moto's account.
+// account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not
+// answer is tried for long.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
 		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated", "permissionLevel": "read_write",
-		"regions": regions, "endpointURL": m.url, "credentials": map[string]string{"accessKeyID": "testing", "secretAccessKey": "testing"},
+		"regions": regions, "endpointURL": m.url, "billing": map[string]string{"source": "cost_explorer"}, "credentials": map[string]string{"accessKeyID": "testing", "secretAccessKey": "testing"},
 	}
 }
 

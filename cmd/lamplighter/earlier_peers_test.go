@@ -20,7 +20,7 @@ func TestVersions_WorkAtOnceOnOneTable(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", r.Secret)
 	args := []string{"-store", "dynamodb", "-endpoint", endpoint, "-table", r.Table, "-dir", t.TempDir()}
 	programs := map[string]*served{earlier.name: earlier.serve(t, args...), current.name: current.serve(t, args...)}
-	s := &shared{t: t}
+	s := &shared{t: t, beside: []*served{programs[earlier.name], programs[current.name]}}
 	for _, name := range []string{earlier.name, current.name, earlier.name} {
 		s.takeTurn(name, programs[name])
 	}

@@ -26,6 +26,7 @@ const (
 type shared struct {
 	t       *testing.T
 	at      *served
+	beside  []*served // what else works on the store now: a mail is sent by whichever sees it first
 	client  *local.Client
 	org     string
 	account string
@@ -74,13 +75,22 @@ func (s *shared) logIn() {
 	}
 }
 
+// mails returns what was printed, with the mails of all that work on the store.
+func (s *shared) mails() string {
+	out := s.at.printed()
+	for _, p := range s.beside {
+		out += "\n" + p.printed()
+	}
+	return out
+}
+
 // begin makes one of everything, in an empty store.
 func (s *shared) begin() {
 	s.t.Helper()
 	s.call(http.MethodPost, "/auth/signup", map[string]string{"email": sharedOwner, "password": testenv.Password, "name": "Ada"}, nil)
 	code := regexp.MustCompile(`(?m)^mail to ` + sharedOwner + `: .*\b(\d{6})\b`)
-	eventually(s.t, "the code of the sign-up", func() bool { return code.MatchString(s.at.printed()) })
-	s.call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": sharedOwner, "otp": code.FindStringSubmatch(s.at.printed())[1]}, nil)
+	eventually(s.t, "the code of the sign-up", func() bool { return code.MatchString(s.mails()) })
+	s.call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": sharedOwner, "otp": code.FindStringSubmatch(s.mails())[1]}, nil)
 	s.logIn()
 	s.org = s.made("/organisations", map[string]any{"name": "Engines"})
 	s.logIn()

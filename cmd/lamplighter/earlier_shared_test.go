@@ -77,11 +77,11 @@ func (s *shared) logIn() {
 
 // mails returns what was printed, with the mails of all that work on the store.
 func (s *shared) mails() string {
-	out := s.at.printed()
+	printed := []string{s.at.printed()}
 	for _, p := range s.beside {
-		out += "\n" + p.printed()
+		printed = append(printed, p.printed())
 	}
-	return out
+	return strings.Join(printed, "\n")
 }
 
 // begin makes one of everything, in an empty store.

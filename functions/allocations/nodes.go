@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -171,7 +172,7 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 	if err != nil {
 		return fault.Wrap("read the machines of nodes", err)
 	}
-	to := earlier(q.To, s.p.Clock.Now())
+	to := clock.Earliest(q.To, s.p.Clock.Now())
 	for i := range found {
 		r := &found[i]
 		if r.Rate == nil || r.Rate.Reason != "" {
@@ -192,9 +193,9 @@ func (n *node) span(from, to time.Time) (begin, end time.Time) {
 		begin = n.DiscoveredAt
 	}
 	if n.Status == cloud.Terminated {
-		to = earlier(to, n.LastSeenAt)
+		to = clock.Earliest(to, n.LastSeenAt)
 	}
-	return later(begin, from), to
+	return clock.Latest(begin, from), to
 }
 
 // hoursOf returns the hours between two times; none when the first is not before the second.
@@ -219,7 +220,7 @@ func (c *clusters) loads(from, to time.Time) (nodes []allocation.Node, container
 			l := &n.loads[j]
 			containers = append(containers, allocation.Container{
 				Node: n.UID, Namespace: l.Namespace, Workload: l.Kind + "/" + l.Name, Requested: amounts(l.Cores, l.GiB, l.GPUs),
-				Hours: hoursOf(later(begin, c.born[n.workloadUID(l)]), end),
+				Hours: hoursOf(clock.Latest(begin, c.born[n.workloadUID(l)]), end),
 			})
 		}
 	}

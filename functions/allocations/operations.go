@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -116,7 +117,7 @@ func (s *service) list(ctx context.Context, in *listInput) (Allocation, error) {
 	if err = s.price(ctx, c, q); err != nil {
 		return Allocation{}, err
 	}
-	nodes, containers := c.loads(from, earlier(to, s.p.Clock.Now()))
+	nodes, containers := c.loads(from, clock.Earliest(to, s.p.Clock.Now()))
 	parts, err := allocation.Split(nodes, containers, allocation.DefaultRates())
 	if err != nil {
 		return Allocation{}, err
@@ -154,19 +155,5 @@ func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 
 // midnight returns the beginning of the day of t in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
 
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -46,7 +47,7 @@ func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
 	if out == nil {
 		out = map[string]Rate{}
 	}
-	on := earlier(b.in.DeliveredAt, b.in.Month.End().Add(-day))
+	on := clock.Earliest(b.in.DeliveredAt, b.in.Month.End().Add(-day))
 	for currency := range b.totals {
 		own, has := b.own[currency]
 		if has {
@@ -99,7 +100,7 @@ func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
 		if next.Rates = maps.Clone(p.Rates); next.Rates == nil {
 			next.Rates = map[string]Rate{}
 		}
-		on := earlier(p.DeliveredAt, p.Month.End().Add(-day))
+		on := clock.Earliest(p.DeliveredAt, p.Month.End().Add(-day))
 		for currency := range p.ByCurrency {
 			if err = addRate(ctx, next.Rates, currency, asking{of, on}); err != nil {
 				return err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // span is the days of a period that a question asks for.
@@ -34,9 +36,9 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 	for i := range pointers {
 		p := &pointers[i]
 		left, whole := of.superseded(p)
-		from, to := later(q.From, p.Month.Start()), earlier(q.To, p.Month.End())
+		from, to := clock.Latest(q.From, p.Month.Start()), clock.Earliest(q.To, p.Month.End())
 		if bill := cmp.Or(of.billOf(p), own[chargedOn{month: p.Month, account: p.AccountID}]); p.Estimated && bill != nil {
-			from = later(from, bill.estimatedFrom())
+			from = clock.Latest(from, bill.estimatedFrom())
 		}
 		if whole || !from.Before(to) || !q.mayConcern(p) {
 			continue
@@ -65,18 +67,4 @@ func (q *Question) mayConcern(p *pointer) bool {
 	}
 	listed, ok := q.Filter[AccountDim]
 	return !ok || slices.ContainsFunc(listed, p.Bills)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -158,7 +159,7 @@ func (e *estimate) add(b *cost.Builder, from, end time.Time) error {
 		r := &e.all[i]
 		hourly := e.costs[i].Rate.Hourly(r.Status)
 		for at := from; at.Before(end); at = at.Add(day) {
-			amount := during(hourly, later(at, r.DiscoveredAt), earlier(at.Add(day), end))
+			amount := during(hourly, clock.Latest(at, r.DiscoveredAt), clock.Earliest(at.Add(day), end))
 			if amount.IsZero() {
 				continue
 			}
@@ -200,18 +201,4 @@ var services = map[string]string{
 func serviceOf(kind string) string {
 	k, _ := cloud.KindOf(kind)
 	return cmp.Or(services[kind], k.Name, kind)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

@@ -5,6 +5,7 @@ package event
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -26,6 +27,18 @@ type Event struct {
 	At        time.Time       `json:"at"`
 	Subject   string          `json:"subject"` // the id of the record that it is about
 	Data      json.RawMessage `json:"data"`    // what the message says, by its key
+	Within    []Scope         `json:"within"`  // what else it belongs to, as it was then: accounts, groups and teams of the resource it is about
+}
+
+// Scopes returns all that the event belongs to: the organization, what it is about, and what that was part of.
+func (e Event) Scopes() []Scope {
+	out := []Scope{{Type: ScopeOrg}}
+	for _, s := range append([]Scope{{e.ScopeType, e.ScopeID}}, e.Within...) {
+		if s.Type != ScopeOrg && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // PK returns the partition of the events of an organization.

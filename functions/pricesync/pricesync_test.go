@@ -289,6 +289,20 @@ func TestSyncPrices_ShowsWhatWasBilledBesideTheEstimate(t *testing.T) {
 	}
 }
 
+func TestSyncPrices_CallsACostActualOnceABillOfThisMonthHasArrived(t *testing.T) {
+	f := newFixture(t)
+	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
+	march := cost.MonthOf(f.Clock.Now())
+	for i, want := range []string{"estimated", "actual"} {
+		f.bill(march.Add(i-1), 6123)
+		_, err := f.sync()
+		f.Must(err)
+		if r := f.list()["i-2"]; r.ActualUSD == nil || r.ActualUSD.LastMonth != "61.23" || *r.CostSource != want {
+			t.Errorf("with the bill of %s: %+v, %s; want %s", march.Add(i-1), r.ActualUSD, *r.CostSource, want)
+		}
+	}
+}
+
 // A tax that the bill has behind its last day of usage is on the bill, and no part of what is estimated of that day.
 func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 	f := newFixture(t)

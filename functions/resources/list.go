@@ -34,7 +34,7 @@ type Record struct {
 	ScheduleIDs      []string          `json:"scheduleIDs"`
 	RackRateUSD      *RackRate         `json:"rackRateUSD"`
 	ActualUSD        *Actual           `json:"actualUSD"`
-	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill has arrived, estimated before; null when neither is known"`
+	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill of this month has arrived, estimated before; null when neither is known"`
 	DiscoveredAt     time.Time         `json:"discoveredAt"`
 	LastSeenAt       time.Time         `json:"lastSeenAt"`
 	CreatedAt        *time.Time        `json:"createdAt" doc:"When the provider says that it was made; null when it does not say"`
@@ -85,7 +85,9 @@ func (r *Record) addCosts(l inventory.Listed) {
 	}
 	if l.Billed != nil {
 		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
-		source = fromBill
+		if l.Billed.Current || source == "" {
+			source = fromBill
+		}
 	}
 	if source != "" {
 		r.CostSource = &source

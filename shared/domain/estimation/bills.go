@@ -3,6 +3,8 @@ package estimation
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
@@ -10,7 +12,7 @@ import (
 
 // bills is what was billed for resources in this month and in the last.
 type bills struct {
-	accounts map[string]bool // of which a bill has arrived
+	accounts map[string]bool // of which a bill has arrived: true when one of this month has
 	toDate   map[string]cost.ResourceCost
 	last     map[string]cost.ResourceCost
 }
@@ -25,9 +27,8 @@ func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 	b := bills{accounts: map[string]bool{}}
 	for _, p := range periods {
 		if !p.Estimated && p.Month >= month.Add(-1) {
-			b.accounts[p.AccountID] = true
-			for _, member := range p.Members {
-				b.accounts[member] = true
+			for _, account := range slices.AppendSeq([]string{p.AccountID}, maps.Values(p.Members)) {
+				b.accounts[account] = b.accounts[account] || p.Month >= month
 			}
 		}
 	}
@@ -47,8 +48,9 @@ func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 func (b *bills) of(r *inventory.Priceable) *inventory.Invoiced {
 	now, this := b.toDate[r.UID]
 	before, last := b.last[r.UID]
-	if !b.accounts[r.CloudAccountID] || !this && !last {
+	current, billed := b.accounts[r.CloudAccountID]
+	if !billed || !this && !last {
 		return nil
 	}
-	return &inventory.Invoiced{MonthToDate: now.Billed, LastMonth: before.Billed}
+	return &inventory.Invoiced{MonthToDate: now.Billed, LastMonth: before.Billed, Current: current}
 }

@@ -40,7 +40,10 @@ func (r *Rate) Hourly(s cloud.Status) money.Amount {
 }
 
 // Invoiced is what was invoiced for a resource, to the cent.
-type Invoiced struct{ MonthToDate, LastMonth money.Amount }
+type Invoiced struct {
+	MonthToDate, LastMonth money.Amount
+	Current                bool // a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+}
 
 // Cost is what is known of what a resource costs.
 type Cost struct {

@@ -20,6 +20,7 @@ type costSet struct {
 	rates      []uint32 // places in pool
 	toDate     []int64  // cents; unbilled of what nothing was invoiced for
 	last       []int64
+	current    []uint64 // bits: a bill of this month has arrived
 	pool       []Rate
 }
 
@@ -29,7 +30,7 @@ const unbilled = math.MinInt64
 // rateBytes is about what a rate takes in memory.
 const rateBytes = 160
 
-func (s *costSet) bytes() int { return 28*cap(s.hashes) + rateBytes*len(s.pool) }
+func (s *costSet) bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
 
 // find returns what is known of a resource.
 func (s *costSet) find(uid string) (*Rate, *Invoiced) {
@@ -41,7 +42,7 @@ func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 	if s.toDate[i] == unbilled {
 		return &rate, nil
 	}
-	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2)}
+	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2), s.current[i/64]>>(i%64)&1 == 1}
 }
 
 // order returns what a list by cost goes by, in millionths: what the last month cost, else this one so far, else the estimate of a month
@@ -106,12 +107,14 @@ func encodeCosts(all []Cost) [][]byte {
 	return parts
 }
 
-// encodePart writes the rates that resources have, and then the resources.
+// encodePart writes the rates that resources have, then the resources, and behind them, where the version before does not look, a bit for
+// each that says whether a bill of this month has arrived.
 func encodePart(some []hashedCost) []byte {
 	places, pool := map[Rate]int{}, []Rate{}
 	var rows []byte
+	current := make([]byte, (len(some)+7)/8)
 	before := uint64(0)
-	for _, c := range some {
+	for i, c := range some {
 		place, known := places[c.Rate]
 		if !known {
 			place = len(pool)
@@ -122,6 +125,7 @@ func encodePart(some []hashedCost) []byte {
 		if c.Billed != nil {
 			rows = binary.AppendVarint(rows, scaled(c.Billed.MonthToDate, 2))
 			rows = binary.AppendVarint(rows, scaled(c.Billed.LastMonth, 2))
+			current[i/8] |= byte(bit(c.Billed.Current)) << (i % 8)
 		}
 		before = c.hash
 	}
@@ -130,7 +134,7 @@ func encodePart(some []hashedCost) []byte {
 		out = appendRate(out, &pool[i])
 	}
 	out = binary.AppendUvarint(out, uint64(len(some)))
-	return append(out, rows...)
+	return append(append(out, rows...), current...)
 }
 
 func bit(b bool) uint64 {
@@ -170,6 +174,7 @@ func (s *costSet) decode(z []byte) error {
 	n := r.count()
 	s.hashes = slices.Grow(s.hashes, n)
 	at := uint64(0)
+	before := len(s.hashes)
 	for range n {
 		at += r.number()
 		s.addRow(&r, at, first)
@@ -177,7 +182,19 @@ func (s *costSet) decode(z []byte) error {
 	if r.bad {
 		return errCosts
 	}
+	s.addCurrent(r.rest, before)
 	return nil
+}
+
+// addCurrent adds the bits of the resources from place on; the version before writes none, and calls all that was billed current.
+func (s *costSet) addCurrent(bits []byte, place int) {
+	s.current = append(s.current, make([]uint64, (len(s.hashes)+63)/64-len(s.current))...)
+	for i := place; i < len(s.hashes); i++ {
+		n := i - place
+		if len(bits) == 0 || n/8 < len(bits) && bits[n/8]>>(n%8)&1 == 1 {
+			s.current[i/64] |= 1 << (i % 64)
+		}
+	}
 }
 
 // addRow adds the next resource of a part whose rates begin at first.

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -17,8 +18,9 @@ type tally struct {
 	needs       []string // families of columns
 	words       []words  // by dimension of the question
 	at          map[rowKey]int
-	rows        []Row
-	keys        []rowKey // of rows
+	keys        []rowKey       // of the rows
+	amounts     []money.Amount // by row
+	daily       [][]money.Amount
 	estimated   []bool
 	unconverted map[string]money.Amount
 
@@ -190,11 +192,11 @@ func (t *tally) markEstimated(s *span) {
 
 // add counts amounts under the key.
 func (t *tally) add(s *span, cells []money.Amount) {
-	row := &t.rows[t.row()]
+	row := t.row()
 	for i := range cells {
-		row.Amount.Increase(&cells[i])
+		t.amounts[row].Increase(&cells[i])
 		if t.q.Daily {
-			row.Days[s.offset+i].Increase(&cells[i])
+			t.daily[row][s.offset+i].Increase(&cells[i])
 		}
 	}
 }
@@ -205,11 +207,11 @@ func (t *tally) row() int {
 	if n >= len(t.keys) || t.keys[n] != t.key {
 		var had bool
 		if n, had = t.at[t.key]; !had {
-			n = len(t.rows)
+			n = len(t.keys)
 			t.at[t.key] = n
-			t.rows, t.keys = append(t.rows, Row{}), append(t.keys, t.key)
+			t.keys, t.amounts = append(t.keys, t.key), append(t.amounts, money.Amount{})
 			if t.q.Daily {
-				t.rows[n].Days = make([]money.Amount, t.days)
+				t.daily = append(t.daily, make([]money.Amount, t.days))
 			}
 		}
 	}
@@ -217,39 +219,58 @@ func (t *tally) row() int {
 	return n
 }
 
-// name writes the keys of the rows.
-func (t *tally) name() {
-	all := make([]string, len(t.rows)*len(t.words))
-	for i := range t.rows {
-		keys := all[:len(t.words):len(t.words)]
+// named returns the words of the rows, by row and dimension.
+func (t *tally) named() [][]string {
+	all, out := make([]string, len(t.keys)*len(t.words)), make([][]string, len(t.keys))
+	for i := range out {
+		out[i] = all[:len(t.words):len(t.words)]
 		all = all[len(t.words):]
-		for n := range keys {
-			keys[n] = t.words[n].names[t.keys[i][n]]
+		for n := range out[i] {
+			out[i][n] = t.words[n].names[t.keys[i][n]]
 		}
-		t.rows[i].Keys = keys
 	}
+	return out
+}
+
+// order returns the numbers of the rows, the largest amount first.
+func (t *tally) order(named [][]string) []ranked {
+	out := make([]ranked, len(t.keys))
+	for i := range out {
+		out[i] = ranked{t.amounts[i].Rank(), i}
+	}
+	slices.SortFunc(out, func(x, y ranked) int {
+		if x.rank != y.rank {
+			return cmp.Compare(y.rank, x.rank)
+		}
+		return cmp.Or(t.amounts[y.row].Cmp(t.amounts[x.row]), slices.Compare(named[x.row], named[y.row]))
+	})
+	return out
+}
+
+// ranked is a row under the rank of its amount.
+type ranked struct {
+	rank int64
+	row  int
 }
 
 // answer puts the rows in order.
 func (t *tally) answer() Answer {
-	t.name()
-	a := Answer{Rows: t.rows, Estimated: t.estimated}
+	named := t.named()
+	a := Answer{Rows: make([]Row, len(t.keys)), Estimated: t.estimated}
 	if t.q.Daily {
 		a.Days = make([]money.Amount, t.days)
 	}
-	for n := range a.Rows {
-		row := &a.Rows[n]
+	for i, at := range t.order(named) {
+		row := Row{Keys: named[at.row], Amount: t.amounts[at.row]}
+		if t.q.Daily {
+			row.Days = t.daily[at.row]
+		}
+		a.Rows[i] = row
 		a.Total.Increase(&row.Amount)
-		for i := range row.Days {
-			a.Days[i].Increase(&row.Days[i])
+		for d := range row.Days {
+			a.Days[d].Increase(&row.Days[d])
 		}
 	}
-	slices.SortFunc(a.Rows, func(x, y Row) int {
-		if c := y.Amount.Cmp(x.Amount); c != 0 {
-			return c
-		}
-		return slices.Compare(x.Keys, y.Keys)
-	})
 	for _, currency := range slices.Sorted(maps.Keys(t.unconverted)) {
 		a.Unconverted = append(a.Unconverted, CurrencyTotal{currency, t.unconverted[currency]})
 	}

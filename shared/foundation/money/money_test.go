@@ -1,7 +1,10 @@
 package money_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -309,5 +312,30 @@ func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
 	}
 	if got, ok := money.MustParse("-12.5").Scaled(3); !ok || got != -12500 {
 		t.Errorf("-12.5 is %d, %v of 3 places", got, ok)
+	}
+}
+
+func TestRank_OrdersAsCmpDoes(t *testing.T) {
+	texts := []string{
+		"-99999999999999999999999999", "-18446744073.709551616", "-1", "-0.000000000000000000000000000001", "0", "0.000000000000000000000000000001", "0.01",
+		"1", "9223372036", "18446744073.709551616", "99999999999999999999999999",
+	}
+	for i, x := range texts {
+		for j, y := range texts {
+			a, b := money.MustParse(x), money.MustParse(y)
+			if got := cmp.Compare(a.Rank(), b.Rank()); got != 0 && got != a.Cmp(b) || a.Cmp(b) != cmp.Compare(i, j) {
+				t.Errorf("%s and %s: ranks %d and %d", x, y, a.Rank(), b.Rank())
+			}
+		}
+	}
+}
+
+func TestFromScaled_IsTheDecimalOfAnyScale(t *testing.T) {
+	for _, n := range []int64{0, 1, -1, 1250, math.MaxInt64, math.MinInt64, math.MinInt64 + 1} {
+		for places := range money.Scale + 1 {
+			if got, want := money.FromScaled(n, places), money.MustParse(fmt.Sprintf("%de-%d", n, places)); got != want {
+				t.Errorf("%d with %d places is %s; want %s", n, places, got, want)
+			}
+		}
 	}
 }

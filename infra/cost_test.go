@@ -20,7 +20,7 @@ const (
 // standing are the types that cost by standing, and those that cost nothing until they are used. A type of neither is looked at first.
 var standing = map[string]float64{
 	"AWS::KMS::Key": keyPrice, "AWS::SecretsManager::Secret": secretPrice, "AWS::CloudWatch::Alarm": alarmPrice, "AWS::CloudWatch::Dashboard": dashboardPrice,
-	"AWS::ApiGateway::DomainName": 0, "AWS::DynamoDB::Table": 0, "AWS::Events::Rule": 0, "AWS::IAM::ManagedPolicy": 0, "AWS::Logs::LogGroup": 0,
+	"AWS::ApiGateway::DomainName": 0, "AWS::DynamoDB::Table": 0, "AWS::Events::Rule": 0, "AWS::IAM::ManagedPolicy": 0, "AWS::IAM::Role": 0, "AWS::Logs::LogGroup": 0,
 	"AWS::Logs::MetricFilter": 0, "AWS::SNS::Subscription": 0, "AWS::SNS::Topic": 0, "AWS::SNS::TopicPolicy": 0, "AWS::SQS::Queue": 0,
 	"AWS::SQS::QueuePolicy": 0, "AWS::Serverless::Api": 0, "AWS::Serverless::Function": 0, "AWS::Serverless::StateMachine": 0,
 	"AWS::XRay::SamplingRule": 0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0, "AWS::CDK::Metadata": 0,

@@ -91,6 +91,21 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 	}
 }
 
+// A stack has room for 500 resources: the schedules share the role that SAM would make for each.
+func TestRollout_SchedulesShareARole(t *testing.T) {
+	needNode(t)
+	defer jsii.Close()
+	d := deployedAs(t, stages[2])
+	for id, r := range d.of("AWS::Scheduler::Schedule") {
+		if role := text(t, r.Properties["Target"].(map[string]any)["RoleArn"]); !strings.Contains(role, "SchedulerRole") {
+			t.Errorf("%s runs as %s", id, role)
+		}
+	}
+	if may := text(t, d.of("AWS::IAM::Role")["SchedulerRole"].Properties["Policies"]); !strings.Contains(may, "function:lamplighter-prod-*:live") || strings.Contains(may, `"*"`) {
+		t.Errorf("it may do %s", may)
+	}
+}
+
 // A running execution ends on the version that it began on: it keeps its definition, the definition names a version of the worker,
 // and a deployment leaves versions where they are.
 func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
@@ -157,7 +172,7 @@ func TestRollout_GoesSlowlyInProdAndTurnsBackOnAlarms(t *testing.T) {
 			t.Errorf("%s: %s", id, how)
 		}
 	}
-	if n := len(d.Resources); n > 450 {
+	if n := len(d.Resources); n > 495 {
 		t.Errorf("the stack has %d resources, and CloudFormation takes 500", n)
 	}
 	dev := deployedAs(t, stages[0])

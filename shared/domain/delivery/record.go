@@ -52,8 +52,8 @@ type Record struct {
 	Text          string          `json:"text,omitempty"`
 	Data          json.RawMessage `json:"data,omitempty"`
 	Status        Status          `json:"status"`
-	Attempts      []Attempt       `json:"attempts"`      // the last ones, oldest first
-	Tries         int             `json:"tries"`         // that have failed since it began, or was begun again
+	Attempts      []Attempt       `json:"attempts"`               // the last ones, oldest first
+	Tries         int             `json:"tries"`                  // that have failed since it began, or was begun again
 	NextAttemptAt time.Time       `json:"nextAttemptAt,omitzero"` // zero when it has ended
 	CreatedAt     time.Time       `json:"createdAt"`
 	DeliveredAt   time.Time       `json:"deliveredAt"` // zero when it was not

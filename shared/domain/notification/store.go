@@ -40,11 +40,12 @@ type Store struct {
 	sealer seal.Sealer
 	clock  clock.Clock
 	rules  Rules
+	pepper []byte
 }
 
 // NewStore returns the Store on p.
 func NewStore(p *platform.Platform) *Store {
-	return &Store{p.Table, p.Sealer, p.Clock, RulesOf(&p.Settings)}
+	return &Store{p.Table, p.Sealer, p.Clock, RulesOf(&p.Settings), p.Settings.Pepper}
 }
 
 // RulesOf returns which addresses of chats an operator lets be reached.

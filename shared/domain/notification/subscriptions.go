@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -331,13 +330,4 @@ func (s *Store) readSubscriptions(ctx context.Context, org string, ids []string)
 		out[sub.ID] = &sub
 	}
 	return out, nil
-}
-
-// scopesOf returns the scopes of subscriptions, each once.
-func scopesOf(all []Subscription) map[event.Scope]bool {
-	out := map[event.Scope]bool{}
-	for i := range all {
-		out[all[i].Scope()] = true
-	}
-	return out
 }

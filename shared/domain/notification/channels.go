@@ -39,7 +39,7 @@ func (s *Store) ListChannels(ctx context.Context, org string) ([]Channel, error)
 func (s *Store) ReadChannel(ctx context.Context, org, channelID string) (Channel, error) {
 	row, err := s.channelRow(ctx, org, channelID)
 	if err == nil && row.Ended {
-		err = missingChannel(channelID)
+		err = MissingChannel(channelID)
 	}
 	return row.Channel, err
 }
@@ -47,13 +47,20 @@ func (s *Store) ReadChannel(ctx context.Context, org, channelID string) (Channel
 func (s *Store) channelRow(ctx context.Context, org, channelID string) (channelRow, error) {
 	row, err := table.Read[channelRow](ctx, s.table, ChannelKey(org, channelID))
 	if fault.Is(err, fault.NotFound) {
-		return row, missingChannel(channelID)
+		return row, MissingChannel(channelID)
 	}
 	return row, fault.Wrap("read channel "+channelID, err)
 }
 
-func missingChannel(channelID string) error {
+// MissingChannel is the error of a channel that does not exist.
+func MissingChannel(channelID string) error {
 	return fault.New(fault.NotFound, "notification channel %.64q does not exist", channelID)
+}
+
+// IsChannel reports whether a row, as it was found, is a channel that is not being deleted.
+func IsChannel(it table.Item) bool {
+	row, err := table.Decode[channelRow](it)
+	return err == nil && it.Data != nil && !row.Ended
 }
 
 func changedChannel(channelID string) error {

@@ -2,9 +2,9 @@ package notification
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/engine/table"
@@ -66,7 +66,7 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", next.ID)
 	steps := append([]step{{put, changed}}, legacyLists(org, next.ID, old.events(), next.events())...)
 	if old.ID == "" {
-		steps = append(steps, counted(org, "legacy", 1, MaxLegacy))
+		steps = append(steps, counted(org, "configurations", 1, MaxLegacy))
 	}
 	return next, s.transact(ctx, "write legacy notification "+next.ID, steps...)
 }
@@ -75,7 +75,7 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
 	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
 	steps := append([]step{
-		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed}, counted(org, "legacy", -1, MaxLegacy),
+		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed}, counted(org, "configurations", -1, MaxLegacy),
 	}, legacyLists(org, l.ID, l.events(), nil)...)
 	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
 }
@@ -97,5 +97,5 @@ func legacyLists(org, id string, before, after map[string]bool) []step {
 
 // fieldOfLegacy names the field as the deprecated operations have it.
 func fieldOfLegacy(err error) error {
-	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s", fmt.Sprint(fault.Message(err)))
+	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s", strings.TrimPrefix(strings.TrimPrefix(fault.Message(err), "config.webhookURL: "), "config.email: "))
 }

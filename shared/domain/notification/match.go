@@ -26,6 +26,7 @@ func NewMatcher(p *platform.Platform) *Matcher { return &Matcher{p.Table, newAud
 // item of each event type and scope. One more where users have mail of the event switched on, and for each further hundred of them; and one when
 // the grants of some are on resources.
 func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) {
+	ctx = table.WithOrg(ctx, org)
 	mailed := mailedKey(org, e.Key)
 	keys := []table.Key{mailed}
 	for _, s := range e.Scopes() {

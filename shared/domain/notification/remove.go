@@ -39,7 +39,7 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 		return fault.Wrap("delete subscriptions of "+channelID, err)
 	}
 	return s.transact(ctx, "delete channel "+channelID,
-		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)), missingChannel(channelID)},
+		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)), MissingChannel(channelID)},
 		counted(org, "subscriptions", -row.Subscriptions, MaxSubscriptions), counted(org, "channels", -1, MaxChannels))
 }
 

@@ -54,7 +54,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 		return delivery.Answer{}, err
 	}
 	if items[k].Data == nil {
-		return delivery.Answer{}, missingChannel(m.Target.ID)
+		return delivery.Answer{}, MissingChannel(m.Target.ID)
 	}
 	row, err := table.Decode[channelRow](items[k])
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	tried := m.Events[0].Key == message.Test
 	switch {
 	case row.Ended:
-		return delivery.Answer{}, missingChannel(m.Target.ID)
+		return delivery.Answer{}, MissingChannel(m.Target.ID)
 	case row.Broken() && !tried:
 		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", row.BrokenAt.UTC().Format(time.RFC3339), row.BrokenWhy)
 	case row.Type == Email:
@@ -128,7 +128,7 @@ func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.An
 func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	user, e := m.Target.ID, &m.Events[0]
 	profile, wish := identity.UserKey(user), preferenceKey(m.Org, user, e.Key)
-	notice, items, err := s.notice(table.Within(ctx, table.OrgPK(m.Org), profile.PK), &m, profile, wish)
+	notice, items, err := s.notice(table.Within(ctx, profile.PK), &m, profile, wish)
 	if err != nil {
 		return delivery.Answer{}, err
 	}

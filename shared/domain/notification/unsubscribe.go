@@ -12,7 +12,7 @@ import (
 )
 
 // UnsubscribePath is where a mail is ended by one request, without a log-in (RFC 8058); a token follows.
-const UnsubscribePath = "/notifications/unsubscribe/"
+const UnsubscribePath = "/unsubscribe/"
 
 // unsubscribeAddress returns where a user ends the mails of events of a key; none where the API's address is not known, or has no TLS.
 func (s *Store) unsubscribeAddress(base, org, user, eventKey string) string {

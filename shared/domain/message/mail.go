@@ -43,7 +43,8 @@ func subject(c *Content) string { return escaped(c.Title, longestSubject, plain)
 // inert returns the content with nothing in it that a mail program makes a link of, but for our own.
 func (c *Content) inert() Content {
 	out := *c
-	out.Summary, out.Text, out.Footer = unlinked(c.Summary), unlinked(c.Text), unlinked(c.Footer)
+	out.Summary, out.Text = unlinked(c.Summary), unlinked(c.Text)
+	out.Footer = unlinked(c.organisation) + strings.TrimPrefix(c.Footer, c.organisation)
 	out.Facts, out.Lines, out.Bars = nil, nil, nil
 	for _, f := range c.Facts {
 		out.Facts = append(out.Facts, Fact{f.Label, unlinked(f.Value)})

@@ -63,7 +63,8 @@ type Content struct {
 	Thread  string // messages of one are shown together where a chat can
 	ID      string // of the first event
 
-	unsubscribe string
+	organisation string // how the footer begins
+	unsubscribe  string
 }
 
 // How long texts are, in characters.
@@ -83,7 +84,8 @@ func Compose(n *Notice) Content {
 		c = digest(n.Events, total, c)
 	}
 	c.ID, c.Text, c.unsubscribe = e.ID, cleanLines(n.Text, longestText), n.Unsubscribe
-	c.Footer = strings.Join(nonEmpty(clean(n.Organisation, longestName), e.Key, timeOf(e.At)), " · ")
+	c.organisation = name(n.Organisation)
+	c.Footer = strings.Join(nonEmpty(c.organisation, e.Key, timeOf(e.At)), " · ")
 	if total == 1 {
 		c.Link = linkTo(n.BaseURL, e.Subject)
 	}

@@ -48,7 +48,7 @@ func teamsText(s string, more object) object {
 func teamsFact(f Fact) object {
 	label := object{"type": "TextBlock", "text": f.Label, "weight": "bolder", "wrap": true}
 	return object{"type": "ColumnSet", "spacing": "small", "columns": []any{
-		object{"type": "Column", "width": 1, "items": []any{label}},
-		object{"type": "Column", "width": 3, "items": []any{teamsText(f.Value, nil)}},
+		object{"type": "Column", "width": "130px", "items": []any{label}},
+		object{"type": "Column", "width": "stretch", "items": []any{teamsText(f.Value, nil)}},
 	}}
 }

@@ -128,3 +128,11 @@ func facts(all ...Fact) []Fact {
 	}
 	return out
 }
+
+// number writes a count; nothing of none.
+func number(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}

@@ -40,7 +40,7 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 	}
 	return s.transact(ctx, "delete channel "+channelID,
 		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)), MissingChannel(channelID)},
-		counted(org, "subscriptions", -row.Subscriptions, MaxSubscriptions), counted(org, "channels", -1, MaxChannels))
+		step{table.Update(countsKey(org), []table.Change{table.Add("channels", -1), table.Add("subscriptions", -row.Subscriptions)}), nil})
 }
 
 // endChannel takes a channel away from everybody, with its name, so that no subscription is added any more.

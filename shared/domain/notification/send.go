@@ -40,9 +40,9 @@ func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
 // sender is a function that sends.
 type sender func(context.Context, delivery.Message) (delivery.Answer, error)
 
-// Send calls it.
+// Send calls it, for the organization of the message alone.
 func (f sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
-	return f(ctx, m)
+	return f(table.WithOrg(ctx, m.Org), m)
 }
 
 // toChannel reads the channel as it is now and sends there. One that has said that it will never take anything again is not asked until it

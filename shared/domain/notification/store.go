@@ -103,6 +103,9 @@ type step struct {
 
 // transact makes the steps, all or none.
 func (s *Store) transact(ctx context.Context, op string, steps ...step) error {
+	if len(steps) == 0 {
+		return nil
+	}
 	ws := make([]table.Write, len(steps))
 	for i := range steps {
 		ws[i] = steps[i].Write

@@ -33,6 +33,7 @@ import (
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/notifications"
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
@@ -106,6 +107,7 @@ func All() []Function {
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{autoscalerpolicies.Declaration, []Group{autoscalerpolicies.Operations}, nil},
+		{notifications.Declaration, []Group{notifications.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},

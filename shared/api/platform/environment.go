@@ -49,6 +49,7 @@ func OpenLambda(d Declaration) *Platform {
 //	LAMPLIGHTER_SIGNING_KEYS      ARNs of the KMS keys of access tokens, comma list; <ARN>@<time> signs from then on
 //	LAMPLIGHTER_CUSTOM_ENDPOINTS  "true": accounts may name an endpointURL
 //	LAMPLIGHTER_PRIVATE_ADDRESSES "true": addresses that users give may be private, and http
+//	LAMPLIGHTER_CHAT_HOSTS        where chats take messages besides their vendors: chat.example.com, or .example.com for all below; comma list
 //	LAMPLIGHTER_SIMULATED         "true": accounts of provider simulated are accepted
 //	LAMPLIGHTER_PRINCIPAL         who assumes customers' roles: our account number, or an ARN
 //	LAMPLIGHTER_ROLE_TEMPLATE_URL where the template of the role that customers make in AWS is published: an object in S3
@@ -98,6 +99,7 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
+			ChatHosts:        list(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
 			Google:           google, GitHub: github, GoogleCloud: cloud, RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),

@@ -83,6 +83,7 @@ type Settings struct {
 	Simulated        bool      // accounts of provider simulated are accepted
 	CustomEndpoints  bool      // endpointURL is accepted on accounts
 	PrivateAddresses bool      // addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
+	ChatHosts        []string  // where chats take messages besides their vendors: "chat.example.com", ".example.com" for all below
 	Principal        string    // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
 	Pepper           []byte    // keys the hashes of addresses, and CodeKey
 	Epoch            time.Time // when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good

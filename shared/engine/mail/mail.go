@@ -22,7 +22,8 @@ const (
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
 	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
-	Nothing         Template = "nothing" // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	Notification    Template = "notification"     // none: Mail.Letter is the text
+	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.
@@ -30,7 +31,17 @@ type Mail struct {
 	Template Template          `json:"template"`
 	To       string            `json:"to"` // in the form of identity.NormalizeAddress
 	Data     map[string]string `json:"data"`
+	// Letter is the text of a mail that no template writes.
+	Letter *Letter `json:"letter,omitempty"`
 	// Org is the organization that the mail is sent for; none when it is about its recipient. The queue of one organization
 	// does not stand before that of another.
 	Org string `json:"-"`
+}
+
+// Letter is a mail as it was written: in plain text and in HTML, with nothing in it that a name of somebody's opened.
+type Letter struct {
+	Subject     string `json:"subject"`
+	Text        string `json:"text"`
+	HTML        string `json:"html"`
+	Unsubscribe string `json:"unsubscribe,omitempty"` // an https address at which one POST ends mails as this one (RFC 8058)
 }

@@ -1,9 +1,12 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"embed"
+	"fmt"
 	"mime"
+	"mime/quotedprintable"
 	"strings"
 	"text/template"
 	"time"
@@ -11,13 +14,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Message is a mail as it is sent: plain text.
+// Message is a mail as it is sent: plain text, and the same in HTML where there is any.
 type Message struct {
-	ID      string // of its event: a mail that is sent twice has the same
-	To      string
-	Subject string
-	Text    string
-	Date    time.Time
+	ID          string // of its event: a mail that is sent twice has the same
+	To          string
+	Subject     string
+	Text        string
+	HTML        string
+	Unsubscribe string // see Letter
+	Date        time.Time
 }
 
 // Sender hands messages to whoever delivers them. An error of kind fault.Invalid is for good: this message will never be
@@ -38,6 +43,9 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 	if err := checkAddress(m.To); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
 	}
+	if l := m.Letter; m.Template == Notification && l != nil {
+		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML, Unsubscribe: l.Unsubscribe, Date: at}, nil
+	}
 	var b strings.Builder
 	if err := texts.ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
@@ -51,20 +59,52 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // FormatRFC5322 returns the message as RFC 5322 writes it. from is the address of the sender.
 func (m Message) FormatRFC5322(from string) []byte {
-	var b strings.Builder
-	for _, h := range [][2]string{
-		{"From", "Lamplighter <" + oneLine(from) + ">"},
-		{"To", "<" + oneLine(m.To) + ">"},
-		{"Subject", mime.QEncoding.Encode("utf-8", oneLine(m.Subject))},
-		{"Date", m.Date.Format(time.RFC1123Z)},
-		{"Message-ID", "<" + m.ID + "@lamplighter>"},
-		{"Auto-Submitted", "auto-generated"},
-		{"MIME-Version", "1.0"},
-		{"Content-Type", "text/plain; charset=utf-8"},
-		{"Content-Transfer-Encoding", "8bit"},
-	} {
-		b.WriteString(h[0] + ": " + h[1] + "\r\n")
+	var b bytes.Buffer
+	header := func(name, value string) { b.WriteString(name + ": " + value + "\r\n") }
+	header("From", "Lamplighter <"+oneLine(from)+">")
+	header("To", "<"+oneLine(m.To)+">")
+	header("Subject", mime.QEncoding.Encode("utf-8", oneLine(m.Subject)))
+	header("Date", m.Date.Format(time.RFC1123Z))
+	header("Message-ID", "<"+m.ID+"@lamplighter>")
+	header("Auto-Submitted", "auto-generated")
+	for _, h := range m.UnsubscribeHeaders() {
+		header(h[0], h[1])
 	}
+	header("MIME-Version", "1.0")
+	if m.HTML != "" {
+		m.writeParts(&b)
+		return b.Bytes()
+	}
+	header("Content-Type", plainType)
+	header("Content-Transfer-Encoding", "8bit")
 	b.WriteString("\r\n" + strings.ReplaceAll(m.Text, "\n", "\r\n"))
-	return []byte(b.String())
+	return b.Bytes()
+}
+
+const (
+	plainType = "text/plain; charset=utf-8"
+	htmlType  = "text/html; charset=utf-8"
+)
+
+// UnsubscribeHeaders returns the headers by which a mail program offers to end such mails, names and values (RFC 8058); none of a mail that
+// nobody has asked for.
+func (m Message) UnsubscribeHeaders() [][2]string {
+	if m.Unsubscribe == "" {
+		return nil
+	}
+	return [][2]string{{"List-Unsubscribe", "<" + oneLine(m.Unsubscribe) + ">"}, {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
+}
+
+// writeParts writes both forms of the text; a mail program shows the last that it can. The boundary is of the id alone, so that a message is
+// the same each time, and stands in no line of quoted-printable text: it has a "=" that is no escape.
+func (m Message) writeParts(b *bytes.Buffer) {
+	boundary := "=_" + m.ID
+	fmt.Fprintf(b, "Content-Type: multipart/alternative; boundary=%q\r\n", boundary)
+	for _, part := range [][2]string{{plainType, m.Text}, {htmlType, m.HTML}} {
+		fmt.Fprintf(b, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", boundary, part[0])
+		w := quotedprintable.NewWriter(b)
+		_, _ = w.Write([]byte(part[1])) // a buffer never fails
+		_ = w.Close()
+	}
+	fmt.Fprintf(b, "\r\n--%s--\r\n", boundary)
 }

@@ -64,11 +64,22 @@ type Queued struct {
 // QueueMail makes the write that queues m; put it into the transaction of what causes the mail, whose ctx must be allowed
 // the Prefix.
 func QueueMail(ctx context.Context, s seal.Sealer, at time.Time, m Mail) (table.Write, error) {
+	return queue(ctx, s, at, id.New("mail", at), m)
+}
+
+// QueueOnce is QueueMail for a mail that its name tells from all others: whoever queues it again, while it waits, finds it queued, and the
+// condition of the write does not hold. Mails of one name must have one at.
+func QueueOnce(ctx context.Context, s seal.Sealer, at time.Time, name string, m Mail) (table.Write, error) {
+	w, err := queue(ctx, s, at, id.Derived("mail", at, name), m)
+	w.If = []table.Cond{table.Absent()}
+	return w, err
+}
+
+func queue(ctx context.Context, s seal.Sealer, at time.Time, event string, m Mail) (table.Write, error) { //nolint:revive // of what QueueMail has
 	plain, err := json.Marshal(m)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("encode mail %s: %w", m.Template, err)
 	}
-	event := id.New("mail", at)
 	sealed, err := s.Seal(ctx, place(event), plain)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("queue mail %s: %w", m.Template, err)

@@ -132,7 +132,13 @@ func (s *Sender) letter(m mail.Message) (*gomail.Msg, error) {
 	out.SetDateWithValue(m.Date)
 	out.SetMessageIDWithValue(m.ID + "@lamplighter")
 	out.SetGenHeader("Auto-Submitted", "auto-generated")
+	for _, h := range m.UnsubscribeHeaders() {
+		out.SetGenHeader(gomail.Header(h[0]), h[1])
+	}
 	out.SetBodyString(gomail.TypeTextPlain, m.Text)
+	if m.HTML != "" {
+		out.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	}
 	return out, err
 }
 

@@ -1,0 +1,132 @@
+package notifications
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
+)
+
+// NewSubscriptions is the body of POST /notifications/subscriptions/bulk.
+type NewSubscriptions struct {
+	Subscriptions []NewSubscription `json:"subscriptions" minItems:"1" maxItems:"500"`
+}
+
+// UpsertedSubscriptions is what a bulk did.
+type UpsertedSubscriptions struct {
+	Created int `json:"created" doc:"How many subscriptions are new"`
+	Updated int `json:"updated" doc:"How many were there"`
+}
+
+func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewSubscriptions }) (UpsertedSubscriptions, error) {
+	now := s.p.Clock.Now()
+	all := make([]notification.Subscription, len(in.Body.Subscriptions))
+	for i, n := range in.Body.Subscriptions {
+		all[i] = n.subscription(now)
+	}
+	if err := s.check(ctx, many, all...); err != nil {
+		return UpsertedSubscriptions{}, err
+	}
+	done, err := s.store.UpsertSubscriptions(ctx, callerOrg(ctx), all)
+	audit.NoteChange(ctx, audit.Change{After: UpsertedSubscriptions(done)})
+	return UpsertedSubscriptions(done), err
+}
+
+// How an error says which of the subscriptions of a request it means.
+func one(int) string    { return "" }
+func many(n int) string { return fmt.Sprintf("subscriptions[%d].", n) }
+
+// check refuses subscriptions of which one cannot be: by itself, for its channel or its scope does not exist, or for the caller may not see that.
+// Two round trips, one more for each further hundred of channels and scopes, and one where the caller's grants are narrow.
+func (s *service) check(ctx context.Context, which func(int) string, all ...notification.Subscription) error {
+	for i := range all {
+		if err := all[i].Check(); err != nil {
+			return fault.New(fault.Invalid, "%s%s", which(i), fault.Message(err))
+		}
+	}
+	sees, err := s.sight(ctx, writing)
+	if err != nil {
+		return err
+	}
+	there, err := s.existing(ctx, all)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		sub := &all[i]
+		switch {
+		case !there.channels[sub.ChannelID]:
+			return fault.New(fault.Invalid, "%schannelID: %.64q: there is no such channel; send the id of one that exists", which(i), sub.ChannelID)
+		case sub.ScopeType == event.ScopeOrg && !sees(sub):
+			return fault.New(fault.Denied, "your grants are on teams or resources: subscribe to these, and not to the whole organization")
+		case !there.scopes[sub.Scope()] || !sees(sub):
+			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists", which(i), sub.ScopeID, sub.ScopeType)
+		}
+	}
+	return nil
+}
+
+// existing is what is there of what subscriptions name.
+type existing struct {
+	channels map[string]bool
+	scopes   map[event.Scope]bool
+}
+
+func (s *service) existing(ctx context.Context, all []notification.Subscription) (existing, error) {
+	org := callerOrg(ctx)
+	out := existing{map[string]bool{}, map[event.Scope]bool{{Type: event.ScopeOrg}: true}}
+	var keys []table.Key
+	var uids []string
+	for i := range all {
+		sub := &all[i]
+		if id.IsValid("chn", sub.ChannelID) {
+			keys = append(keys, notification.ChannelKey(org, sub.ChannelID))
+		}
+		if k, ok := scopeKey(org, sub.Scope()); ok {
+			keys = append(keys, k)
+		}
+		if sub.ScopeType == event.ScopeResource {
+			uids = append(uids, sub.ScopeID)
+		}
+	}
+	items, err := s.p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return out, fault.Wrap("find what is subscribed to", err)
+	}
+	for i := range all {
+		sub := &all[i]
+		out.channels[sub.ChannelID] = notification.IsChannel(items[notification.ChannelKey(org, sub.ChannelID)])
+		if k, ok := scopeKey(org, sub.Scope()); ok {
+			out.scopes[sub.Scope()] = items[k].Data != nil
+		}
+	}
+	if len(uids) == 0 {
+		return out, nil
+	}
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerFrom(ctx).Org, uids, inventory.SeeEverything())
+	for i := range found {
+		out.scopes[event.Scope{Type: event.ScopeResource, ID: found[i].UID}] = true
+	}
+	return out, err
+}
+
+// scopeKey returns where it is stored what a scope is; false of one that has no row, or cannot have one.
+func scopeKey(org string, of event.Scope) (table.Key, bool) {
+	switch of.Type {
+	case event.ScopeAccount:
+		return inventory.AccountKey(org, of.ID), id.IsValid("ca", of.ID)
+	case event.ScopeGroup:
+		return inventory.GroupKey(org, of.ID), id.IsValid("grp", of.ID)
+	case event.ScopeTeam:
+		return teams.Key(org, of.ID), id.IsValid("team", of.ID)
+	}
+	return table.Key{}, false
+}

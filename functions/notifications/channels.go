@@ -1,0 +1,166 @@
+package notifications
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// ChannelConfig is where a channel leads.
+type ChannelConfig struct {
+	WebhookURL *string `json:"webhookURL" doc:"Of slack, teams and gchat: the address of the incoming webhook; null of email"`
+	Email      *string `json:"email" doc:"Of email: the address; null of the others"`
+}
+
+// Channel is a channel as clients see it.
+type Channel struct {
+	ID         string            `json:"id" example:"chn_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Type       notification.Type `json:"type" enum:"slack,teams,gchat,email"`
+	Name       string            `json:"name"`
+	Config     ChannelConfig     `json:"config"`
+	Status     string            `json:"status" enum:"ok,broken" doc:"broken: the receiver has said that the address takes nothing any more, and nothing is sent until config changes or a test succeeds"`
+	StatusText string            `json:"statusText" doc:"Why it is broken"`
+	CreatedAt  time.Time         `json:"createdAt"`
+	UpdatedAt  time.Time         `json:"updatedAt"`
+}
+
+// newChannel shows a channel with an address: as it is, or masked.
+func newChannel(c *notification.Channel, webhookURL string) Channel {
+	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: "ok", CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	if c.Broken() {
+		out.Status, out.StatusText = "broken", c.BrokenWhy
+	}
+	if c.Type == notification.Email {
+		out.Config.Email = &c.Email
+		return out
+	}
+	out.Config.WebhookURL = &webhookURL
+	return out
+}
+
+// NewChannelConfig is where a channel is to lead.
+type NewChannelConfig struct {
+	WebhookURL string `json:"webhookURL,omitempty" maxLength:"2048"`
+	Email      string `json:"email,omitempty" maxLength:"1024"`
+}
+
+func (c NewChannelConfig) address() notification.Address {
+	return notification.Address{WebhookURL: c.WebhookURL, Email: c.Email}
+}
+
+// NewChannel is the body of POST /notifications/channels.
+type NewChannel struct {
+	Type   notification.Type `json:"type" enum:"slack,teams,gchat,email"`
+	Name   string            `json:"name" minLength:"1" maxLength:"128"`
+	Config NewChannelConfig  `json:"config"`
+}
+
+// ChangedChannel is the body of PUT /notifications/channels/{channelID}.
+type ChangedChannel struct {
+	Name   rest.Patch[string]           `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Config rest.Patch[NewChannelConfig] `json:"config,omitzero"`
+}
+
+// ChannelInput names the channel of a request.
+type ChannelInput struct {
+	ChannelID string `path:"channelID" maxLength:"64"`
+}
+
+type updateChannelInput struct {
+	ChannelInput
+	Body ChangedChannel
+}
+
+func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, error) {
+	all, err := s.store.ListChannels(ctx, callerOrg(ctx))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Channel, len(all))
+	for i := range all {
+		out[i] = newChannel(&all[i], all[i].Masked)
+	}
+	if !identity.Allows(identity.CallerFrom(ctx), writing) {
+		return out, nil
+	}
+	open, err := s.store.Addresses(ctx, callerOrg(ctx), all...)
+	for i := range open {
+		out[i] = newChannel(&all[i], open[i].WebhookURL)
+	}
+	return out, err
+}
+
+// shown shows a channel to who may write it.
+func (s *service) shown(ctx context.Context, c *notification.Channel) (Channel, error) {
+	open, err := s.store.Addresses(ctx, callerOrg(ctx), *c)
+	if err != nil {
+		return Channel{}, err
+	}
+	return newChannel(c, open[0].WebhookURL), nil
+}
+
+func (s *service) createChannel(ctx context.Context, in *struct{ Body NewChannel }) (Channel, error) {
+	now := s.p.Clock.Now()
+	c := notification.Channel{ID: id.New("chn", now), Type: in.Body.Type, CreatedAt: now, UpdatedAt: now}
+	var err error
+	if c.Name, err = notification.CleanName(in.Body.Name); err != nil {
+		return Channel{}, err
+	}
+	if err = s.store.Point(ctx, callerOrg(ctx), &c, in.Body.Config.address()); err != nil {
+		return Channel{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: c.ID, After: newChannel(&c, c.Masked)})
+	if c, err = s.store.CreateChannel(ctx, callerOrg(ctx), c); err != nil {
+		return Channel{}, err
+	}
+	return s.shown(ctx, &c)
+}
+
+func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Channel, error) {
+	old, err := s.channel(ctx, in.ChannelID)
+	if err != nil {
+		return Channel{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newChannel(&old, old.Masked)})
+	next := old
+	if next.UpdatedAt = s.p.Clock.Now(); in.Body.Name.Sent {
+		if next.Name, err = notification.CleanName(in.Body.Name.Value); err != nil {
+			return Channel{}, err
+		}
+	}
+	if in.Body.Config.Null {
+		return Channel{}, fault.New(fault.Invalid, "config: it cannot be null; leave it out to keep it")
+	}
+	if in.Body.Config.Sent {
+		if err = s.store.Point(ctx, callerOrg(ctx), &next, in.Body.Config.Value.address()); err != nil {
+			return Channel{}, err
+		}
+	}
+	audit.NoteChange(ctx, audit.Change{After: newChannel(&next, next.Masked)})
+	if next, err = s.store.UpdateChannel(ctx, callerOrg(ctx), old, next); err != nil {
+		return Channel{}, err
+	}
+	return s.shown(ctx, &next)
+}
+
+// channel reads a channel; what cannot be an id needs no look.
+func (s *service) channel(ctx context.Context, channelID string) (notification.Channel, error) {
+	if !id.IsValid("chn", channelID) {
+		return notification.Channel{}, notification.MissingChannel(channelID)
+	}
+	return s.store.ReadChannel(ctx, callerOrg(ctx), channelID)
+}
+
+func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Deleted, error) {
+	if !id.IsValid("chn", in.ChannelID) {
+		return rest.Deleted{}, notification.MissingChannel(in.ChannelID)
+	}
+	audit.NoteChange(ctx, audit.Change{Target: in.ChannelID})
+	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, callerOrg(ctx), in.ChannelID)
+}

@@ -1,0 +1,613 @@
+package notifications
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
+)
+
+var (
+	ada = apitest.Caller(apitest.Org, "ada", "owner")
+	vic = apitest.Caller(apitest.Org, "vic", "viewer")
+	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
+)
+
+// fixture is an organization with two instances, of which i-0 is a team's and in a group, and a chat.
+type fixture struct {
+	*apitest.Fixture
+	chat                 *chat
+	team, group, account string
+	ids                  []string
+}
+
+// chat is a server that takes messages as Slack does, unless it is told to answer otherwise.
+type chat struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []string
+	status int
+	said   string
+}
+
+func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, _ := io.ReadAll(r.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bodies = append(c.bodies, string(b))
+	w.WriteHeader(c.status)
+	io.WriteString(w, c.said)
+}
+
+func (c *chat) answer(status int, said string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status, c.said = status, said
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{Fixture: apitest.New(t, Operations), chat: &chat{status: http.StatusOK, said: "ok"}}
+	f.chat.Server = httptest.NewServer(f.chat)
+	t.Cleanup(f.chat.Close)
+	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(2)...)
+	f.account = id.New("ca", f.Clock.Now())
+	inventorytest.Connect(f.Fixture, apitest.Org, f.account)
+	f.team = inventorytest.Team(f.Fixture, apitest.Org, "Shop", f.ids[0])
+	f.group = id.New("grp", f.Clock.Now())
+	_, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org, inventory.Group{ID: f.group, Name: "First"},
+		[]inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}})
+	f.Must(err)
+	return f
+}
+
+// channel makes a channel of Slack that leads to the chat.
+func (f *fixture) channel(name string) Channel {
+	f.Helper()
+	return apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", map[string]any{
+		"type": "slack", "name": name, "config": map[string]string{"webhookURL": f.chat.URL + "/services/T000/B000/secret-of-" + strings.ReplaceAll(name, " ", "-")},
+	}))
+}
+
+func (f *fixture) subscribe(channelID, eventType, scopeType, scopeID string) Subscription {
+	f.Helper()
+	return apitest.Data[Subscription](f.Call(ada, "POST /notifications/subscriptions", item(channelID, eventType, scopeType, scopeID)))
+}
+
+func item(channelID, eventType, scopeType, scopeID string) map[string]any {
+	return map[string]any{"channelID": channelID, "eventType": eventType, "scopeType": scopeType, "scopeID": scopeID}
+}
+
+// told returns who is told of an event of a key that belongs to scopes.
+func (f *fixture) told(key string, within ...event.Scope) string {
+	f.Helper()
+	e := event.Event{ID: "event_1", Key: key, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(), Within: within}
+	got, err := notification.NewMatcher(f.Platform).Match(f.In(apitest.Org), apitest.Org, e)
+	f.Must(err)
+	var out []string
+	for _, t := range got {
+		out = append(out, string(t.Kind)+" "+t.ID)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestChannels_FromCreationToEnd(t *testing.T) {
+	f := newFixture(t)
+	made := f.channel("Ops")
+	if !id.IsValid("chn", made.ID) || made.Type != "slack" || made.Status != "ok" || !strings.HasSuffix(*made.Config.WebhookURL, "secret-of-Ops") || made.Config.Email != nil {
+		t.Errorf("%+v", made)
+	}
+	path := "/notifications/channels/" + made.ID
+	f.Equal("listed", apitest.JSON(apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels").AtMost(1))), apitest.JSON([]Channel{made}))
+	f.Call(ada, "POST /notifications/channels", map[string]any{"type": "email", "name": "OPS", "config": map[string]string{"email": "a@example.com"}}).Want(http.StatusConflict, "OPS")
+	f.Clock.Advance(time.Second)
+	got := apitest.Data[Channel](f.Call(ada, "PUT "+path, `{"name":"Operations"}`))
+	if got.Name != "Operations" || *got.Config.WebhookURL != *made.Config.WebhookURL || !got.UpdatedAt.After(made.UpdatedAt) {
+		t.Errorf("%+v", got)
+	}
+	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
+	got = apitest.Data[Channel](f.Call(ada, "PUT "+path, map[string]any{"config": map[string]string{"webhookURL": f.chat.URL + "/another/one/of/them"}}))
+	if got.Name != "Operations" || *got.Config.WebhookURL != f.chat.URL+"/another/one/of/them" {
+		t.Errorf("%+v", got)
+	}
+	f.channel("Ops") // the name is free
+	for _, request := range []string{"PUT " + path + ` {"name":"x"}`, "DELETE " + path, "POST " + path + "/test"} {
+		f.Call(eve, request).Want(http.StatusNotFound, made.ID)
+	}
+	f.Equal("of another organization", len(apitest.Data[[]Channel](f.Call(eve, "GET /notifications/channels"))), 0)
+	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
+	f.Call(ada, "DELETE "+path).Want(http.StatusNotFound, made.ID)
+	f.Equal("left", len(apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))), 1)
+}
+
+func TestChannels_AnAddressIsSealedAndMasked(t *testing.T) {
+	f := newFixture(t)
+	f.channel("Ops")
+	f.Call(ada, "POST /notifications", map[string]any{"channel": "teams", "webhookURL": f.chat.URL + "/services/secret-of-before", "notifyOnStart": true})
+	for _, path := range []string{"/notifications/channels", "/notifications"} {
+		if got := f.Call(vic, "GET "+path).Want(http.StatusOK, strings.TrimPrefix(f.chat.URL, "http://")); strings.Contains(got.Body, "secret") {
+			t.Errorf("a viewer sees the address: %s", got.Body)
+		}
+	}
+	for _, pk := range []string{"CHANNEL", "NOTIFYLEGACY"} {
+		for _, row := range apitest.Rows[map[string]any](f.Fixture, table.OrgPK(apitest.Org)+pk) {
+			if strings.Contains(fmt.Sprint(row), "secret-of") {
+				t.Errorf("stored readable: %v", row)
+			}
+		}
+	}
+	for _, row := range f.Audited(apitest.Org) {
+		if strings.Contains(apitest.JSON(row), "secret-of") {
+			t.Errorf("on record: %s", apitest.JSON(row))
+		}
+	}
+}
+
+func TestChannels_BadInputIsRefusedByFieldAndValue(t *testing.T) {
+	f := newFixture(t)
+	const slack = `"config":{"webhookURL":"https://hooks.slack.com/services/T/B/x"}`
+	for _, c := range []struct{ body, field, value string }{
+		{`{"type":"pager","name":"x",` + slack + `}`, "type", "slack"},
+		{`{"type":"slack","name":" ",` + slack + `}`, "name", ""},
+		{`{"type":"slack","name":"` + strings.Repeat("n", 129) + `",` + slack + `}`, "name", "128"},
+		{`{"type":"slack",` + slack + `}`, "name", ""},
+		{`{"type":"slack","name":"x"}`, "config", ""},
+		{`{"type":"slack","name":"x","config":{}}`, "config.webhookURL", "missing"},
+		{`{"type":"slack","name":"x","config":{"email":"a@example.com"}}`, "config.email", "slack"},
+		{`{"type":"email","name":"x","config":{"webhookURL":"https://hooks.slack.com/x"}}`, "config.webhookURL", "email"},
+		{`{"type":"email","name":"x","config":{"email":"nobody"}}`, "config.email", "name@example.com"},
+		{`{"type":"email","name":"x","config":{"email":"a@example.com\r\nBcc: b@example.com"}}`, "config.email", "name@example.com"},
+		{`{"type":"teams","name":"x",` + slack + `}`, "config.webhookURL", "hooks.slack.com"},
+		{`{"type":"gchat","name":"x","config":{"webhookURL":"https://chat.googleapis.com.evil.example/x"}}`, "config.webhookURL", "evil.example"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://xhooks.slack.com/x"}}`, "config.webhookURL", "xhooks.slack.com"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"http://hooks.slack.com/x"}}`, "config.webhookURL", "https"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com/…abcd"}}`, "config.webhookURL", "characters"},
+	} {
+		f.Call(ada, "POST /notifications/channels", c.body).Want(http.StatusBadRequest, c.field, c.value)
+	}
+	made := f.channel("Ops")
+	for _, body := range []string{`{"config":null}`, `{"name":null}`, `{"config":{"email":"a@example.com"}}`, `{"config":{}}`} {
+		f.Call(ada, "PUT /notifications/channels/"+made.ID, body).Want(http.StatusBadRequest)
+	}
+	f.Call(vic, "POST /notifications/channels", `{"type":"slack","name":"x",`+slack+`}`).Want(http.StatusForbidden)
+	f.Call(ada, "PUT /notifications/channels/nonsense", `{"name":"x"}`).Want(http.StatusNotFound, "nonsense")
+	f.Call(ada, "DELETE /notifications/channels/nonsense").Want(http.StatusNotFound, "nonsense")
+}
+
+func TestChannels_TheAddressesOfTheVendorsAreTaken(t *testing.T) {
+	f := newFixture(t)
+	f.Settings.PrivateAddresses, f.Settings.ChatHosts = false, []string{"chat.example.com", ".chats.example.com"}
+	f.Mount(Operations)
+	for address, of := range map[string]string{
+		"https://hooks.slack.com/services/T/B/x": "slack", "https://hooks.slack-gov.com/services/T/B/x": "slack",
+		"https://prod-1.westeurope.logic.azure.com/workflows/x?sig=y": "teams", "https://x.environment.api.powerplatform.com/y": "teams", "https://x.webhook.office.com/y": "teams",
+		"https://chat.googleapis.com/v1/spaces/x/messages?key=k&token=t": "gchat", "https://chat.example.com/hooks/x": "slack", "https://a.chats.example.com/hooks/x": "gchat",
+	} {
+		f.Call(ada, "POST /notifications/channels", map[string]any{"type": of, "name": address, "config": map[string]string{"webhookURL": address}}).Want(http.StatusOK)
+	}
+	f.Call(ada, "POST /notifications/channels", map[string]any{"type": "slack", "name": "l", "config": map[string]string{"webhookURL": f.chat.URL}}).Want(http.StatusBadRequest, "config.webhookURL")
+}
+
+func TestSubscriptions_FromCreationToEnd(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	made := f.subscribe(c.ID, "resource.started", "team", f.team)
+	if !id.IsValid("sub", made.ID) || !made.Enabled || made.ScopeID != f.team || made.ChannelID != c.ID {
+		t.Errorf("%+v", made)
+	}
+	team := event.Scope{Type: event.ScopeTeam, ID: f.team}
+	f.Equal("told", f.told("resource.started", team), "channel "+c.ID)
+	f.Equal("told of what is no team's", f.told("resource.started"), "")
+	f.Equal("told of another key", f.told("resource.stopped", team), "")
+	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict, c.ID)
+
+	path := "/notifications/subscriptions/" + made.ID
+	f.Clock.Advance(time.Second)
+	got := apitest.Data[Subscription](f.Call(ada, "PUT "+path, `{"enabled":false}`))
+	if got.Enabled || got.EventType != made.EventType || !got.UpdatedAt.After(made.UpdatedAt) || !got.CreatedAt.Equal(made.CreatedAt) {
+		t.Errorf("%+v", got)
+	}
+	f.Equal("told when it is off", f.told("resource.started", team), "")
+	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict)
+	f.Call(ada, "PUT "+path, `{"enabled":true,"eventType":"resource.stopped","scopeType":"org","scopeID":null}`).Want(http.StatusOK, "resource.stopped")
+	f.Equal("told of what it was for", f.told("resource.started", team), "")
+	f.Equal("told of what it is for", f.told("resource.stopped"), "channel "+c.ID)
+	other := f.subscribe(c.ID, "resource.started", "team", f.team) // is free again
+	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID, `{"eventType":"resource.stopped","scopeType":"org","scopeID":""}`).Want(http.StatusConflict)
+	second := f.channel("Second")
+	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID, map[string]string{"channelID": second.ID}).Want(http.StatusOK, second.ID)
+	f.Equal("told when it has moved", f.told("resource.started", team), "channel "+second.ID)
+
+	for _, request := range []string{"PUT " + path + ` {"enabled":true}`, "DELETE " + path} {
+		f.Call(eve, request).Want(http.StatusNotFound, made.ID)
+	}
+	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
+	f.Call(ada, "DELETE "+path).Want(http.StatusNotFound, made.ID)
+	f.Equal("told when it is gone", f.told("resource.stopped"), "")
+	f.Equal("listed", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions").AtMost(1))), 1)
+}
+
+func TestSubscriptions_EachScopeMatchesItsEvents(t *testing.T) {
+	f := newFixture(t)
+	scopes := []event.Scope{{Type: "org"}, {Type: "cloud_account", ID: f.account}, {Type: "resource_group", ID: f.group}, {Type: "resource", ID: "i-0"}, {Type: "team", ID: f.team}}
+	var channels []string
+	for i, s := range scopes {
+		c := f.channel(fmt.Sprint("of ", s.Type))
+		f.subscribe(c.ID, "resource.failed", s.Type, s.ID)
+		channels = append(channels, "channel "+c.ID)
+		_ = i
+	}
+	all := slices.Sorted(slices.Values(channels))
+	f.Equal("of everything", f.told("resource.failed", scopes...), strings.Join(all, ", "))
+	f.Equal("of the resource alone", f.told("resource.failed"), strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
+	f.Equal("of another account", f.told("resource.failed", event.Scope{Type: "cloud_account", ID: "ca_x"}), strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
+	one := f.channel("all at once")
+	for _, s := range scopes {
+		f.subscribe(one.ID, "resource.stopped", s.Type, s.ID)
+	}
+	f.Equal("once however many match", f.told("resource.stopped", scopes...), "channel "+one.ID)
+}
+
+func TestSubscriptions_BadInputIsRefusedByFieldAndValue(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	const nowhere = "01k6v0e4y0c2b7m9q8r5t3w1xz"
+	for _, tt := range []struct {
+		channel, key, scope, id string
+		want                    []string
+	}{
+		{"chn_" + nowhere, "resource.started", "org", "", []string{"channelID", nowhere}},
+		{"nonsense", "resource.started", "org", "", []string{"channelID", "nonsense"}},
+		{c.ID, "resource.paused", "org", "", []string{"eventType", "resource.paused", "event-types"}},
+		{c.ID, "resource.started", "planet", "", []string{"scopeType", "cloud_account"}},
+		{c.ID, "resource.started", "tag", "a=b", []string{"scopeType"}},
+		{c.ID, "resource.started", "org", "x", []string{"scopeID", "x"}},
+		{c.ID, "resource.started", "team", "", []string{"scopeID", "team"}},
+		{c.ID, "resource.started", "team", "team_" + nowhere, []string{"scopeID", nowhere, "team"}},
+		{c.ID, "resource.started", "resource_group", "grp_" + nowhere, []string{"scopeID", nowhere}},
+		{c.ID, "resource.started", "cloud_account", "ca_" + nowhere, []string{"scopeID", nowhere}},
+		{c.ID, "resource.started", "cloud_account", f.team, []string{"scopeID", f.team}},
+		{c.ID, "resource.started", "resource", "i-77", []string{"scopeID", "i-77"}},
+	} {
+		body := item(tt.channel, tt.key, tt.scope, tt.id)
+		f.Call(ada, "POST /notifications/subscriptions", body).Want(http.StatusBadRequest, tt.want...)
+		good := item(c.ID, "resource.started", "org", "")
+		got := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": []any{good, body}}).Want(http.StatusBadRequest, tt.want...)
+		if !strings.Contains(got.Body, "subscriptions[1].") {
+			t.Errorf("it does not say which: %s", got.Body)
+		}
+	}
+	f.Equal("none was made", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))), 0)
+	// what another organization has does not exist
+	theirs := apitest.Data[Channel](f.Call(eve, "POST /notifications/channels", map[string]any{"type": "email", "name": "x", "config": map[string]string{"email": "a@example.com"}}))
+	f.Call(ada, "POST /notifications/subscriptions", item(theirs.ID, "resource.started", "org", "")).Want(http.StatusBadRequest, theirs.ID)
+	f.Call(eve, "POST /notifications/subscriptions", item(theirs.ID, "resource.started", "team", f.team)).Want(http.StatusBadRequest, f.team)
+	made := f.subscribe(c.ID, "resource.started", "org", "")
+	for _, body := range []string{`{"enabled":null}`, `{"scopeType":"team"}`, `{"eventType":"x"}`, `{"channelID":"x"}`, `{"scopeID":"x"}`} {
+		f.Call(ada, "PUT /notifications/subscriptions/"+made.ID, body).Want(http.StatusBadRequest)
+	}
+	f.Call(vic, "POST /notifications/subscriptions", item(c.ID, "resource.started", "org", "")).Want(http.StatusForbidden)
+}
+
+func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	old := f.subscribe(c.ID, "resource.started", "org", "")
+	f.Clock.Advance(time.Second)
+	off := item(c.ID, "resource.started", "org", "")
+	off["enabled"] = false
+	twice, last := item(c.ID, "resource.stopped", "team", f.team), item(c.ID, "resource.stopped", "team", f.team)
+	last["enabled"] = false
+	all := []any{off, twice, item(c.ID, "resource.failed", "resource", "i-1"), last}
+	got := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all})
+	f.Equal("done", apitest.Data[UpsertedSubscriptions](got), UpsertedSubscriptions{Created: 2, Updated: 1})
+	rows := map[string]Subscription{}
+	for _, s := range apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions")) {
+		rows[s.EventType] = s
+	}
+	if len(rows) != 3 || rows["resource.started"].ID != old.ID || rows["resource.started"].Enabled || rows["resource.stopped"].Enabled || !rows["resource.failed"].Enabled {
+		t.Errorf("%+v", rows)
+	}
+	f.Equal("again", apitest.Data[UpsertedSubscriptions](f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all})), UpsertedSubscriptions{Updated: 3})
+	f.Call(ada, "POST /notifications/subscriptions/bulk", `{"subscriptions":[]}`).Want(http.StatusBadRequest, "subscriptions")
+	f.Call(ada, "POST /notifications/subscriptions/bulk", `{}`).Want(http.StatusBadRequest, "subscriptions")
+}
+
+// every returns n subscriptions of a channel, each of another key or scope.
+func (f *fixture) every(channelID string, n int) []any {
+	f.Helper()
+	var out []any
+	inventorytest.DiscoverIn(f.Fixture, inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: "aws-ec2"}, apitest.Org, inventorytest.Instances((n+len(event.Types)-1)/len(event.Types))...)
+	for i := range n {
+		out = append(out, item(channelID, event.Types[i%len(event.Types)].Key, "resource", fmt.Sprint("i-", i/len(event.Types))))
+	}
+	return out
+}
+
+func TestBulk_TakesFiveHundredAndNoMore(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	all := f.every(c.ID, 501)
+	f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all}).Want(http.StatusBadRequest, "500")
+	got := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all[:500]}).AtMost(40)
+	f.Equal("done", apitest.Data[UpsertedSubscriptions](got).Created, 500)
+	f.Equal("a page", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions?limit=200&page=3"))), 100)
+	f.Equal("all", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))), 500)
+	f.Equal("of a key", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions?event_type=budget.warning&limit=10&page=2"))), 10)
+}
+
+// dying is a store that fails from some transaction on, as if the process had died.
+type dying struct {
+	table.Store
+	left int64
+}
+
+func (d *dying) Transact(ctx context.Context, ws ...table.Write) error {
+	if atomic.AddInt64(&d.left, -1) < 0 {
+		return table.ErrDown
+	}
+	return d.Store.Transact(ctx, ws...)
+}
+
+func TestChannels_ADeletionTakesAllSubscriptionsAndIsResumed(t *testing.T) {
+	f := newFixture(t)
+	gone, stays := f.channel("Gone"), f.channel("Stays")
+	all := f.every(gone.ID, 450)
+	f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all}).Want(http.StatusOK)
+	left := f.subscribe(stays.ID, "resource.started", "resource", "i-0")
+	whole := f.Table
+	f.Table = &dying{Store: whole, left: 4}
+	f.Mount(Operations)
+	f.Call(ada, "DELETE /notifications/channels/"+gone.ID).Want(http.StatusInternalServerError)
+	f.Table = whole
+	f.Mount(Operations)
+	if got := f.Call(ada, "GET /notifications/channels").Want(http.StatusOK); strings.Contains(got.Body, gone.ID) {
+		t.Errorf("it is listed: %s", got.Body)
+	}
+	f.Call(ada, "PUT /notifications/channels/"+gone.ID, `{"name":"x"}`).Want(http.StatusNotFound)
+	f.Call(ada, "POST /notifications/subscriptions", item(gone.ID, "budget.warning", "org", "")).Want(http.StatusBadRequest, gone.ID)
+	f.Call(ada, "DELETE /notifications/channels/"+gone.ID).Want(http.StatusOK)
+	got := apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))
+	if len(got) != 1 || got[0].ID != left.ID {
+		t.Errorf("%d subscriptions are left", len(got))
+	}
+	f.Equal("told", f.told("resource.started"), "channel "+stays.ID)
+	counts := apitest.Read[map[string]int](f.Fixture, table.Key{PK: table.OrgPK(apitest.Org) + "CHANNEL", SK: "COUNTS"})
+	f.Equal("counted", counts, map[string]int{"channels": 1, "subscriptions": 1})
+	f.channel("Gone")
+}
+
+func TestSubscriptions_AreBounded(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	f.Change(table.Key{PK: table.OrgPK(apitest.Org) + "CHANNEL", SK: "COUNTS"}, table.Set("subscriptions", notification.MaxSubscriptions-1), table.Set("channels", notification.MaxChannels))
+	f.subscribe(c.ID, "resource.started", "org", "")
+	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.stopped", "org", "")).Want(http.StatusBadRequest, "100000")
+	f.Call(ada, "POST /notifications/channels", `{"type":"email","name":"x","config":{"email":"a@example.com"}}`).Want(http.StatusBadRequest, "1000")
+}
+
+func TestSubscriptions_AScopedCallerSeesAndMakesTheirs(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	all, team, other := f.subscribe(c.ID, "resource.started", "org", ""), f.subscribe(c.ID, "resource.started", "team", f.team), f.subscribe(c.ID, "resource.started", "resource", "i-1")
+	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.team)
+	got := apitest.Data[[]Subscription](f.Call(tom, "GET /notifications/subscriptions"))
+	if len(got) != 1 || got[0].ID != team.ID {
+		t.Errorf("%+v", got)
+	}
+	for _, s := range []Subscription{all, other} {
+		f.Call(tom, "PUT /notifications/subscriptions/"+s.ID, `{"enabled":false}`).Want(http.StatusNotFound, s.ID)
+		f.Call(tom, "DELETE /notifications/subscriptions/"+s.ID).Want(http.StatusNotFound, s.ID)
+	}
+	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "resource", "i-0")).Want(http.StatusOK) // the team owns it
+	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "resource", "i-1")).Want(http.StatusBadRequest, "scopeID", "i-1")
+	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "org", "")).Want(http.StatusForbidden)
+	f.Call(tom, "PUT /notifications/subscriptions/"+team.ID, `{"scopeType":"resource","scopeID":"i-1"}`).Want(http.StatusBadRequest, "i-1")
+	f.Call(tom, "PUT /notifications/subscriptions/"+team.ID, `{"enabled":false}`).Want(http.StatusOK)
+	f.Call(tom, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": []any{item(c.ID, "resource.failed", "resource", "i-1")}}).Want(http.StatusBadRequest, "i-1")
+	if got := f.Call(tom, "GET /notifications/channels").Want(http.StatusOK, c.ID); strings.Contains(got.Body, "secret") {
+		t.Errorf("a narrow grant shows an address: %s", got.Body)
+	}
+	f.Call(tom, "DELETE /notifications/channels/"+c.ID).Want(http.StatusForbidden)
+}
+
+func TestEventTypes_AreThoseOfTheSpecification(t *testing.T) {
+	f := newFixture(t)
+	got := apitest.Data[[]EventType](f.Call(vic, "GET /notifications/event-types").AtMost(0))
+	if len(got) != 22 || got[0] != (EventType{"resource.started", "Resource started", "resource"}) || got[21].Category != "cost_anomaly" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEmailPreferences_AreOfTheCaller(t *testing.T) {
+	f := newFixture(t)
+	const path = "/notifications/email-preferences/budget.exceeded"
+	never := apitest.Data[EmailPreference](f.Call(vic, "GET "+path).AtMost(1))
+	f.Equal("never set", never, EmailPreference{EventKey: "budget.exceeded"})
+	got := apitest.Data[EmailPreference](f.Call(vic, "PUT "+path, `{"enabled":true}`))
+	if !got.Enabled || got.EventKey != "budget.exceeded" || !got.UpdatedAt.Equal(f.Clock.Now()) {
+		t.Errorf("%+v", got)
+	}
+	f.Equal("kept", apitest.Data[EmailPreference](f.Call(vic, "GET "+path)).Enabled, true)
+	f.Equal("of another", apitest.Data[EmailPreference](f.Call(ada, "GET "+path)).Enabled, false)
+	f.Equal("of another key", apitest.Data[EmailPreference](f.Call(vic, "GET /notifications/email-preferences/budget.warning")).Enabled, false)
+	f.Equal("off", apitest.Data[EmailPreference](f.Call(vic, "PUT "+path, `{"enabled":false}`)).Enabled, false)
+	for _, request := range []string{"GET /notifications/email-preferences/nonsense", `PUT /notifications/email-preferences/nonsense {"enabled":true}`} {
+		f.Call(vic, request).Want(http.StatusNotFound, "nonsense")
+	}
+	f.Call(vic, "PUT "+path, `{}`).Want(http.StatusBadRequest, "enabled")
+	f.Call(vic, "PUT "+path, `{"enabled":null}`).Want(http.StatusBadRequest, "enabled")
+}
+
+func TestLegacy_FromCreationToEndAndStillDelivered(t *testing.T) {
+	f := newFixture(t)
+	address := f.chat.URL + "/services/secret-of-before"
+	made := apitest.Data[LegacyNotification](f.Call(ada, "POST /notifications", map[string]any{"channel": "slack", "webhookURL": address, "notifyOnStart": true, "notifyOnFailure": true}))
+	if !id.IsValid("ntf", made.ID) || made.WebhookURL != address || !made.NotifyOnStart || made.NotifyOnStop || !made.NotifyOnFailure || made.NotifyOnOverride {
+		t.Errorf("%+v", made)
+	}
+	f.Equal("listed", apitest.JSON(apitest.Data[[]LegacyNotification](f.Call(ada, "GET /notifications"))), apitest.JSON([]LegacyNotification{made}))
+	for key, want := range map[string]bool{
+		"resource.started": true, "resource.stopped": false, "resource.failed": true, "resource.retry_exhausted": true, "resource.override": false, "budget.exceeded": false,
+	} {
+		f.Equal(key, f.told(key) == "legacy "+made.ID, want)
+	}
+	path := "/notifications/" + made.ID
+	f.Clock.Advance(time.Second)
+	got := apitest.Data[LegacyNotification](f.Call(ada, "PUT "+path, `{"notifyOnStart":false,"notifyOnStop":true,"notifyOnOverride":true}`))
+	if got.NotifyOnStart || !got.NotifyOnStop || !got.NotifyOnFailure || !got.NotifyOnOverride || got.WebhookURL != address || !got.UpdatedAt.After(made.UpdatedAt) {
+		t.Errorf("%+v", got)
+	}
+	f.Equal("told", []bool{f.told("resource.started") == "", f.told("resource.stopped") != "", f.told("resource.override") != ""}, []bool{true, true, true})
+	f.Call(eve, "PUT "+path, `{"notifyOnStart":true}`).Want(http.StatusNotFound, made.ID)
+	f.Call(eve, "DELETE "+path).Want(http.StatusNotFound, made.ID)
+	f.Call(ada, "PUT "+path, `{"channel":"email"}`).Want(http.StatusBadRequest, "webhookURL")
+	f.Call(ada, "PUT "+path, `{"channel":"email","webhookURL":"ops@example.com"}`).Want(http.StatusOK, "ops@example.com")
+	f.Call(ada, "PUT "+path, `{"webhookURL":null}`).Want(http.StatusBadRequest, "webhookURL")
+	for _, body := range []string{`{"channel":"pager","webhookURL":"x"}`, `{"channel":"slack","webhookURL":"https://evil.example/"}`, `{"channel":"email","webhookURL":"x"}`, `{"channel":"slack"}`} {
+		f.Call(ada, "POST /notifications", body).Want(http.StatusBadRequest)
+	}
+	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
+	f.Call(ada, "DELETE "+path).Want(http.StatusNotFound, made.ID)
+	f.Equal("told when it is gone", f.told("resource.stopped")+f.told("resource.failed"), "")
+}
+
+func TestLegacy_IsDeprecatedInTheDescription(t *testing.T) {
+	f := newFixture(t)
+	for _, op := range Operations(f.Platform).Ops() {
+		if old := op.Path == "/notifications" || op.Path == "/notifications/{notificationID}"; op.Deprecated != old {
+			t.Errorf("%s: deprecated is %v", op.ID, op.Deprecated)
+		}
+	}
+}
+
+func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
+	f := newFixture(t)
+	c := f.channel("Ops")
+	test := "POST /notifications/channels/" + c.ID + "/test"
+	got := apitest.Data[TestedChannel](f.Call(ada, test))
+	if !got.Delivered || got.Status != 200 || got.Message != "ok" || len(f.chat.bodies) != 1 || !strings.Contains(f.chat.bodies[0], "Test message") {
+		t.Errorf("%+v, %q", got, f.chat.bodies)
+	}
+	f.Clock.Advance(time.Second)
+	f.chat.answer(http.StatusNotFound, "no_service")
+	got = apitest.Data[TestedChannel](f.Call(ada, test))
+	if got.Delivered || got.Status != 404 || !strings.Contains(got.Message, "no_service") {
+		t.Errorf("%+v", got)
+	}
+	broken := apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))[0]
+	if broken.Status != "broken" || !strings.Contains(broken.StatusText, "no_service") {
+		t.Errorf("%+v", broken)
+	}
+	f.Clock.Advance(time.Second)
+	f.chat.answer(http.StatusOK, "ok")
+	f.Call(ada, test).Want(http.StatusOK, `"delivered":true`)
+	f.Equal("whole again", apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))[0].Status, "ok")
+	log := apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries"))
+	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != message.Test || log.Items[0].TargetID != c.ID {
+		t.Errorf("%+v", log)
+	}
+	f.Equal("parked", apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries?status=parked&kind=channel&target_id="+c.ID)).Total, 1)
+	f.Equal("of another organization", apitest.Data[rest.List[NotificationDelivery]](f.Call(eve, "GET /notifications/deliveries")).Total, 0)
+	f.Call(ada, "GET /notifications/deliveries?from=2026-03-11&to=2026-03-10").Want(http.StatusBadRequest, "from")
+	f.Call(vic, test).Want(http.StatusForbidden)
+	mailed := apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", `{"type":"email","name":"M","config":{"email":"Ops@Example.com"}}`))
+	f.Equal("normalized", *mailed.Config.Email, "ops@example.com")
+	f.Call(ada, "POST /notifications/channels/"+mailed.ID+"/test").Want(http.StatusOK, `"delivered":true`, "queued")
+	if m := f.Mails(); len(m) != 1 || m[0].To != "ops@example.com" || m[0].Letter == nil || !strings.Contains(m[0].Letter.HTML, "Test message") {
+		t.Errorf("%+v", m)
+	}
+}
+
+// shelf is recommendations that are there.
+type shelf map[string]message.Recommendation
+
+func (s shelf) ReadRecommendation(_ context.Context, org, recID string) (message.Recommendation, error) {
+	if r, ok := s[org+recID]; ok {
+		return r, nil
+	}
+	return message.Recommendation{}, fault.New(fault.NotFound, "recommendation %q does not exist", recID)
+}
+
+func TestShare_CountsByChannel(t *testing.T) {
+	f := newFixture(t)
+	const rec = "rec_01k6v0e4y0c2b7m9q8r5t3w1xz"
+	path := "POST /notifications/share/recommendation/" + rec
+	good, dead := f.channel("Good"), f.channel("Dead")
+	body := map[string]any{"channelIDs": []string{good.ID, dead.ID, good.ID}, "message": "Shall we? <!channel>"}
+	f.Call(ada, path, body).Want(http.StatusNotFound, rec) // there are no recommendations yet
+	f.Mount(func(p *platform.Platform) *rest.Group {
+		return operations(p, shelf{apitest.Org + rec: {ID: rec, Title: "Make it smaller", ResourceName: "web-1", SavingsUSD: "12.5"}})
+	})
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	f.Call(ada, "PUT /notifications/channels/"+dead.ID, map[string]any{"config": map[string]string{"webhookURL": closed.URL}}).Want(http.StatusOK)
+	f.Equal("shared", apitest.Data[SharedRecommendation](f.Call(ada, path, body)), SharedRecommendation{Sent: 1, Failed: 1})
+	if len(f.chat.bodies) != 1 || !strings.Contains(f.chat.bodies[0], "Make it smaller") || !strings.Contains(f.chat.bodies[0], "Shall we? &lt;!channel&gt;") || !strings.Contains(f.chat.bodies[0], "12.50 USD") {
+		t.Errorf("%q", f.chat.bodies)
+	}
+	f.Equal("on record", apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries?event_key=recommendation.shared")).Total, 2)
+	f.Call(ada, path, `{"channelIDs":["chn_x"]}`).Want(http.StatusBadRequest, "channelIDs", "chn_x")
+	f.Call(ada, path, `{"channelIDs":[]}`).Want(http.StatusBadRequest, "channelIDs")
+	f.Call(ada, path, map[string]any{"channelIDs": []string{good.ID}, "message": strings.Repeat("m", 2001)}).Want(http.StatusBadRequest, "message")
+	f.Call(eve, path, body).Want(http.StatusNotFound)
+	f.Call(vic, path, body).Want(http.StatusForbidden)
+}
+
+func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
+	f := newFixture(t)
+	const preference = "/notifications/email-preferences/resource.failed"
+	f.Join(apitest.Org, "vic", "viewer")
+	f.Call(vic, "PUT "+preference, `{"enabled":true}`).Want(http.StatusOK)
+	f.Call(vic, "PUT /notifications/email-preferences/resource.started", `{"enabled":true}`).Want(http.StatusOK)
+	f.Equal("told", f.told("resource.failed"), "email usr_vic")
+	e := event.Event{ID: "event_1", Key: "resource.failed", ScopeType: "resource", ScopeID: "i-0", At: f.Clock.Now(), Data: []byte("{}")}
+	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org, Target: delivery.Target{Kind: delivery.Email, ID: "usr_vic"}, Events: []event.Event{e}, Total: 1}
+	apitest.Value(notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m))(f)
+	mails := f.Mails()
+	if len(mails) != 1 || mails[0].To != "vic@example.com" || mails[0].Letter.Unsubscribe == "" {
+		t.Fatalf("%+v", mails)
+	}
+	path := strings.TrimPrefix(mails[0].Letter.Unsubscribe, f.Settings.BaseURL)
+	nobody := apitest.Caller("", "")
+	nobody.User = ""
+	f.Call(nobody, "GET "+path).Want(http.StatusOK, "Switch these mails off", "Start or stop failed")
+	f.Equal("a look changes nothing", apitest.Data[EmailPreference](f.Call(vic, "GET "+preference)).Enabled, true)
+	for _, wrong := range []string{path[:len(path)-2], path[:20] + string(path[20]^1) + path[21:], "/unsubscribe/x", "/unsubscribe/" + strings.Repeat("A", 100)} {
+		f.Call(nobody, "POST "+wrong).Want(http.StatusNotFound, "not one of ours")
+	}
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("List-Unsubscribe=One-Click"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	f.Serve(nobody, r).Want(http.StatusOK, "switched off")
+	f.Call(nobody, "POST "+path).Want(http.StatusOK) // again
+	f.Equal("off", apitest.Data[EmailPreference](f.Call(vic, "GET "+preference)).Enabled, false)
+	f.Equal("told", f.told("resource.failed"), "")
+	f.Equal("another key", f.told("resource.started"), "email usr_vic")
+	if _, err := notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m); !fault.Is(err, fault.NotFound) {
+		t.Errorf("what was under way: %v", err)
+	}
+	for range 60 {
+		f.Call(nobody, "GET "+path)
+	}
+	f.Call(nobody, "GET "+path).Want(http.StatusTooManyRequests)
+}

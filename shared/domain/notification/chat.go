@@ -1,0 +1,129 @@
+package notification
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+const (
+	mostRead    = 16 << 10 // bytes of an answer
+	mostSaid    = 200      // characters of it that are repeated
+	longestWait = time.Hour
+)
+
+// chats hands messages to chats.
+type chats struct {
+	rules  Rules
+	client *http.Client
+}
+
+func newChats(r Rules) *chats { return &chats{r, r.Guard.HTTPClient()} }
+
+// writers write the bodies of the types of chats.
+var writers = map[Type]func(*message.Content) ([]byte, error){Slack: message.Slack, Teams: message.Teams, GoogleChat: message.GoogleChat}
+
+// send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try helps; none repeats the
+// address, which is a credential.
+func (c *chats) send(ctx context.Context, of Type, address string, n *message.Notice) (delivery.Answer, error) {
+	if err := c.rules.checkChat(of, address); err != nil {
+		return delivery.Answer{}, err
+	}
+	content := message.Compose(n)
+	body, err := writers[of](&content)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, threaded(of, address), bytes.NewReader(body))
+	if err != nil {
+		return delivery.Answer{}, fault.New(fault.Invalid, "the address of the chat cannot be read")
+	}
+	r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, err := c.client.Do(r)
+	if err != nil {
+		return delivery.Answer{}, withoutAddress(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is only read
+	said, err := ssrfguard.ReadLimited(resp.Body, mostRead)
+	if err != nil { // it has answered: the status is what counts
+		said = nil
+	}
+	return classify(of, resp.StatusCode, resp.Header, string(said))
+}
+
+// threaded has Google Chat answer in the thread that the body names.
+func threaded(of Type, address string) string {
+	u, err := url.Parse(address)
+	if of != GoogleChat || err != nil {
+		return address
+	}
+	q := u.Query()
+	q.Set("messageReplyOption", "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// withoutAddress is the failure of a request without its address.
+func withoutAddress(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	if fault.Is(err, fault.Invalid) {
+		return fault.New(fault.Invalid, "config.webhookURL: %s", fault.Message(err))
+	}
+	why := "it cannot be reached"
+	if errors.Is(err, context.DeadlineExceeded) {
+		why = "it did not answer in time"
+	}
+	return fault.NewWithCause(fault.Unavailable, err, "the chat: %s", why)
+}
+
+// classify tells what an answer means: whether the message was taken, may be taken later, or never.
+func classify(of Type, status int, header http.Header, said string) (delivery.Answer, error) {
+	said = fault.CleanText(strings.TrimSpace(said), mostSaid-1) // and an ellipsis
+	a := delivery.Answer{Status: status, Message: said}
+	switch {
+	case taken(of, status, said):
+		return a, nil
+	case status == http.StatusNotFound || status == http.StatusGone:
+		a.Gone = true
+		return a, fault.New(fault.Invalid, "the chat has no such webhook any more (%d %s): make a new one there and change the channel", status, said)
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout:
+		a.RetryAfter = retryAfter(header)
+		return a, fault.New(fault.Unavailable, "the chat did not take the message for now (%d %s)", status, said)
+	}
+	return a, fault.New(fault.Invalid, "the chat refused the message (%d %s)", status, said)
+}
+
+// taken reports whether a chat has the message. Slack says ok; a page of somebody else's does not.
+func taken(of Type, status int, said string) bool {
+	switch of {
+	case Slack:
+		return status == http.StatusOK && said == "ok"
+	case Teams:
+		return status == http.StatusAccepted || status == http.StatusOK
+	case GoogleChat:
+		return status == http.StatusOK
+	case Email:
+	}
+	return false
+}
+
+// retryAfter reads how many seconds a chat asks to be left alone.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, longestWait)
+}

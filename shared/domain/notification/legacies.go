@@ -1,0 +1,101 @@
+package notification
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// ListLegacy lists the configurations of an organization, oldest first: never more than MaxLegacy, in one round trip.
+func (s *Store) ListLegacy(ctx context.Context, org string) ([]Legacy, error) {
+	out, err := listAll[Legacy](ctx, s.table, legacyKey(org, "").PK, "ntf_")
+	return out, fault.Wrap("list legacy notifications of "+org, err)
+}
+
+// ReadLegacy reads a configuration; fault.NotFound when there is none. One round trip.
+func (s *Store) ReadLegacy(ctx context.Context, org, id string) (Legacy, error) {
+	l, err := table.Read[Legacy](ctx, s.table, legacyKey(org, id))
+	if fault.Is(err, fault.NotFound) {
+		return l, MissingLegacy(id)
+	}
+	return l, fault.Wrap("read legacy notification "+id, err)
+}
+
+// MissingLegacy is the error of a configuration that does not exist.
+func MissingLegacy(id string) error {
+	return fault.New(fault.NotFound, "notification configuration %.64q does not exist", id)
+}
+
+// PointLegacy makes a configuration lead to an address, of a chat or a mailbox by its type, which it checks and seals.
+func (s *Store) PointLegacy(ctx context.Context, org string, l *Legacy, address string) error {
+	at := Address{WebhookURL: address}
+	if l.Channel == Email {
+		at = Address{Email: address}
+	}
+	at, err := s.rules.Check(l.Channel, at)
+	if err != nil {
+		return fieldOfLegacy(err)
+	}
+	if l.Sealed, l.Masked, err = s.seal(ctx, org, l.ID, at.WebhookURL+at.Email); l.Channel == Email {
+		l.Masked = at.Email
+	}
+	return err
+}
+
+// LegacyAddress opens what a configuration leads to.
+func (s *Store) LegacyAddress(ctx context.Context, org string, l *Legacy) (string, error) {
+	return s.open(ctx, org, l.ID, l.Sealed)
+}
+
+// WriteLegacy replaces old, as it was read, by next; of the zero old next is new. fault.Conflict when it has changed since, fault.Invalid when
+// there are MaxLegacy.
+func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (Legacy, error) {
+	cond := table.Absent()
+	if next.Generation = old.Generation + 1; old.ID != "" {
+		cond = table.Equal("generation", old.Generation)
+	}
+	put, err := table.PutFields(legacyKey(org, next.ID), next, cond)
+	if err != nil {
+		return next, err
+	}
+	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", next.ID)
+	steps := append([]step{{put, changed}}, legacyLists(org, next.ID, old.events(), next.events())...)
+	if old.ID == "" {
+		steps = append(steps, counted(org, "configurations", 1, MaxLegacy))
+	}
+	return next, s.transact(ctx, "write legacy notification "+next.ID, steps...)
+}
+
+// DeleteLegacy deletes a configuration as it was read; fault.Conflict when it has changed since.
+func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
+	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
+	steps := append([]step{
+		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed}, counted(org, "configurations", -1, MaxLegacy),
+	}, legacyLists(org, l.ID, l.events(), nil)...)
+	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
+}
+
+// legacyLists puts a configuration into the lists of receivers that its flags ask for, of the whole organization, and takes it out of others.
+func legacyLists(org, id string, before, after map[string]bool) []step {
+	var out []step
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		change := table.Remove(id)
+		if after[key] {
+			change = table.Set(id, on)
+		}
+		if before[key] != after[key] {
+			out = append(out, step{table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}), nil})
+		}
+	}
+	return out
+}
+
+// fieldOfLegacy names the field as the deprecated operations have it.
+func fieldOfLegacy(err error) error {
+	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s", strings.TrimPrefix(strings.TrimPrefix(fault.Message(err), "config.webhookURL: "), "config.email: "))
+}

@@ -1,0 +1,192 @@
+package notification
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+// Sending is what Senders touch besides what they read: waiting mails, and channels that turn out to be broken.
+var Sending = Reading.With(table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
+
+// Senders hand messages to channels, legacy configurations and users.
+type Senders struct {
+	store    *Store
+	table    table.Store
+	clock    clock.Clock
+	sealer   seal.Sealer
+	audience *audience
+	chat     *chats
+	settings platform.Settings
+}
+
+// NewSenders returns the senders of p, by the kinds of receivers.
+func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
+	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, newAudience(p), newChats(RulesOf(&p.Settings)), p.Settings}
+	return map[delivery.Kind]delivery.Sender{delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy), delivery.Email: sender(s.toUser)}
+}
+
+// sender is a function that sends.
+type sender func(context.Context, delivery.Message) (delivery.Answer, error)
+
+// Send calls it, for the organization of the message alone.
+func (f sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	return f(table.WithOrg(ctx, m.Org), m)
+}
+
+// toChannel reads the channel as it is now and sends there. One that has said that it will never take anything again is not asked until it
+// is changed, or tried by a test.
+func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	k := ChannelKey(m.Org, m.Target.ID)
+	notice, items, err := s.notice(ctx, &m, k)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	if items[k].Data == nil {
+		return delivery.Answer{}, MissingChannel(m.Target.ID)
+	}
+	row, err := table.Decode[channelRow](items[k])
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	tried := m.Events[0].Key == message.Test
+	switch {
+	case row.Ended:
+		return delivery.Answer{}, MissingChannel(m.Target.ID)
+	case row.Broken() && !tried:
+		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", row.BrokenAt.UTC().Format(time.RFC3339), row.BrokenWhy)
+	case row.Type == Email:
+		return s.queueMail(ctx, &m, row.Email, notice)
+	}
+	address, err := s.store.open(ctx, m.Org, row.ID, row.Sealed)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	a, sent := s.chat.send(ctx, row.Type, address, notice)
+	if err = s.noteHealth(ctx, m.Org, &row.Channel, a, sent); err != nil {
+		return a, errors.Join(sent, err)
+	}
+	return a, sent
+}
+
+// noteHealth puts on the channel whether it is broken, when that has changed.
+func (s *Senders) noteHealth(ctx context.Context, org string, c *Channel, a delivery.Answer, sent error) error {
+	broken := sent != nil && a.Gone
+	if broken == c.Broken() || sent != nil && !broken {
+		return nil
+	}
+	changes := []table.Change{table.Remove("brokenAt"), table.Remove("brokenWhy")}
+	if broken {
+		changes = []table.Change{table.Set("brokenAt", s.clock.Now()), table.Set("brokenWhy", fault.Message(sent))}
+	}
+	_, err := s.table.Write(table.WithoutAttachment(ctx), table.Update(ChannelKey(org, c.ID), changes, table.Equal("generation", c.Generation)))
+	if _, changed := errors.AsType[*table.ConditionError](err); changed {
+		return nil // it leads elsewhere by now
+	}
+	return fault.Wrap("note how channel "+c.ID+" is", err)
+}
+
+// toLegacy reads the configuration as it is now and sends there.
+func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	k := legacyKey(m.Org, m.Target.ID)
+	notice, items, err := s.notice(ctx, &m, k)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	if items[k].Data == nil {
+		return delivery.Answer{}, MissingLegacy(m.Target.ID)
+	}
+	l, err := table.Decode[Legacy](items[k])
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	if !l.events()[m.Events[0].Key] {
+		return delivery.Answer{}, MissingLegacy(m.Target.ID) // it was switched off meanwhile
+	}
+	address, err := s.store.open(ctx, m.Org, l.ID, l.Sealed)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	if l.Channel == Email {
+		return s.queueMail(ctx, &m, address, notice)
+	}
+	return s.chat.send(ctx, l.Channel, address, notice)
+}
+
+// toUser mails a user who still wants it, is a member, and may see what it is about.
+func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	user, e := m.Target.ID, &m.Events[0]
+	profile, wish := identity.UserKey(user), preferenceKey(m.Org, user, e.Key)
+	notice, items, err := s.notice(table.Within(ctx, profile.PK), &m, profile, wish)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	gone := fault.New(fault.NotFound, "user %s has no mail of %s any more", user, e.Key)
+	if items[profile].Data == nil || items[wish].Data == nil {
+		return delivery.Answer{}, gone
+	}
+	u, err := table.Decode[identity.User](items[profile])
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	wanted, err := table.Decode[Preference](items[wish])
+	if err != nil || !wanted.Enabled || u.Disabled || !u.Verified {
+		return delivery.Answer{}, errors.Join(err, gone)
+	}
+	see, err := s.audience.whoSee(ctx, m.Org, []string{user}, e)
+	if err != nil || len(see) == 0 {
+		return delivery.Answer{}, errors.Join(err, gone)
+	}
+	notice.Unsubscribe = s.store.unsubscribeAddress(s.settings.BaseURL, m.Org, user, e.Key)
+	return s.queueMail(ctx, &m, u.Email, notice)
+}
+
+// notice reads, with what else is wanted, how the organization is called, and makes what is to be said. One round trip.
+func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*message.Notice, map[table.Key]table.Item, error) {
+	k := identity.OrganisationKey(m.Org)
+	items, err := s.table.BatchGet(ctx, append(wanted, k)...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", m.Target.ID, err)
+	}
+	n := &message.Notice{BaseURL: s.settings.BaseURL, Events: m.Events, Total: m.Total, Text: m.Text}
+	if items[k].Data != nil {
+		o, err := table.Decode[identity.Organisation](items[k])
+		if err != nil {
+			return nil, nil, err
+		}
+		n.Organisation = o.Name
+	}
+	return n, items, nil
+}
+
+// queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is tried again while its
+// mail waits there is delivered.
+func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer, error) {
+	c := message.Compose(n)
+	letter, err := message.Mail(&c)
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID, mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
+		Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,
+	}})
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	err = s.table.Transact(table.WithoutAttachment(table.Within(ctx, mail.Prefix)), post)
+	if _, waits := errors.AsType[*table.ConditionError](err); err != nil && !waits {
+		return delivery.Answer{}, fault.Wrap("queue the mail of "+m.ID, err)
+	}
+	return delivery.Answer{Message: "the mail is queued"}, nil
+}

@@ -21,8 +21,9 @@ const (
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
-	Notification    Template = "notification" // none: Mail.Letter is the text
-	Nothing         Template = "nothing"      // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
+	Notification    Template = "notification"     // none: Mail.Letter is the text
+	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

@@ -27,7 +27,7 @@ var open = map[string]string{
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
 
-	"getWakePage": linked, "wake": linked, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
+	"getWakePage": linked, "wake": linked, "getUnsubscribePage": mailed, "unsubscribe": mailed, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
@@ -36,6 +36,7 @@ var open = map[string]string{
 }
 
 const (
+	mailed    = "whoever has the link in a mail may end such mails"
 	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
 	published = "the interface is no secret"
@@ -45,7 +46,7 @@ const (
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
 	"recommendations": "Recommendations", "remediation": "Remediation Workflows", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness",
-	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
+	"spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
 }
 

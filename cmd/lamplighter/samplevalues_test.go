@@ -65,6 +65,7 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	})
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	maps.Copy(e, c.budget(t, number, e["teamID"]))
+	maps.Copy(e, c.notify(number, e["teamID"]))
 	return e
 }
 
@@ -95,6 +96,22 @@ func (c *caller) budget(t *testing.T, number, team string) sampleValues {
 	return sampleValues{
 		"budgetID": budget.ID, "scopeID": team, "scope_id": team, "dashboardID": dashboard.ID, "ruleID": rule.ID, "policyID": policy.ID,
 		"queryID": asked.QueryID, "metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env", "tag_key": "env", "tagValue": "prod",
+	}
+}
+
+// notify returns the caller a channel with a subscription and a delivery, and a configuration of before there were channels.
+func (c *caller) notify(number, team string) sampleValues {
+	var channel, sub, legacy struct{ ID string }
+	c.Call(http.MethodPost, "/notifications/channels", map[string]any{
+		"type": "email", "name": "Channel of " + number, "config": map[string]string{"email": "ops-of-" + number + "@example.com"},
+	}, &channel)
+	c.Call(http.MethodPost, "/notifications/subscriptions", map[string]any{
+		"channelID": channel.ID, "eventType": "budget.exceeded", "scopeType": "team", "scopeID": team,
+	}, &sub)
+	c.Call(http.MethodPost, "/notifications", map[string]any{"channel": "email", "webhookURL": "ops-of-" + number + "@example.com"}, &legacy)
+	c.Call(http.MethodPost, "/notifications/channels/"+channel.ID+"/test", nil, nil)
+	return sampleValues{
+		"channelID": channel.ID, "channel_id": channel.ID, "channelIDs": channel.ID, "target_id": channel.ID, "subID": sub.ID, "notificationID": legacy.ID,
 	}
 }
 
@@ -215,7 +232,7 @@ func joint(path string) string {
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

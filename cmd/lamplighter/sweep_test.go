@@ -152,6 +152,8 @@ var free = map[string]string{
 	"listTagResourceCosts tagValue":           "a value, as above",
 	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
 	"wake token":                              "as above",
+	"getUnsubscribePage token":                "of a link in a mail, which names organization and user and is signed",
+	"unsubscribe token":                       "as above",
 }
 
 // plain are values for required members and parameters that name nothing.

@@ -24,18 +24,15 @@ type Channel struct {
 	Type       notification.Type `json:"type" enum:"slack,teams,gchat,email"`
 	Name       string            `json:"name"`
 	Config     ChannelConfig     `json:"config"`
-	Status     string            `json:"status" enum:"ok,broken" doc:"broken: the receiver has said that the address takes nothing any more, and nothing is sent until config changes or a test succeeds"`
-	StatusText string            `json:"statusText" doc:"Why it is broken"`
+	Status     string            `json:"status" enum:"ok,failing,broken" doc:"failing: nothing reaches it, and it is tried on; broken: the receiver has said that the address takes nothing any more, and nothing is sent until config changes or a test succeeds"`
+	StatusText string            `json:"statusText" doc:"Why it is failing or broken"`
 	CreatedAt  time.Time         `json:"createdAt"`
 	UpdatedAt  time.Time         `json:"updatedAt"`
 }
 
 // newChannel shows a channel with an address: as it is, or masked.
 func newChannel(c *notification.Channel, webhookURL string) Channel {
-	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: "ok", CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
-	if c.Broken() {
-		out.Status, out.StatusText = "broken", c.BrokenWhy
-	}
+	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	if c.Type == notification.Email {
 		out.Config.Email = &c.Email
 		return out

@@ -13,7 +13,9 @@ const DuePrefix = "DELIVERYDUE#"
 // DuePartition is of what is due, of all organizations. A round each minute finds it.
 const DuePartition table.Partition = DuePrefix + "*"
 
-// nowPK is the one of its partitions that is an outbox: the stream brings at once what somebody has begun again.
+// NowPartition is the one of its partitions that is an outbox: the stream brings at once what somebody has begun again.
+const NowPartition table.Partition = nowPK
+
 const nowPK = DuePrefix + "NOW" + table.OutboxSuffix
 
 // dueShards is how many keys the others are.

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -280,7 +281,7 @@ func TestDeliver_ManyEventsOfAKeyAreADigest(t *testing.T) {
 			var got []string
 			told := map[string]int{}
 			for _, m := range f.post.sent {
-				got = append(got, fmt.Sprint(m.Total))
+				got = append(got, strconv.Itoa(m.Total))
 				if len(m.Events) != min(m.Total, delivery.MaxEvents) {
 					t.Errorf("%d of %d events", len(m.Events), m.Total)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,7 @@ type fixture struct {
 }
 
 func newFixture(t testing.TB, to ...delivery.Target) *fixture {
+	t.Helper()
 	return fixtureOn(t, apitest.New(t), to...)
 }
 
@@ -128,7 +130,7 @@ func (f *fixture) happen(key string, n int) []table.Item {
 	f.Helper()
 	out := make([]table.Item, n)
 	for i := range out {
-		e := event.Event{Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: fmt.Sprint(i), Data: []byte("{}")}
+		e := event.Event{Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: strconv.Itoa(i), Data: []byte("{}")}
 		w, err := event.Put(org, fmt.Sprintf("%s %d %d", key, i, f.Platform.Clock.Now().UnixNano()), e.At, e)
 		f.Must(err)
 		f.Must(f.Table.Transact(f.In(org), w))

@@ -39,11 +39,12 @@ type Channel struct {
 	ID         string    `json:"id"`
 	Type       Type      `json:"type"`
 	Name       string    `json:"name"`
-	Sealed     []byte    `json:"sealed,omitempty"` // the address of a chat
-	Masked     string    `json:"masked,omitempty"` // its host and last four characters
-	Email      string    `json:"email,omitempty"`  // in the form of identity.NormalizeAddress
-	BrokenAt   time.Time `json:"brokenAt,omitzero"`
-	BrokenWhy  string    `json:"brokenWhy,omitempty"`
+	Sealed     []byte    `json:"sealed,omitempty"`    // the address of a chat
+	Masked     string    `json:"masked,omitempty"`    // its host and last four characters
+	Email      string    `json:"email,omitempty"`     // in the form of identity.NormalizeAddress
+	FailingAt  time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
+	BrokenAt   time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
+	BrokenWhy  string    `json:"brokenWhy,omitempty"` // of both
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on
@@ -51,6 +52,17 @@ type Channel struct {
 
 // Broken reports whether the receiver has said that it will never take anything again.
 func (c *Channel) Broken() bool { return !c.BrokenAt.IsZero() }
+
+// Status is how a channel stands.
+func (c *Channel) Status() string {
+	switch {
+	case c.Broken():
+		return "broken"
+	case !c.FailingAt.IsZero():
+		return "failing"
+	}
+	return "ok"
+}
 
 // Address is where a channel leads, as it is given: the address of a chat, or of a mailbox.
 type Address struct {

@@ -73,7 +73,7 @@ func (s *Store) Point(ctx context.Context, org string, c *Channel, to Address) e
 	if err != nil {
 		return err
 	}
-	c.BrokenAt, c.BrokenWhy, c.Email = time.Time{}, "", to.Email
+	c.FailingAt, c.BrokenAt, c.BrokenWhy, c.Email = time.Time{}, time.Time{}, "", to.Email
 	c.Sealed, c.Masked, err = s.seal(ctx, org, c.ID, to.WebhookURL)
 	return err
 }

@@ -74,27 +74,17 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 		return delivery.Answer{}, err
 	}
 	a, sent := s.chat.send(ctx, row.Type, address, notice)
-	if err = s.noteHealth(ctx, m.Org, &row.Channel, a, sent); err != nil {
+	if sent != nil && !a.Gone {
+		return a, sent // the engine counts failures, and tells when they are too many
+	}
+	h := delivery.Health{Failing: sent != nil, Gone: a.Gone, At: s.clock.Now()}
+	if sent != nil {
+		h.Why = fault.Message(sent)
+	}
+	if err = s.store.noteHealth(ctx, m.Org, &row.Channel, h); err != nil {
 		return a, errors.Join(sent, err)
 	}
 	return a, sent
-}
-
-// noteHealth puts on the channel whether it is broken, when that has changed.
-func (s *Senders) noteHealth(ctx context.Context, org string, c *Channel, a delivery.Answer, sent error) error {
-	broken := sent != nil && a.Gone
-	if broken == c.Broken() || sent != nil && !broken {
-		return nil
-	}
-	changes := []table.Change{table.Remove("brokenAt"), table.Remove("brokenWhy")}
-	if broken {
-		changes = []table.Change{table.Set("brokenAt", s.clock.Now()), table.Set("brokenWhy", fault.Message(sent))}
-	}
-	_, err := s.table.Write(table.WithoutAttachment(ctx), table.Update(ChannelKey(org, c.ID), changes, table.Equal("generation", c.Generation)))
-	if _, changed := errors.AsType[*table.ConditionError](err); changed {
-		return nil // it leads elsewhere by now
-	}
-	return fault.Wrap("note how channel "+c.ID+" is", err)
 }
 
 // toLegacy reads the configuration as it is now and sends there.

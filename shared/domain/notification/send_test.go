@@ -242,3 +242,25 @@ func TestSend_TheLoopbackIsForLaptops(t *testing.T) {
 		t.Errorf("it was reached %d times", reached.Load())
 	}
 }
+
+func TestRecordHealth_IsOnTheChannelUntilSomethingReachesIt(t *testing.T) {
+	f := apitest.New(t)
+	s := notification.NewStore(f.Platform)
+	to := delivery.Target{Kind: delivery.Channel, ID: channels(f, 1)[0]}
+	for _, tt := range []struct {
+		h    delivery.Health
+		want string
+	}{
+		{delivery.Health{}, "ok "}, {delivery.Health{Failing: true, Why: "503", At: f.Clock.Now()}, "failing 503"}, {delivery.Health{}, "ok "},
+		{delivery.Health{Failing: true, Gone: true, Why: "410", At: f.Clock.Now()}, "broken 410"}, {delivery.Health{}, "ok "},
+	} {
+		name, err := s.RecordHealth(f.In(org), org, to, tt.h)
+		c := apitest.Value(s.ReadChannel(f.In(org), org, to.ID))(f)
+		if got := c.Status() + " " + c.BrokenWhy; err != nil || name != "channel 0" || got != tt.want {
+			t.Errorf("%+v: %q %q, %v", tt.h, name, got, err)
+		}
+	}
+	if _, err := s.RecordHealth(f.In(org), org, delivery.Target{Kind: delivery.Channel, ID: "chn_gone"}, delivery.Health{Failing: true}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of one that is gone: %v", err)
+	}
+}

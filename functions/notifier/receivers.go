@@ -1,0 +1,16 @@
+package notifier
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/notification"
+)
+
+// Everybody returns the receivers that users can name.
+func Everybody(p *platform.Platform) Receivers {
+	store := notification.NewStore(p)
+	return Receivers{
+		Matchers: []delivery.Matcher{notification.NewMatcher(p)}, Senders: notification.NewSenders(p),
+		Health: map[delivery.Kind]delivery.HealthRecorder{delivery.Channel: store, delivery.Legacy: store},
+	}
+}

@@ -50,9 +50,7 @@ func TestDeliver_AThousandReceiversOfWhichOneIsDead(t *testing.T) {
 		}
 		done <- time.Since(began)
 	}()
-	for f.post.count() < receivers-1 && time.Since(began) < time.Minute {
-		clock.System{}.Sleep(t.Context(), time.Millisecond) //nolint:errcheck // it ends with the test
-	}
+	f.post.await(receivers - 1)
 	took := time.Since(began)
 	close(release)
 	<-done

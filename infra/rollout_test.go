@@ -157,7 +157,7 @@ func TestRollout_GoesSlowlyInProdAndTurnsBackOnAlarms(t *testing.T) {
 			t.Errorf("%s: %s", id, how)
 		}
 	}
-	if n := len(d.Resources); n > 450 {
+	if n := len(d.Resources); n > 470 {
 		t.Errorf("the stack has %d resources, and CloudFormation takes 500", n)
 	}
 	dev := deployedAs(t, stages[0])

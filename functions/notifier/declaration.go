@@ -13,7 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "notifier",
 	Access: delivery.Access().With(table.Access{
-		Reads:  []table.Partition{identity.MemberPartition},
+		Reads:  []table.Partition{identity.MemberPartition, event.Partition},
 		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
 	}),
 	Seals:    []string{mail.Secret},

@@ -84,7 +84,7 @@ func (v *service) signals(s Stage) []signal {
 	for _, f := range v.functions {
 		if v.readsStream(f) {
 			out = append(out, signal{
-				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000,
+				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: *f.Node().Id() != codesReader, // an account has ten alarms free
 				figures: []figure{v.ofFunction(*f.Node().Id(), "IteratorAge", "Maximum")},
 				tells:   "The table's stream is read more than a minute late: what it brings fails, or is too much",
 			})
@@ -92,6 +92,9 @@ func (v *service) signals(s Stage) []signal {
 	}
 	return out
 }
+
+// codesReader is the function that somebody waits for in front of a screen.
+const codesReader = "MailerFunction"
 
 // readsStream reports whether a stream of the table calls the function.
 func (v *service) readsStream(f awssam.CfnFunction) bool {

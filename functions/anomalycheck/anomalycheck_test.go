@@ -109,6 +109,10 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 	// 500 of 100 of the instance is 400 %, of 120 of its team and account, of 320 in all 125 %
 	f.Equal("anomalies", f.records(), "03-07 cloud_account critical open 0; 03-07 org critical open 0; 03-07 resource critical open 1; 03-07 resource_group critical open 0; 03-07 team critical open 0")
 	f.Equal("events", f.events(), "cost.anomaly.resource.critical i-0")
+	told := apitest.Rows[event.Event](f.Fixture, event.PK(org))[0]
+	f.Equal("it belongs to", told.Scopes(), []event.Scope{
+		{Type: "org"}, {Type: "resource", ID: "i-0"}, {Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: f.group}, {Type: "team", ID: f.team},
+	})
 	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
 	sums := map[string]money.Amount{}
 	for _, c := range r.Contributors {

@@ -80,6 +80,7 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, kn
 		if next.Contributors, err = s.contributors(f); err != nil {
 			return written, fmt.Errorf("explain %s: %w", next.ID, err)
 		}
+		next.Within = s.belongings(f.Scope)
 		if f.Day < s.told {
 			old.Told = next.Told
 		}

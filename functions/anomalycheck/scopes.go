@@ -1,12 +1,15 @@
 package anomalycheck
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/anomaly"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -145,6 +148,21 @@ func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
 	case anomaly.Org, anomaly.CloudAccount:
 	}
 	return nil
+}
+
+// belongings returns what a resource belongs to, as its costs were stamped: who subscribes to its account, a group or a team is told of it.
+func (s *scopes) belongings(of anomaly.Scope) []event.Scope {
+	if of.Type != anomaly.Resource {
+		return nil
+	}
+	var out []event.Scope
+	for _, outer := range s.within(of, s.of[of]) {
+		out = append(out, event.Scope{Type: string(outer.Type), ID: outer.ID})
+	}
+	slices.SortFunc(out, func(a, b event.Scope) int {
+		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(a.ID, b.ID))
+	})
+	return out
 }
 
 // judged reports whether a day of a scope was judged now. Of a scope that costs nothing any more it was, when the organization's was.

@@ -47,13 +47,13 @@ func (w *fixture) toldKeys() string {
 	return strings.Join(keys, " ")
 }
 
-// toldOf counts the events of each resource of a bulk action.
+// toldOf counts for each resource of a bulk action how often its end was told of; that it was tried often enough is told besides.
 func (w *fixture) toldOf(bulkID string) map[string]int {
 	w.Helper()
 	n := map[string]int{}
-	_, said := w.told()
-	for _, t := range said {
-		if t.BulkActionID == bulkID {
+	events, said := w.told()
+	for i, t := range said {
+		if t.BulkActionID == bulkID && events[i].Key != event.ResourceRetryExhausted {
 			n[t.ResourceUID]++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "notifier",
 	Access: delivery.Access().With(notification.Sending, table.Access{
-		Reads:  []table.Partition{identity.MemberPartition},
+		Reads:  []table.Partition{identity.MemberPartition, event.Partition},
 		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
 	}),
 	Seals:    []string{mail.Secret},

@@ -32,7 +32,7 @@ const (
 	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
 	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
 	answerBytes   = 4000 // of an answer, compressed
-	alarms        = 14   // metrics that the alarms of infra/ are about, where the stage is prod: 11 elsewhere
+	alarms        = 15   // metrics that the alarms of infra/ are about, where the stage is prod: 10 elsewhere
 	dashboards    = 1    // of infra/, where the stage is prod
 	metrics       = 9    // of our own: those of the metric filters of template.yaml, and those of platform.Used
 	metricsOfOp   = 5    // detailed metrics of an API operation

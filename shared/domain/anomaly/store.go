@@ -48,6 +48,7 @@ type Record struct {
 	Continues    bool          `json:"continues,omitempty"`
 	ExplainedBy  string        `json:"explainedBy,omitempty"` // the id of the anomaly of the same day that explains it
 	Contributors []Contributor `json:"contributors,omitempty"`
+	Within       []event.Scope `json:"within,omitempty"` // of a resource: its account, groups and teams on that day
 	Status       Status        `json:"status"`
 	Reason       string        `json:"reason,omitempty"`
 	By           string        `json:"by,omitempty"` // the address of who judged it
@@ -244,6 +245,6 @@ func newEvent(org string, r *Record, sev Severity) (table.Write, error) {
 		return table.Write{}, fmt.Errorf("encode event of %s: %w", r.ID, err)
 	}
 	return event.Put(org, r.ID+"/"+string(sev), r.Day, event.Event{
-		Key: EventKey(r.Type, sev), ScopeType: string(r.Type), ScopeID: r.ScopeID, At: r.UpdatedAt, Subject: r.ID, Data: data,
+		Key: EventKey(r.Type, sev), ScopeType: string(r.Type), ScopeID: r.ScopeID, At: r.UpdatedAt, Subject: r.ID, Data: data, Within: r.Within,
 	})
 }

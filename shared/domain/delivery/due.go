@@ -26,8 +26,11 @@ const dueShards = 16
 type due struct {
 	Org  string    `json:"org"`
 	At   time.Time `json:"at"`
-	IDs  []string  `json:"ids"`
+	IDs  []string  `json:"ids,omitempty"`
 	Name string    `json:"name"`
+	// Rows are of events whose receivers could not be found, in place of IDs: they are looked for again, Tries times so far.
+	Rows  []string `json:"rows,omitempty"`
+	Tries int      `json:"tries,omitempty"`
 
 	key table.Key // where it was read
 }

@@ -454,3 +454,42 @@ type byOrganization map[string][]delivery.Target
 func (b byOrganization) Match(_ context.Context, of string, _ event.Event) ([]delivery.Target, error) {
 	return b[of], nil
 }
+
+// broken is a matcher that fails until it is mended.
+type broken struct {
+	everybody
+	fails *bool
+}
+
+func (b broken) Match(ctx context.Context, of string, e event.Event) ([]delivery.Target, error) {
+	if *b.fails {
+		return nil, table.ErrDown
+	}
+	return b.everybody.Match(ctx, of, e)
+}
+
+// What nobody can be told of for now is neither lost nor brought again and again before the events of others; a row that cannot be read
+// keeps no other from being told of.
+func TestRound_TellsOfWhatNobodyCouldBeToldOfBefore(t *testing.T) {
+	f := newFixture(t, hook)
+	fails := true
+	e := delivery.NewEngine(delivery.Parts{
+		Table: f.Table, Clock: f.Clock, Log: f.Platform.Log, Sealer: f.Sealer,
+		Matchers: []delivery.Matcher{broken{f.to, &fails}}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
+	})
+	rows := f.happen(event.ResourceFailed, 3)
+	damaged := table.Item{Key: table.Key{PK: event.PK(org), SK: "event_damaged"}, Data: []byte(`{"z":"AAAA"}`)}
+	if failed := e.Deliver(f.Context(), append(rows, damaged)); len(failed) != 0 {
+		t.Fatalf("to be brought again: %+v", failed)
+	}
+	for range 30 { // the first of them fail
+		_ = e.Round(f.Context())
+		f.Clock.Advance(time.Minute)
+		if f.Clock.Now().Sub(apitest.Start) > 8*time.Minute {
+			fails = false
+		}
+	}
+	if f.post.count() != 3 || f.due() != 0 {
+		t.Errorf("%d arrived, %d due", f.post.count(), f.due())
+	}
+}

@@ -2,6 +2,10 @@ package delivery
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,7 +42,7 @@ func (e *Engine) Deliver(ctx context.Context, items []table.Item) []Failed {
 		})
 	}
 	for org, rows := range byOrg(items) {
-		take(rows, func() error { return p.tell(ctx, org, rows) })
+		take(rows, func() error { return p.tellOrPostpone(ctx, org, rows) })
 	}
 	for i, it := range items {
 		if it.PK == nowPK {
@@ -72,13 +76,67 @@ func byOrg(items []table.Item) map[string][]table.Item {
 	return out
 }
 
+// tellOrPostpone tells of rows of events, or lists them as due when that fails: they are not brought again and again, before those of other
+// organizations. Only when the store takes nothing they are.
+func (p *pass) tellOrPostpone(ctx context.Context, org string, rows []table.Item) error {
+	why := p.tell(ctx, org, rows)
+	if why == nil {
+		return nil
+	}
+	d := due{Org: org, At: p.Clock.Now().Add(retellFirst), Name: "rows#" + rows[0].SK}
+	for _, it := range rows {
+		d.Rows = append(d.Rows, it.SK)
+	}
+	list, err := d.put()
+	if err == nil {
+		_, err = p.store.table.Write(within(ctx, org), list)
+	}
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	p.Log.WarnContext(ctx, "nobody could be told of events, and that is tried again", "org", org, "rows", len(rows), "error", why.Error())
+	return nil
+}
+
+const (
+	retellFirst = time.Minute
+	retellLast  = time.Hour // the longest pause before who is told is looked for again
+)
+
+// retell tells of the events of a row that says that nobody could be told before.
+func (p *pass) retell(ctx context.Context, d due) error {
+	ctx = within(ctx, d.Org)
+	keys := make([]table.Key, len(d.Rows))
+	for i, sk := range d.Rows {
+		keys[i] = table.Key{PK: event.PK(d.Org), SK: sk}
+	}
+	got, err := p.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return fmt.Errorf("read events that nobody was told of: %w", err)
+	}
+	why := p.tell(ctx, d.Org, slices.Collect(maps.Values(got)))
+	gone := table.Delete(d.key)
+	if why == nil {
+		return p.change(ctx, gone)
+	}
+	d.Tries++
+	d.At = p.Clock.Now().Add(min(retellFirst<<min(d.Tries, 10), retellLast))
+	list, err := d.put()
+	if err != nil {
+		return err
+	}
+	list.Item.Expires = p.Clock.Now().Add(Keep)
+	return errors.Join(why, p.change(ctx, gone, list))
+}
+
 // tell makes the deliveries of rows of events and sends them.
 func (p *pass) tell(ctx context.Context, org string, rows []table.Item) error {
 	var all []news
 	for _, it := range rows {
 		events, err := event.Decode(it)
-		if err != nil {
-			return err
+		if err != nil { // it will never be read: the others must not wait for it
+			p.Log.ErrorContext(ctx, "events cannot be read, and nobody is told of them", "org", org, "row", it.SK, "error", err.Error())
+			continue
 		}
 		for _, one := range events {
 			all = append(all, news{one, it.SK})

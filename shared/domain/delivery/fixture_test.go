@@ -42,6 +42,7 @@ type post struct {
 	sent   []delivery.Message
 	tried  []time.Time
 	now    func() time.Time
+	more   *sync.Cond // something was sent
 }
 
 func (p *post) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
@@ -57,6 +58,7 @@ func (p *post) Send(ctx context.Context, m delivery.Message) (delivery.Answer, e
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent = append(p.sent, m)
+	p.more.Broadcast()
 	return delivery.Answer{Status: 200}, nil
 }
 
@@ -67,6 +69,15 @@ func (p *post) refuse(receiver string, err error) {
 	p.answer[receiver] = func(context.Context) (delivery.Answer, error) { return delivery.Answer{Status: 503}, err }
 	if err == nil {
 		delete(p.answer, receiver)
+	}
+}
+
+// await waits until so many were sent.
+func (p *post) await(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.sent) < n {
+		p.more.Wait()
 	}
 }
 
@@ -111,6 +122,7 @@ func newFixture(t testing.TB, to ...delivery.Target) *fixture {
 func fixtureOn(t testing.TB, a *apitest.Fixture, to ...delivery.Target) *fixture {
 	t.Helper()
 	p := &post{answer: map[string]func(context.Context) (delivery.Answer, error){}, now: a.Platform.Clock.Now}
+	p.more = sync.NewCond(&p.mu)
 	return &fixture{Fixture: a, post: p, health: &records{}, to: to}
 }
 

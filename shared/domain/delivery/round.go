@@ -81,8 +81,11 @@ func (p *pass) sendRows(ctx context.Context, rows []due) error {
 	return errors.Join(errs...)
 }
 
-// sendRow takes the deliveries of a row and tries them.
+// sendRow takes the deliveries of a row and tries them; one that is of events it tells of these.
 func (p *pass) sendRow(ctx context.Context, d due) error {
+	if len(d.Rows) > 0 {
+		return p.retell(ctx, d)
+	}
 	b, err := p.take(ctx, d)
 	if err != nil {
 		return err

@@ -67,10 +67,18 @@ func (g autoscaled) read(t *testing.T) cloud.Autoscaling {
 	return got
 }
 
+// set sets it, as soon as the cloud lets it.
 func (g autoscaled) set(t *testing.T, want cloud.Autoscaling) {
 	t.Helper()
-	if err := g.scaler.SetAutoscaling(t.Context(), g.Kind, g.Region, g.UID, want); err != nil {
-		t.Fatalf("SetAutoscaling(%+v): %v", want, err)
+	var err error
+	for range polls {
+		if err = g.scaler.SetAutoscaling(t.Context(), g.Kind, g.Region, g.UID, want); cloud.ClassOf(err) != cloud.Moving {
+			break
+		}
+		g.moveOn()
+	}
+	if err != nil {
+		t.Fatalf("SetAutoscaling(%s): %v", text(want), err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package autoscalerpolicies
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -47,9 +48,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) connect(settings map[string]string, level string) {
 	f.Helper()
 	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0", "kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
-	for k, v := range settings {
-		all[k] = v
-	}
+	maps.Copy(all, settings)
 	sealed, err := inventory.SealCredentials(f.Context(), f.Sealer, inventory.SecretPlace(apitest.Org, f.account), all)
 	f.Must(err)
 	f.Put(inventory.AccountKey(apitest.Org, f.account), inventory.Account{
@@ -97,9 +96,7 @@ func (f *fixture) body(kind string, n int, more ...map[string]any) map[string]an
 	f.Helper()
 	out := map[string]any{"name": kind, "cloudAccountID": f.account, "target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
 	for _, m := range more {
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 	}
 	return out
 }

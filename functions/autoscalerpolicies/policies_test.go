@@ -3,6 +3,8 @@ package autoscalerpolicies
 import (
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,20 +133,13 @@ func TestPolicies_ListFiltersAndPages(t *testing.T) {
 		"": b.ID + " " + a.ID, "?sort_by=createdAt": a.ID + " " + b.ID, "?status=paused": a.ID, "?mode=monitor": b.ID, "?limit=1&page=2": a.ID,
 		"?cloud_account_id=ca_none": "",
 	} {
-		got := ""
+		var got []string
 		for _, p := range apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies"+query)).Items {
-			got += " " + p.ID
+			got = append(got, p.ID)
 		}
-		f.Equal("list"+query, got, prefixed(want))
+		f.Equal("list"+query, strings.Join(got, " "), want)
 	}
 	f.Call(ada, "GET /autoscaler-policies?status=wild").Want(http.StatusBadRequest, "status")
-}
-
-func prefixed(s string) string {
-	if s == "" {
-		return s
-	}
-	return " " + s
 }
 
 func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
@@ -169,7 +164,7 @@ func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
 	for i := range autoscaling.MaxPolicies {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: fmt.Sprint(i), Target: autoscaling.Target{UID: fmt.Sprint(i)}}
+		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i), Target: autoscaling.Target{UID: strconv.Itoa(i)}}
 		it, err := table.NewItem(autoscaling.Key(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))

@@ -117,10 +117,10 @@ func (g autoscaled) refusals(t *testing.T) {
 		"a size above the maximum":     {Min: 1, Max: 2, Desired: 3},
 		"a size below the minimum":     {Min: 2, Max: 3, Desired: 1},
 		"a negative minimum":           {Min: -1, Max: 1},
-		"a target above 100":           {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: pointer(101)},
-		"a target of 0":                {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: pointer(0)},
+		"a target above 100":           {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(101))},
+		"a target of 0":                {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(0))},
 		"a cooldown without a target":  {Min: 1, Max: 1, Desired: 1, CooldownSeconds: &two},
-		"a cooldown of a day":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one, CooldownSeconds: pointer(86_400)},
+		"a cooldown of a day":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one, CooldownSeconds: new(int64(86_400))},
 		"a memory that cannot be read": {Native: []byte(`"nonsense"`)},
 	}
 	before := g.read(t)
@@ -153,7 +153,7 @@ func (g autoscaled) wanted(t *testing.T) cloud.Autoscaling {
 	t.Helper()
 	now := g.read(t)
 	return cloud.Autoscaling{
-		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2, TargetCPUPercent: pointer(55), CooldownSeconds: pointer(180),
+		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2, TargetCPUPercent: new(int64(55)), CooldownSeconds: new(int64(180)),
 	}
 }
 
@@ -162,7 +162,7 @@ func (g autoscaled) sets(t *testing.T) {
 	g.set(t, want)
 	g.settled(t, want)
 	g.idle(t, func() { g.set(t, want) })
-	want.TargetCPUPercent, want.CooldownSeconds = pointer(70), pointer(240)
+	want.TargetCPUPercent, want.CooldownSeconds = new(int64(70)), new(int64(240))
 	g.set(t, want)
 	g.settled(t, want)
 }
@@ -223,5 +223,3 @@ func (g autoscaled) others(t *testing.T, found cloud.Autoscaling) {
 	g.settled(t, want)
 	g.restore(t, found)
 }
-
-func pointer(n int64) *int64 { return &n }

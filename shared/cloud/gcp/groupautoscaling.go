@@ -120,22 +120,13 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	return to
 }
 
-// become sets what differs. An autoscaler of the customer's that has come since stays.
+// become sets what differs: the autoscaler first, which would not let the size be set.
 func (g group) become(ctx context.Context, p place, to groupNative) error {
-	now := g.native().Scaler
-	switch {
-	case to.Scaler == nil && now != nil && !g.scalerIsOurs():
-		return nil
-	case to.Scaler == nil && now != nil:
-		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.delete", deleteScaler(ctx, p, g)); err != nil {
-			return err
-		}
-	case to.Scaler != nil && now == nil:
-		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.create", insertScaler(ctx, p, g, *to.Scaler)); err != nil {
-			return err
-		}
-	case to.Scaler != nil && !to.Scaler.same(*now):
-		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.update", patchScaler(ctx, p, g, to.Scaler.change())); err != nil {
+	if to.Scaler == nil && g.policy() != nil && !g.scalerIsOurs() {
+		return nil // of the customer's, that has come since: it stays, and sets the size
+	}
+	if op, do := g.scalerCall(ctx, p, to.Scaler); do != nil {
+		if err := waitFor(ctx, p, g.ref, op, do); err != nil {
 			return err
 		}
 	}
@@ -143,6 +134,20 @@ func (g group) become(ctx context.Context, p place, to groupNative) error {
 		return nil
 	}
 	return waitFor(ctx, p, g.ref, "compute.instanceGroupManagers.update", resizing(ctx, p, g.ref, to.Size))
+}
+
+// scalerCall returns the call that makes the autoscaler of a group what it is to be; nil when it is so.
+func (g group) scalerCall(ctx context.Context, p place, to *scalerNative) (op string, do operating) {
+	now := g.native().Scaler
+	switch {
+	case to == nil && now == nil, to != nil && now != nil && to.same(*now):
+		return "", nil
+	case to == nil:
+		return "compute.autoscalers.delete", deleteScaler(ctx, p, g)
+	case now == nil:
+		return "compute.autoscalers.create", insertScaler(ctx, p, g, *to)
+	}
+	return "compute.autoscalers.update", patchScaler(ctx, p, g, to.change())
 }
 
 func (g group) scalerIsOurs() bool { return strings.HasPrefix(g.scaler.Description, madeHere) }

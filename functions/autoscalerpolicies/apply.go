@@ -47,15 +47,15 @@ func (s *service) call(ctx context.Context, ask string, a inventory.Account, of 
 	return got, fault.Wrap("ask how "+of.UID+" is scaled", err)
 }
 
-func (s *service) apply(ctx context.Context, in *PolicyInput) (Policy, error) {
+func (s *service) apply(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
 	p, err := s.read(ctx, writing, in.PolicyID)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	account, err := s.account(ctx, p)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	p, err = s.bring(ctx, p, account)
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})
@@ -146,7 +146,7 @@ func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
 	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted, Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
 }
 
-func (s *service) pause(ctx context.Context, in *PolicyInput) (Policy, error) {
+func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
 	p, err := s.read(ctx, writing, in.PolicyID)
 	if err != nil || p.Status == autoscaling.Paused {
 		return newPolicy(p), err
@@ -156,35 +156,35 @@ func (s *service) pause(ctx context.Context, in *PolicyInput) (Policy, error) {
 	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
 	next, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(next)})
 	return newPolicy(next), nil
 }
 
-func (s *service) resume(ctx context.Context, in *PolicyInput) (Policy, error) {
+func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
 	p, err := s.read(ctx, writing, in.PolicyID)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	if p.PlanID != "" {
-		return Policy{}, autoscaling.HeldBy(p)
+		return AutoscalerPolicy{}, autoscaling.HeldBy(p)
 	}
 	if p.Status == autoscaling.Paused {
 		next := p
 		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
 		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
-			return Policy{}, err
+			return AutoscalerPolicy{}, err
 		}
 	}
 	if p.Mode != autoscaling.Monitor {
 		account, err := s.account(ctx, p)
 		if err != nil {
-			return Policy{}, err
+			return AutoscalerPolicy{}, err
 		}
 		if p, err = s.bring(ctx, p, account); err != nil {
-			return Policy{}, err
+			return AutoscalerPolicy{}, err
 		}
 	}
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})

@@ -27,12 +27,12 @@ func TestApply_ModesDoWhatTheyMay(t *testing.T) {
 	f.Equal("calls of monitor", f.calls(), 0)
 	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"recommend"}`).Want(http.StatusOK)
 	f.Equal("calls of recommend, unasked", f.calls(), 0)
-	done := apitest.Data[Policy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`))
+	done := apitest.Data[AutoscalerPolicy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`))
 	f.Equal("of autopilot", scaling(f.live(p)), apitest.JSON(done.Applied))
 	f.Equal("max", f.live(p).Max, int64(40))
 	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"max":60}`).Want(http.StatusOK)
 	f.Equal("max after a change", f.live(p).Max, int64(60))
-	other := apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, larger, map[string]any{"mode": "autopilot"})))
+	other := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, larger, map[string]any{"mode": "autopilot"})))
 	f.Equal("made on autopilot", f.live(other).Max, int64(40))
 	f.wantLog(other, "adopted", "applied")
 }
@@ -45,7 +45,7 @@ func TestApply_NeverAboveWhatTheCredentialAllows(t *testing.T) {
 	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`).Want(http.StatusBadRequest, "mode", "read_only")
 	f.do(p, "apply").Want(http.StatusForbidden, "read_only")
 	f.connect(nil, "read_write")
-	auto := apitest.Data[Policy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot","min":3,"max":30,"desired":4}`))
+	auto := apitest.Data[AutoscalerPolicy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot","min":3,"max":30,"desired":4}`))
 	f.connect(nil, "read_only") // after the fact
 	f.do(auto, "apply").Want(http.StatusForbidden, "read_only")
 	f.Call(ada, "DELETE /autoscaler-policies/"+p.ID).Want(http.StatusConflict, "read_only", "force=true")
@@ -80,7 +80,7 @@ func TestApply_APauseLeavesTheCloudAsItIs(t *testing.T) {
 	f.do(p, "pause").Want(http.StatusOK, "paused")
 	f.Equal("calls while paused", f.calls(), before)
 	f.Equal("max while paused", f.live(p).Max, int64(40))
-	resumed := apitest.Data[Policy](f.do(p, "resume"))
+	resumed := apitest.Data[AutoscalerPolicy](f.do(p, "resume"))
 	f.Equal("status", resumed.Status, "active")
 	f.Equal("max after", f.live(p).Max, int64(60))
 	f.wantLog(p, "adopted", "applied", "paused", "resumed", "applied")
@@ -96,10 +96,10 @@ func TestApply_AFailureIsToldAndNothingIsClaimedAfterwards(t *testing.T) {
 		t.Errorf("%+v", failed)
 	}
 	f.wantLog(p, "adopted", "refused")
-	auto := apitest.Data[Policy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`))
+	auto := apitest.Data[AutoscalerPolicy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`))
 	f.Equal("status on autopilot", auto.Status, "error")
 	simulated.DenyCapability(f.provider, f.account, "scale", false)
-	done := apitest.Data[Policy](f.do(p, "apply"))
+	done := apitest.Data[AutoscalerPolicy](f.do(p, "apply"))
 	if done.Status != "active" || done.Note != nil || done.Applied == nil {
 		t.Errorf("%+v", done)
 	}
@@ -125,7 +125,7 @@ func TestRemove_GivesBackWhatWasFound(t *testing.T) {
 		theirs := f.live(p)
 		theirs.Max += 7
 		f.change(p, theirs)
-		gone := apitest.Data[DeletedPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID))
+		gone := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID))
 		f.Equal("restored", gone.Restored, false)
 		f.Equal("the customer's own change", f.live(p).Max, theirs.Max)
 	})
@@ -135,7 +135,7 @@ func TestRemove_GivesBackWhatWasFound(t *testing.T) {
 		theirs := f.live(p)
 		theirs.Max = 99
 		f.change(p, theirs)
-		gone := apitest.Data[DeletedPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID))
+		gone := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID))
 		if !gone.Restored || gone.Drift == nil || gone.Drift.Applied.Max != 40 || gone.Drift.Live.Max != 99 {
 			t.Errorf("%+v", gone)
 		}
@@ -145,11 +145,11 @@ func TestRemove_GivesBackWhatWasFound(t *testing.T) {
 		p := f.make(larger)
 		f.do(p, "apply").Want(http.StatusOK)
 		f.connect(map[string]string{"vanish": "1"}, "read_write")
-		f.Equal("restored", apitest.Data[DeletedPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID)).Restored, false)
+		f.Equal("restored", apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID)).Restored, false)
 		f.connect(nil, "read_write")
 	})
 	t.Run("a cloud that does not let it keeps the policy, until it is forgotten by force", func(t *testing.T) {
-		p := apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, larger)))
+		p := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, larger)))
 		f.do(p, "apply").Want(http.StatusOK)
 		simulated.DenyCapability(f.provider, f.account, "scale", true)
 		f.Call(ada, "DELETE /autoscaler-policies/"+p.ID).Want(http.StatusConflict, "kept", "force=true")

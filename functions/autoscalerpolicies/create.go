@@ -25,12 +25,12 @@ const (
 	usualCooldown = 300 // seconds
 )
 
-// NewPolicy is the body of POST /autoscaler-policies.
-type NewPolicy struct {
+// NewAutoscalerPolicy is the body of POST /autoscaler-policies.
+type NewAutoscalerPolicy struct {
 	Name             string           `json:"name" minLength:"1" maxLength:"128"`
 	Mode             autoscaling.Mode `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
 	CloudAccountID   string           `json:"cloudAccountID" maxLength:"64"`
-	Target           Target           `json:"target"`
+	Target           AutoscalerTarget `json:"target"`
 	Min              *int64           `json:"min,omitempty" doc:"As found when it is left out"`
 	Max              *int64           `json:"max,omitempty" doc:"As found when it is left out"`
 	Desired          *int64           `json:"desired,omitempty" doc:"As found when it is left out, no less than min and no more than max"`
@@ -38,7 +38,7 @@ type NewPolicy struct {
 	CooldownSeconds  *int64           `json:"cooldownSeconds,omitempty" doc:"As found when it is left out, else 300"`
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewPolicy }) (Policy, error) {
+func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
 	now := s.p.Clock.Now()
 	p := autoscaling.Policy{
 		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend), CloudAccountID: in.Body.CloudAccountID,
@@ -46,21 +46,21 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewPolicy }) (Pol
 	}
 	account, err := s.find(ctx, &p, in.Body.Target)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	if err := s.room(ctx, p); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	if p.Found, err = s.adopt(ctx, p, account); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	in.Body.fill(&p)
 	if err := check(&p, account); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
 	if p, err = s.store.Create(ctx, callerOrg(ctx), p, adopted); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: newPolicy(p)})
@@ -68,7 +68,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewPolicy }) (Pol
 }
 
 // find finds the target in the inventory, and its account.
-func (s *service) find(ctx context.Context, p *autoscaling.Policy, t Target) (inventory.Account, error) {
+func (s *service) find(ctx context.Context, p *autoscaling.Policy, t AutoscalerTarget) (inventory.Account, error) {
 	r, account, err := s.resource(ctx, writing, p.CloudAccountID, t)
 	p.Target = autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}
 	return account, err
@@ -77,7 +77,7 @@ func (s *service) find(ctx context.Context, p *autoscaling.Policy, t Target) (in
 // resource finds a resource of an account that the caller holds the policy on, and that account.
 //
 //nolint:revive // who asks, and for what
-func (s *service) resource(ctx context.Context, policy, accountID string, t Target) (inventory.Listed, inventory.Account, error) {
+func (s *service) resource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed, inventory.Account, error) {
 	c, none := identity.CallerFrom(ctx), inventory.Account{}
 	if !id.IsValid("ca", accountID) {
 		return inventory.Listed{}, none, fault.New(fault.Invalid, "cloudAccountID: %.64q: there is no such cloud account", accountID)
@@ -133,7 +133,7 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 }
 
 // fill gives a policy what the client says, and what was found where it says nothing.
-func (n NewPolicy) fill(p *autoscaling.Policy) {
+func (n NewAutoscalerPolicy) fill(p *autoscaling.Policy) {
 	p.Min, p.Max = or(n.Min, p.Found.Min), or(n.Max, p.Found.Max)
 	p.Desired = or(n.Desired, min(max(p.Found.Desired, p.Min), p.Max))
 	p.TargetCPUPercent = or(n.TargetCPUPercent, or(p.Found.TargetCPUPercent, usualTarget))

@@ -1,6 +1,7 @@
 package autoscalerpolicies
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -47,9 +48,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) connect(settings map[string]string, level string) {
 	f.Helper()
 	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0", "kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
-	for k, v := range settings {
-		all[k] = v
-	}
+	maps.Copy(all, settings)
 	sealed, err := inventory.SealCredentials(f.Context(), f.Sealer, inventory.SecretPlace(apitest.Org, f.account), all)
 	f.Must(err)
 	f.Put(inventory.AccountKey(apitest.Org, f.account), inventory.Account{
@@ -97,21 +96,19 @@ func (f *fixture) body(kind string, n int, more ...map[string]any) map[string]an
 	f.Helper()
 	out := map[string]any{"name": kind, "cloudAccountID": f.account, "target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
 	for _, m := range more {
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 	}
 	return out
 }
 
 // make makes a policy for an Auto Scaling group.
-func (f *fixture) make(more ...map[string]any) Policy {
+func (f *fixture) make(more ...map[string]any) AutoscalerPolicy {
 	f.Helper()
-	return apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0, more...)))
+	return apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0, more...)))
 }
 
 // live asks the cloud how the target of a policy is scaled.
-func (f *fixture) live(p Policy) cloud.Autoscaling {
+func (f *fixture) live(p AutoscalerPolicy) cloud.Autoscaling {
 	f.Helper()
 	got, err := f.conn().(cloud.Autoscaler).ReadAutoscaling(f.Context(), p.Target.Type, p.Target.Region, p.Target.UID)
 	f.Must(err)
@@ -119,35 +116,35 @@ func (f *fixture) live(p Policy) cloud.Autoscaling {
 }
 
 // change scales the target of a policy as somebody else does.
-func (f *fixture) change(p Policy, to cloud.Autoscaling) {
+func (f *fixture) change(p AutoscalerPolicy, to cloud.Autoscaling) {
 	f.Helper()
 	to.Native = nil
 	f.Must(f.conn().(cloud.Autoscaler).SetAutoscaling(f.Context(), p.Target.Type, p.Target.Region, p.Target.UID, to))
 }
 
 // do posts to a policy.
-func (f *fixture) do(p Policy, verb string) apitest.Answer {
+func (f *fixture) do(p AutoscalerPolicy, verb string) apitest.Answer {
 	f.Helper()
 	return f.Call(ada, "POST /autoscaler-policies/"+p.ID+"/"+verb, "{}")
 }
 
-func (f *fixture) get(p Policy) Policy {
+func (f *fixture) get(p AutoscalerPolicy) AutoscalerPolicy {
 	f.Helper()
-	return apitest.Data[Policy](f.Call(ada, "GET /autoscaler-policies/"+p.ID))
+	return apitest.Data[AutoscalerPolicy](f.Call(ada, "GET /autoscaler-policies/"+p.ID))
 }
 
 // log returns the kinds of the entries of a policy, the oldest first.
-func (f *fixture) log(p Policy) []Entry {
+func (f *fixture) log(p AutoscalerPolicy) []AutoscalerEntry {
 	f.Helper()
 	type items struct {
-		Items []Entry `json:"items"`
+		Items []AutoscalerEntry `json:"items"`
 	}
 	all := apitest.Data[items](f.Call(ada, "GET /autoscaler-policies/"+p.ID+"/logs?limit=100")).Items
 	slices.Reverse(all)
 	return all
 }
 
-func (f *fixture) wantLog(p Policy, kinds ...string) {
+func (f *fixture) wantLog(p AutoscalerPolicy, kinds ...string) {
 	f.Helper()
 	var got []string
 	for _, e := range f.log(p) {

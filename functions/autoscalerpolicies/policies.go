@@ -14,37 +14,37 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Policy is an autoscaler policy as clients see it.
-type Policy struct {
-	ID               string           `json:"id" example:"asp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Name             string           `json:"name"`
-	Mode             autoscaling.Mode `json:"mode" enum:"monitor,recommend,autopilot"`
-	CloudAccountID   string           `json:"cloudAccountID"`
-	Target           Target           `json:"target"`
-	Min              int64            `json:"min"`
-	Max              int64            `json:"max"`
-	Desired          int64            `json:"desired"`
-	TargetCPUPercent int64            `json:"targetCPUPercent"`
-	CooldownSeconds  int64            `json:"cooldownSeconds"`
-	Status           string           `json:"status" enum:"active,paused,error,held"`
-	Note             *string          `json:"note" doc:"Why the status is error"`
-	HeldBy           *string          `json:"heldBy" doc:"The event readiness plan that has the capacity"`
-	Found            Scaling          `json:"found" doc:"As it was adopted; given back when the policy is deleted"`
-	Applied          *Scaling         `json:"applied" doc:"As it was when it was last applied"`
-	AppliedAt        *time.Time       `json:"appliedAt"`
-	CreatedAt        time.Time        `json:"createdAt"`
-	UpdatedAt        time.Time        `json:"updatedAt"`
+// AutoscalerPolicy is an autoscaler policy as clients see it.
+type AutoscalerPolicy struct {
+	ID               string             `json:"id" example:"asp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name             string             `json:"name"`
+	Mode             autoscaling.Mode   `json:"mode" enum:"monitor,recommend,autopilot"`
+	CloudAccountID   string             `json:"cloudAccountID"`
+	Target           AutoscalerTarget   `json:"target"`
+	Min              int64              `json:"min"`
+	Max              int64              `json:"max"`
+	Desired          int64              `json:"desired"`
+	TargetCPUPercent int64              `json:"targetCPUPercent"`
+	CooldownSeconds  int64              `json:"cooldownSeconds"`
+	Status           string             `json:"status" enum:"active,paused,error,held"`
+	Note             *string            `json:"note" doc:"Why the status is error"`
+	HeldBy           *string            `json:"heldBy" doc:"The event readiness plan that has the capacity"`
+	Found            AutoscalerScaling  `json:"found" doc:"As it was adopted; given back when the policy is deleted"`
+	Applied          *AutoscalerScaling `json:"applied" doc:"As it was when it was last applied"`
+	AppliedAt        *time.Time         `json:"appliedAt"`
+	CreatedAt        time.Time          `json:"createdAt"`
+	UpdatedAt        time.Time          `json:"updatedAt"`
 }
 
-// Target is what a policy scales.
-type Target struct {
+// AutoscalerTarget is what a policy scales.
+type AutoscalerTarget struct {
 	Type   string `json:"type" enum:"aws-asg,aws-ecs,gcp-mig,azure-vmss,kubernetes-deployment"`
 	UID    string `json:"uid" minLength:"1" maxLength:"1024" doc:"Native id"`
 	Region string `json:"region" required:"false" maxLength:"64" doc:"That of the resource when it is left out"`
 }
 
-// Scaling is how a target is scaled.
-type Scaling struct {
+// AutoscalerScaling is how a target is scaled.
+type AutoscalerScaling struct {
 	Min              int64  `json:"min"`
 	Max              int64  `json:"max"`
 	Desired          int64  `json:"desired"`
@@ -52,11 +52,11 @@ type Scaling struct {
 	CooldownSeconds  *int64 `json:"cooldownSeconds" doc:"null: the provider's own"`
 }
 
-func newScaling(a cloud.Autoscaling) Scaling {
-	return Scaling{a.Min, a.Max, a.Desired, a.TargetCPUPercent, a.CooldownSeconds}
+func newScaling(a cloud.Autoscaling) AutoscalerScaling {
+	return AutoscalerScaling{a.Min, a.Max, a.Desired, a.TargetCPUPercent, a.CooldownSeconds}
 }
 
-func newOptionalScaling(a *cloud.Autoscaling) *Scaling {
+func newOptionalScaling(a *cloud.Autoscaling) *AutoscalerScaling {
 	if a == nil {
 		return nil
 	}
@@ -64,9 +64,9 @@ func newOptionalScaling(a *cloud.Autoscaling) *Scaling {
 	return &out
 }
 
-func newPolicy(p autoscaling.Policy) Policy {
-	out := Policy{
-		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: Target(p.Target), Min: p.Min, Max: p.Max, Desired: p.Desired,
+func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
+	out := AutoscalerPolicy{
+		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: AutoscalerTarget(p.Target), Min: p.Min, Max: p.Max, Desired: p.Desired,
 		TargetCPUPercent: p.TargetCPUPercent, CooldownSeconds: p.CooldownSeconds, Status: p.ToldStatus(), Note: rest.Optional(p.Note), HeldBy: rest.Optional(p.PlanID),
 		Found: newScaling(p.Found), Applied: newOptionalScaling(p.Applied), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
@@ -84,14 +84,14 @@ type listInput struct {
 	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only those of these modes"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[Policy], error) {
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[AutoscalerPolicy], error) {
 	sees, err := s.sight(ctx, reading)
 	if err != nil {
-		return rest.List[Policy]{}, err
+		return rest.List[AutoscalerPolicy]{}, err
 	}
 	all, err := s.store.List(ctx, callerOrg(ctx))
 	if err != nil {
-		return rest.List[Policy]{}, err
+		return rest.List[AutoscalerPolicy]{}, err
 	}
 	all = slices.DeleteFunc(all, func(p autoscaling.Policy) bool {
 		return !sees(p.Target.UID) || in.CloudAccountID != "" && in.CloudAccountID != p.CloudAccountID ||
@@ -127,13 +127,13 @@ func (s *service) read(ctx context.Context, policy, policyID string) (autoscalin
 	return p, err
 }
 
-func (s *service) get(ctx context.Context, in *PolicyInput) (Policy, error) {
+func (s *service) get(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
 	p, err := s.read(ctx, reading, in.PolicyID)
 	return newPolicy(p), err
 }
 
-// ChangedPolicy is the body of PUT /autoscaler-policies/{policyID}.
-type ChangedPolicy struct {
+// ChangedAutoscalerPolicy is the body of PUT /autoscaler-policies/{policyID}.
+type ChangedAutoscalerPolicy struct {
 	Name             rest.Patch[string]           `json:"name,omitzero" minLength:"1" maxLength:"128"`
 	Mode             rest.Patch[autoscaling.Mode] `json:"mode,omitzero" enum:"monitor,recommend,autopilot"`
 	Min              rest.Patch[int64]            `json:"min,omitzero"`
@@ -145,29 +145,29 @@ type ChangedPolicy struct {
 
 type updateInput struct {
 	PolicyInput
-	Body ChangedPolicy
+	Body ChangedAutoscalerPolicy
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (Policy, error) {
+func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy, error) {
 	old, err := s.read(ctx, writing, in.PolicyID)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newPolicy(old)})
 	if old.PlanID != "" {
-		return Policy{}, autoscaling.HeldBy(old)
+		return AutoscalerPolicy{}, autoscaling.HeldBy(old)
 	}
 	next := old
 	if err = in.Body.apply(&next); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
 	account, err := s.checkAll(ctx, &next)
 	if err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	if next, err = s.store.Save(ctx, callerOrg(ctx), old, next); err != nil {
-		return Policy{}, err
+		return AutoscalerPolicy{}, err
 	}
 	next, err = s.autopilot(ctx, next, account)
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(next)})
@@ -175,7 +175,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Policy, error) {
 }
 
 // apply changes the fields that were sent; none may be null.
-func (c ChangedPolicy) apply(to *autoscaling.Policy) error {
+func (c ChangedAutoscalerPolicy) apply(to *autoscaling.Policy) error {
 	for field, null := range map[string]bool{
 		"name": c.Name.Null, "mode": c.Mode.Null, "min": c.Min.Null, "max": c.Max.Null, "desired": c.Desired.Null,
 		"targetCPUPercent": c.TargetCPUPercent.Null, "cooldownSeconds": c.CooldownSeconds.Null,
@@ -194,15 +194,15 @@ func (c ChangedPolicy) apply(to *autoscaling.Policy) error {
 	return nil
 }
 
-// Entry is an entry of the log of a policy.
-type Entry struct {
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind" enum:"adopted,applied,drifted,restored,refused,paused,resumed"`
-	At      time.Time `json:"at"`
-	By      *string   `json:"by" doc:"The user who asked for it"`
-	Message *string   `json:"message"`
-	Before  *Scaling  `json:"before"`
-	After   *Scaling  `json:"after"`
+// AutoscalerEntry is an entry of the log of a policy.
+type AutoscalerEntry struct {
+	ID      string             `json:"id"`
+	Kind    string             `json:"kind" enum:"adopted,applied,drifted,restored,refused,paused,resumed"`
+	At      time.Time          `json:"at"`
+	By      *string            `json:"by" doc:"The user who asked for it"`
+	Message *string            `json:"message"`
+	Before  *AutoscalerScaling `json:"before"`
+	After   *AutoscalerScaling `json:"after"`
 }
 
 type logsInput struct {
@@ -210,15 +210,15 @@ type logsInput struct {
 	rest.Page
 }
 
-func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[Entry], error) {
+func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[AutoscalerEntry], error) {
 	p, err := s.read(ctx, reading, in.PolicyID)
 	if err != nil {
-		return rest.List[Entry]{}, err
+		return rest.List[AutoscalerEntry]{}, err
 	}
 	all, err := s.store.Log(ctx, callerOrg(ctx), p.ID)
 	return rest.MapItems(rest.PageOf(all, in.Page), newEntry), err
 }
 
-func newEntry(e autoscaling.Entry) Entry {
-	return Entry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message), newOptionalScaling(e.Before), newOptionalScaling(e.After)}
+func newEntry(e autoscaling.Entry) AutoscalerEntry {
+	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message), newOptionalScaling(e.Before), newOptionalScaling(e.After)}
 }

@@ -3,6 +3,8 @@ package autoscalerpolicies
 import (
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,18 +24,18 @@ func TestPolicies_FromAdoptionToRestore(t *testing.T) {
 	f := newFixture(t)
 	for _, kind := range cloud.AutoscaledTypes() {
 		t.Run(kind, func(t *testing.T) {
-			made := apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(kind, 0, larger)))
+			made := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(kind, 0, larger)))
 			found := f.live(made)
 			if !id.IsValid("asp", made.ID) || made.Mode != autoscaling.Recommend || made.Status != "active" || made.Target.Region != region || made.Applied != nil {
 				t.Fatalf("%+v", made)
 			}
 			f.Equal("found", apitest.JSON(made.Found), scaling(found))
 			f.Equal("read", apitest.JSON(f.get(made)), apitest.JSON(made))
-			applied := apitest.Data[Policy](f.do(made, "apply"))
+			applied := apitest.Data[AutoscalerPolicy](f.do(made, "apply"))
 			f.Equal("in the cloud", scaling(f.live(made)), `{"min":20,"max":40,"desired":30,"targetCPUPercent":55,"cooldownSeconds":120}`)
 			f.Equal("applied", apitest.JSON(applied.Applied), scaling(f.live(made)))
 			f.wantLog(made, "adopted", "applied")
-			gone := apitest.Data[DeletedPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+made.ID))
+			gone := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+made.ID))
 			if gone.ID != made.ID || !gone.Restored || gone.Drift != nil {
 				t.Errorf("%+v", gone)
 			}
@@ -51,22 +53,22 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	for _, request := range []string{"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs"} {
 		f.Call(eve, request, "{}").Want(http.StatusNotFound, p.ID)
 	}
-	f.Equal("of the other one", apitest.Data[rest.List[Policy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
+	f.Equal("of the other one", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
 	f.Call(eve, "POST /autoscaler-policies", f.body(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
 	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusBadRequest, "target.uid")
 	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path, "POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
 		f.Call(vic, request, f.body(cloud.AWSASG, 1)).Want(http.StatusForbidden)
 	}
-	f.Equal("of a viewer", apitest.Data[Policy](f.Call(vic, "GET "+path)).ID, p.ID)
+	f.Equal("of a viewer", apitest.Data[AutoscalerPolicy](f.Call(vic, "GET "+path)).ID, p.ID)
 }
 
 func TestPolicies_AGrantOnAResourceIsForItsPolicyAlone(t *testing.T) {
 	f := newFixture(t)
-	p, other := f.make(), apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
+	p, other := f.make(), apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
 	found, err := inventoryID(f, p.Target.UID)
 	f.Must(err)
 	sam := apitest.Caller(apitest.Org, "sam", "autoscaler-policies:read,autoscaler-policies:write resource:"+found)
-	f.Equal("list", apitest.Data[rest.List[Policy]](f.Call(sam, "GET /autoscaler-policies")).Total, 1)
+	f.Equal("list", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(sam, "GET /autoscaler-policies")).Total, 1)
 	f.Call(sam, "POST /autoscaler-policies/"+p.ID+"/apply", "{}").Want(http.StatusOK)
 	f.Call(sam, "POST /autoscaler-policies/"+other.ID+"/apply", "{}").Want(http.StatusNotFound)
 	f.Call(sam, "GET /autoscaler-policies/"+other.ID).Want(http.StatusNotFound)
@@ -111,7 +113,7 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	}
 	f.Call(ada, "GET /autoscaler-policies/nonsense").Want(http.StatusNotFound, "nonsense")
 	f.Equal("unchanged", apitest.JSON(f.get(p)), apitest.JSON(p))
-	f.Equal("of one policy", apitest.Data[rest.List[Policy]](f.Call(ada, "GET /autoscaler-policies")).Total, 1)
+	f.Equal("of one policy", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies")).Total, 1)
 	f.Equal("calls that change something", f.calls(), 0)
 }
 
@@ -125,26 +127,19 @@ func TestPolicies_ListFiltersAndPages(t *testing.T) {
 	f := newFixture(t)
 	a := f.make(map[string]any{"name": "b"})
 	f.Clock.Advance(time.Second)
-	b := apitest.Data[Policy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
+	b := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
 	f.do(a, "pause").Want(http.StatusOK)
 	for query, want := range map[string]string{
 		"": b.ID + " " + a.ID, "?sort_by=createdAt": a.ID + " " + b.ID, "?status=paused": a.ID, "?mode=monitor": b.ID, "?limit=1&page=2": a.ID,
 		"?cloud_account_id=ca_none": "",
 	} {
-		got := ""
-		for _, p := range apitest.Data[rest.List[Policy]](f.Call(ada, "GET /autoscaler-policies"+query)).Items {
-			got += " " + p.ID
+		var got []string
+		for _, p := range apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies"+query)).Items {
+			got = append(got, p.ID)
 		}
-		f.Equal("list"+query, got, prefixed(want))
+		f.Equal("list"+query, strings.Join(got, " "), want)
 	}
 	f.Call(ada, "GET /autoscaler-policies?status=wild").Want(http.StatusBadRequest, "status")
-}
-
-func prefixed(s string) string {
-	if s == "" {
-		return s
-	}
-	return " " + s
 }
 
 func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
@@ -169,7 +164,7 @@ func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
 	for i := range autoscaling.MaxPolicies {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: fmt.Sprint(i), Target: autoscaling.Target{UID: fmt.Sprint(i)}}
+		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i), Target: autoscaling.Target{UID: strconv.Itoa(i)}}
 		it, err := table.NewItem(autoscaling.Key(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))

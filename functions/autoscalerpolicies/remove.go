@@ -9,17 +9,17 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DeletedPolicy tells what became of the target of a policy.
-type DeletedPolicy struct {
-	ID       string `json:"id"`
-	Restored bool   `json:"restored" doc:"The target was given back as it was found"`
-	Drift    *Drift `json:"drift" doc:"What somebody else had changed since the policy was last applied; null for nothing"`
+// DeletedAutoscalerPolicy tells what became of the target of a policy.
+type DeletedAutoscalerPolicy struct {
+	ID       string           `json:"id"`
+	Restored bool             `json:"restored" doc:"The target was given back as it was found"`
+	Drift    *AutoscalerDrift `json:"drift" doc:"What somebody else had changed since the policy was last applied; null for nothing"`
 }
 
-// Drift is how a target was applied, and how it was found instead.
-type Drift struct {
-	Applied Scaling `json:"applied"`
-	Live    Scaling `json:"live"`
+// AutoscalerDrift is how a target was applied, and how it was found instead.
+type AutoscalerDrift struct {
+	Applied AutoscalerScaling `json:"applied"`
+	Live    AutoscalerScaling `json:"live"`
 }
 
 type removeInput struct {
@@ -27,13 +27,13 @@ type removeInput struct {
 	Force bool `query:"force" doc:"Forget the policy without giving the target back"`
 }
 
-func (s *service) remove(ctx context.Context, in *removeInput) (DeletedPolicy, error) {
+func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscalerPolicy, error) {
 	p, err := s.read(ctx, writing, in.PolicyID)
 	if err != nil {
-		return DeletedPolicy{}, err
+		return DeletedAutoscalerPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
-	out := DeletedPolicy{ID: p.ID}
+	out := DeletedAutoscalerPolicy{ID: p.ID}
 	if p.PlanID != "" {
 		return out, autoscaling.HeldBy(p)
 	}
@@ -51,8 +51,8 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedPolicy, e
 }
 
 // restore gives the target back as it was found. One that is gone needs nothing.
-func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedPolicy, []autoscaling.Entry, error) {
-	out := DeletedPolicy{ID: p.ID}
+func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry, error) {
+	out := DeletedAutoscalerPolicy{ID: p.ID}
 	account, err := s.account(ctx, p)
 	if err == nil && account.ReadOnly() {
 		err = fault.New(fault.Denied, "cloud account %s is read_only", account.ID)
@@ -72,7 +72,7 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedPol
 	}
 	log := drift(p, live)
 	if len(log) > 0 {
-		out.Drift = &Drift{newScaling(*p.Applied), newScaling(live)}
+		out.Drift = &AutoscalerDrift{newScaling(*p.Applied), newScaling(live)}
 	}
 	got, err := s.set(ctx, p.Target, account, p.Found)
 	if err != nil {

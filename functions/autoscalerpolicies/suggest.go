@@ -22,50 +22,50 @@ type suggestInput struct {
 	TargetUID      string `query:"target_uid" required:"true" minLength:"1" maxLength:"1024"`
 }
 
-// Suggestion is what is proposed for a policy.
-type Suggestion struct {
-	Target           Target  `json:"target"`
-	Current          Scaling `json:"current" doc:"As the cloud says now"`
-	Min              int64   `json:"min"`
-	Max              int64   `json:"max"`
-	Desired          int64   `json:"desired"`
-	TargetCPUPercent int64   `json:"targetCPUPercent"`
-	CooldownSeconds  int64   `json:"cooldownSeconds"`
-	IsEstimated      bool    `json:"isEstimated"`
-	EstimationReason *string `json:"estimationReason"`
-	CPU              *Load   `json:"cpu" doc:"null when it is not known"`
+// AutoscalerSuggestion is what is proposed for a policy.
+type AutoscalerSuggestion struct {
+	Target           AutoscalerTarget  `json:"target"`
+	Current          AutoscalerScaling `json:"current" doc:"As the cloud says now"`
+	Min              int64             `json:"min"`
+	Max              int64             `json:"max"`
+	Desired          int64             `json:"desired"`
+	TargetCPUPercent int64             `json:"targetCPUPercent"`
+	CooldownSeconds  int64             `json:"cooldownSeconds"`
+	IsEstimated      bool              `json:"isEstimated"`
+	EstimationReason *string           `json:"estimationReason"`
+	CPU              *AutoscalerLoad   `json:"cpu" doc:"null when it is not known"`
 }
 
-// Load is how busy the CPU of a target was, in whole percent, rounded up.
-type Load struct {
+// AutoscalerLoad is how busy the CPU of a target was, in whole percent, rounded up.
+type AutoscalerLoad struct {
 	Mean int64 `json:"mean"`
 	P95  int64 `json:"p95"`
 	Max  int64 `json:"max"`
 }
 
-func (s *service) suggest(ctx context.Context, in *suggestInput) (Suggestion, error) {
-	r, account, err := s.resource(ctx, reading, in.CloudAccountID, Target{Type: in.TargetType, UID: in.TargetUID})
+func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSuggestion, error) {
+	r, account, err := s.resource(ctx, reading, in.CloudAccountID, AutoscalerTarget{Type: in.TargetType, UID: in.TargetUID})
 	if err != nil {
-		return Suggestion{}, err
+		return AutoscalerSuggestion{}, err
 	}
 	p := autoscaling.Policy{Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}}
 	live, err := s.adopt(ctx, p, account)
 	if err != nil {
-		return Suggestion{}, err
+		return AutoscalerSuggestion{}, err
 	}
 	load, reason, err := s.load(ctx, r)
 	if err != nil {
-		return Suggestion{}, err
+		return AutoscalerSuggestion{}, err
 	}
 	out := propose(live, load)
-	if out.Target = Target(p.Target); load == nil {
+	if out.Target = AutoscalerTarget(p.Target); load == nil {
 		out.IsEstimated, out.EstimationReason = true, &reason
 	}
 	return out, nil
 }
 
 // load returns how busy a resource was; nil and why when that is not known.
-func (s *service) load(ctx context.Context, r inventory.Listed) (*Load, string, error) {
+func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad, string, error) {
 	mean, most, ok := cpuMetrics(r.Type)
 	if !ok {
 		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
@@ -85,7 +85,7 @@ func (s *service) load(ctx context.Context, r inventory.Listed) (*Load, string, 
 		}
 		values[i] = percent(m, v)
 	}
-	return &Load{values[0], values[1], values[2]}, "", nil
+	return &AutoscalerLoad{values[0], values[1], values[2]}, "", nil
 }
 
 // cpuMetrics returns the metrics of a type of which one averages the CPU of an hour, and the other tells its maximum.
@@ -110,9 +110,9 @@ func percent(m cloud.Metric, v float64) int64 {
 }
 
 // propose makes a proposal of whole numbers alone.
-func propose(live cloud.Autoscaling, load *Load) Suggestion {
+func propose(live cloud.Autoscaling, load *AutoscalerLoad) AutoscalerSuggestion {
 	t := or(live.TargetCPUPercent, usualTarget)
-	out := Suggestion{
+	out := AutoscalerSuggestion{
 		Current: newScaling(live), Min: live.Min, Max: live.Max, Desired: live.Desired, TargetCPUPercent: t,
 		CooldownSeconds: or(live.CooldownSeconds, usualCooldown), CPU: load,
 	}

@@ -35,10 +35,10 @@ func (f *fixture) measure(r cloud.Resource, days int, mean, most func(hour int) 
 
 func flat(v float64) func(int) float64 { return func(int) float64 { return v } }
 
-func (f *fixture) suggest(r cloud.Resource) Suggestion {
+func (f *fixture) suggest(r cloud.Resource) AutoscalerSuggestion {
 	f.Helper()
 	q := url.Values{"cloud_account_id": {f.account}, "target_type": {r.Type}, "target_uid": {r.UID}}
-	return apitest.Data[Suggestion](f.Call(ada, "GET /autoscaler-policies/smart-defaults?"+q.Encode()))
+	return apitest.Data[AutoscalerSuggestion](f.Call(ada, "GET /autoscaler-policies/smart-defaults?"+q.Encode()))
 }
 
 func TestSuggest_FromWhatWasMeasured(t *testing.T) {
@@ -80,14 +80,14 @@ func TestSuggest_WithoutMeasuresWhatIsThere(t *testing.T) {
 func TestSuggest_IsWholeNumbersAlone(t *testing.T) {
 	for _, c := range []struct {
 		desired int64
-		load    Load
+		load    AutoscalerLoad
 		want    string
 	}{
-		{7, Load{35, 70, 100}, "4 7 13"},           // 3.5; 7 exactly; 12.5
-		{10, Load{0, 0, 0}, "1 1 2"},               // idle
-		{1, Load{1, 1, 1}, "1 1 2"},                //
-		{3, Load{70, 70, 56}, "3 3 4"},             // exactly at the target: no more
-		{1000, Load{80, 75, 90}, "1143 1143 1608"}, // a mean above the percentile cannot be, and does no harm
+		{7, AutoscalerLoad{35, 70, 100}, "4 7 13"},           // 3.5; 7 exactly; 12.5
+		{10, AutoscalerLoad{0, 0, 0}, "1 1 2"},               // idle
+		{1, AutoscalerLoad{1, 1, 1}, "1 1 2"},                //
+		{3, AutoscalerLoad{70, 70, 56}, "3 3 4"},             // exactly at the target: no more
+		{1000, AutoscalerLoad{80, 75, 90}, "1143 1143 1608"}, // a mean above the percentile cannot be, and does no harm
 	} {
 		got := propose(cloud.Autoscaling{Min: 1, Max: 9, Desired: c.desired}, &c.load)
 		if s := fmt.Sprint(got.Min, got.Desired, got.Max); s != c.want {

@@ -53,6 +53,12 @@ func (a Autoscaling) Check() error {
 		return invalidAutoscaling("min %d is above max %d: lower min or raise max", a.Min, a.Max)
 	case a.Desired < a.Min || a.Desired > a.Max:
 		return invalidAutoscaling("desired %d is not between min %d and max %d", a.Desired, a.Min, a.Max)
+	}
+	return a.checkRule()
+}
+
+func (a Autoscaling) checkRule() error {
+	switch {
 	case a.TargetCPUPercent != nil && (*a.TargetCPUPercent < 1 || *a.TargetCPUPercent > 100):
 		return invalidAutoscaling("targetCPUPercent %d is not from 1 to 100", *a.TargetCPUPercent)
 	case a.CooldownSeconds != nil && (*a.CooldownSeconds < 0 || *a.CooldownSeconds > maxCooldown):

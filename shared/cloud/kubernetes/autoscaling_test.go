@@ -25,7 +25,10 @@ func (f *fixture) scaled(name string, spec fields) cloudtest.Autoscaled {
 		Mutations: func() int {
 			return len(f.Calls("patch")) + len(f.Calls("delete")) + len(f.Calls("create horizontalpodautoscalers"))
 		},
-		Custom: func(t *testing.T) string { return others(t, f.Get("horizontalpodautoscalers", at)) },
+		Custom: func(t *testing.T) string {
+			t.Helper()
+			return others(t, f.Get("horizontalpodautoscalers", at))
+		},
 	}
 }
 

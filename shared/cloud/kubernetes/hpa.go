@@ -170,7 +170,9 @@ func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
 }
 
 // isOurs reports whether a HorizontalPodAutoscaler was made here.
-func (o object) isOurs() bool { return o.Labels[autoscalerLabel] == autoscalerMaker && o.Name == hpaName(o.Spec.Target.Name) }
+func (o object) isOurs() bool {
+	return o.Labels[autoscalerLabel] == autoscalerMaker && o.Name == hpaName(o.Spec.Target.Name)
+}
 
 // hpaName is the name of the one that is made here for a workload.
 func hpaName(workload string) string {

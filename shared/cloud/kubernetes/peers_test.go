@@ -430,6 +430,7 @@ func TestAutoscaling_OverARealControlPlaneKeepsTheContract(t *testing.T) {
 				})
 			},
 			Custom: func(t *testing.T) string {
+				t.Helper()
 				var o fields
 				if spec != nil {
 					r.call("GET", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers/"+name, nil, &o)

@@ -21,7 +21,7 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 	refused.ID = "ca_refused"
 	cloudtest.Run(t, p, cloudtest.Fixture{
 		Account: a, NativeID: a.NativeID, Refused: &refused, Groups: groups(t, p, a),
-		Metered:  metered(t, p, a), Autoscaled: autoscaledGroups(t, p, a),
+		Metered: metered(t, p, a), Autoscaled: autoscaledGroups(t, p, a),
 		Throttle: func(calls int) { ThrottleCalls(p, a.ID, calls) },
 		Deny:     func(on bool) { DenyCapability(p, a.ID, startStop, on) },
 	})
@@ -70,6 +70,7 @@ func autoscaledGroups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudte
 			Kind: g.Kind, Region: g.Region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2,
 			Mutations: func() int { return int(p.(*provider).world(a.ID).seq) },
 			Other: func(t *testing.T) {
+				t.Helper()
 				got := apitest.Value(c.(cloud.Autoscaler).ReadAutoscaling(t.Context(), g.Kind, g.Region, uid))(t)
 				desired := got.Desired + 1
 				largest := max(got.Max, desired)

@@ -2,6 +2,7 @@ package autoscaling_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -157,7 +158,7 @@ func TestStore_LogsTheNewestFirst(t *testing.T) {
 	f := open(t)
 	p := f.policy
 	for i := range 3 {
-		next, err := f.store.Save(t.Context(), org, p, p, autoscaling.Entry{Kind: autoscaling.LogDrifted, Message: fmt.Sprint(i)}, autoscaling.Entry{Kind: autoscaling.LogApplied, Message: fmt.Sprint(i)})
+		next, err := f.store.Save(t.Context(), org, p, p, autoscaling.Entry{Kind: autoscaling.LogDrifted, Message: strconv.Itoa(i)}, autoscaling.Entry{Kind: autoscaling.LogApplied, Message: strconv.Itoa(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

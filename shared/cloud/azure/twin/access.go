@@ -37,14 +37,20 @@ func resourceOp(r *http.Request, p string) string {
 		return "Microsoft.Resources/subscriptions/read"
 	}
 	named := typeOf(rest)
-	switch r.Method {
+	return named + "/" + verbOf(r.Method)
+}
+
+// verbOf is how roles name what a method does.
+func verbOf(method string) string {
+	switch method {
 	case http.MethodGet:
-		return named + "/read"
+		return "read"
 	case http.MethodPost:
-		return named + "/action"
-	default:
-		return named + "/write"
+		return "action"
+	case http.MethodDelete:
+		return "delete"
 	}
+	return "write"
 }
 
 // typeOf takes the names out of Microsoft.Compute/virtualMachines/web/start: Microsoft.Compute/virtualMachines/start. Types that

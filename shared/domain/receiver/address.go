@@ -53,6 +53,7 @@ type Exchange struct {
 	Status     int
 	Body       []byte
 	RetryAfter time.Duration
+	Demands    string // the header WWW-Authenticate
 	Message    string // the first characters of the body, without what could harm
 }
 
@@ -68,7 +69,10 @@ func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, fault.NewWithCause(fault.Unavailable, err, "%s broke off its answer", r.URL.Host)
 	}
-	return Exchange{resp.StatusCode, body, retryAfter(resp, now.Now()), fault.CleanText(strings.TrimSpace(string(body)), maxMessage)}, nil
+	return Exchange{
+		Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()), Demands: resp.Header.Get("WWW-Authenticate"),
+		Message: fault.CleanText(strings.TrimSpace(string(body)), maxMessage),
+	}, nil
 }
 
 // failure says why there was no answer, without the address: net/http repeats all of it.

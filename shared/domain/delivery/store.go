@@ -1,0 +1,168 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Partition is of the deliveries of an organization.
+const Partition table.Partition = "ORG#*#DELIVERY#*"
+
+// shards is how many keys the deliveries of an organization are spread over: an event of 1,000 receivers, or 10,000 events of one, are
+// written within seconds.
+const shards = 16
+
+func spread(org string) table.Spread {
+	return table.Spread{PK: table.OrgPK(org) + "DELIVERY", Shards: shards}
+}
+
+// PKs returns the partitions of the deliveries of an organization, each oldest first.
+func PKs(org string) []string { return spread(org).PKs() }
+
+// Access is what a function declares that sends, logs or redelivers.
+func Access() table.Access {
+	return table.Access{Writes: []table.Partition{Partition, DuePartition}}
+}
+
+// Store keeps the deliveries.
+type Store struct {
+	table table.Store
+	clock clock.Clock
+}
+
+// NewStore makes a store of deliveries.
+func NewStore(s table.Store, c clock.Clock) *Store { return &Store{s, c} }
+
+// Filter says which deliveries a list has; what is empty does not count.
+type Filter struct {
+	Kinds    []Kind
+	TargetID string
+	Statuses []string
+	EventKey string
+	From, To time.Time // when they were made, from From and before To
+}
+
+func (f *Filter) meets(r *Record) bool {
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, r.Target.Kind)) && (f.TargetID == "" || f.TargetID == r.Target.ID) &&
+		rest.Among(f.Statuses, string(r.Status)) && (f.EventKey == "" || f.EventKey == r.EventKey)
+}
+
+// query selects the deliveries of the filter's time, newest first.
+func (f *Filter) query() table.Query {
+	q := table.Query{Reverse: true}
+	if !f.From.IsZero() {
+		q.From = id.LowestAt(prefix, f.From)
+	}
+	if !f.To.IsZero() {
+		q.To = id.LowestAt(prefix, f.To)
+	}
+	return q
+}
+
+// List reads a page of the deliveries that f has, newest first, of the newest rest.Looked within its time: Total counts those of them. One
+// wave of round trips for each thousand.
+func (s *Store) List(ctx context.Context, org string, f Filter, p rest.Page) (rest.List[Record], error) {
+	r := rest.Reading[Record]{Store: s.table, Page: p, Over: PKs(org)}
+	got, err := r.Filtered(table.Eventually(ctx), f.query(), func(d Record) bool { return f.meets(&d) })
+	return got, fault.Wrap("list deliveries of "+org, err)
+}
+
+// Get reads a delivery; fault.NotFound when there is none. One round trip.
+func (s *Store) Get(ctx context.Context, org, deliveryID string) (Record, error) {
+	missing := fault.New(fault.NotFound, "delivery %.64q does not exist", deliveryID)
+	if !id.IsValid(prefix, deliveryID) {
+		return Record{}, missing
+	}
+	r, err := table.Read[Record](ctx, s.table, spread(org).Key(deliveryID))
+	if fault.Is(err, fault.NotFound) {
+		return r, missing
+	}
+	return r, fault.Wrap("read delivery "+deliveryID, err)
+}
+
+// Redeliver has a delivery that has ended tried again, now and with its whole ladder; fault.Conflict of one that is still under way, for
+// its next try comes by itself. It returns the delivery as it is then: Pending. Two round trips.
+func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, error) {
+	old, err := s.Get(ctx, org, deliveryID)
+	if err != nil {
+		return old, err
+	}
+	if !old.Status.IsFinal() {
+		return old, fault.New(fault.Conflict, "delivery %s is %s and is tried next at %s: it can be redelivered when it is delivered or parked",
+			old.ID, old.Status, old.NextAttemptAt.UTC().Format(time.RFC3339))
+	}
+	now := s.clock.Now()
+	next := old
+	next.Status, next.Tries, next.NextAttemptAt, next.DeliveredAt = Pending, 0, now, time.Time{}
+	put, err := s.replace(org, &old, &next)
+	if err != nil {
+		return old, err
+	}
+	due, err := newDue(org, now, []string{next.ID}, next.ID, next.Change).put()
+	if err != nil {
+		return old, err
+	}
+	err = s.table.Transact(table.Within(ctx, DuePrefix), put, due)
+	if _, faster := errors.AsType[*table.ConditionError](err); faster {
+		return old, fault.New(fault.Conflict, "delivery %s was begun again by someone else meanwhile", old.ID)
+	}
+	return next, fault.Wrap("redeliver "+old.ID, err)
+}
+
+// replace returns the write that replaces old by next, and numbers next.
+func (s *Store) replace(org string, old, next *Record) (table.Write, error) {
+	next.Change = old.Change + 1
+	w, err := table.PutFields(spread(org).Key(next.ID), *next, table.Equal("change", old.Change))
+	w.Changes = append(w.Changes, table.Expire(next.expires(s.clock.Now())))
+	return w, err
+}
+
+// LogSent puts on record what was sent outside of the ladder and has ended: a test, or what a person shares. It is Delivered, or Parked
+// when err says that it failed. It returns the record. One round trip.
+func (s *Store) LogSent(ctx context.Context, m Message, a Answer, err error) (Record, error) {
+	now := s.clock.Now()
+	r := Record{
+		ID: m.ID, Target: m.Target, Events: m.Events[:min(len(m.Events), MaxEvents)], Total: max(m.Total, len(m.Events)), Text: m.Text,
+		Data: m.Data, Status: Delivered, CreatedAt: now, DeliveredAt: now, Change: 1,
+	}
+	if len(m.Events) > 0 {
+		r.EventID, r.EventKey = m.Events[0].ID, m.Events[0].Key
+	}
+	if err != nil {
+		r.Status, r.DeliveredAt = Parked, time.Time{}
+	}
+	r = r.attempted(newAttempt(now, a, err))
+	it, encoding := table.NewItem(spread(m.Org).Key(r.ID), r)
+	if encoding != nil {
+		return r, encoding
+	}
+	it.Expires = r.expires(now)
+	_, failed := s.table.Write(ctx, table.Put(it, table.Absent()))
+	return r, fault.Wrap("log delivery "+r.ID, failed)
+}
+
+// newAttempt returns what is on record of a try.
+func newAttempt(at time.Time, a Answer, err error) Attempt {
+	said := a.Message
+	if err != nil && said == "" {
+		said = fault.Message(err)
+	}
+	return Attempt{At: at, Status: a.Status, Message: fault.CleanText(said, maxMessage)}
+}
+
+// maxMessage is how many characters of what a receiver said are kept.
+const maxMessage = 200
+
+// prefix begins the ids of deliveries.
+const prefix = "dlv"
+
+// NewID makes the id of a delivery that no event causes: a test, or what a person shares.
+func NewID(at time.Time) string { return id.New(prefix, at) }

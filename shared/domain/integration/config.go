@@ -42,9 +42,9 @@ func merge(have, given map[string]string) map[string]string {
 
 // check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and names its field, but never
 // its value where that is a secret.
-func (e *Entry) check(rules Rules, config map[string]string) error {
+func (e *KindEntry) check(rules Rules, config map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
-		if !slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(e.Fields, func(f KindField) bool { return f.Name == name }) {
 			return fault.New(fault.Invalid, "config: %s has no field %.64q; it has %s", e.Name, name, e.names())
 		}
 	}
@@ -61,7 +61,7 @@ func (e *Entry) check(rules Rules, config map[string]string) error {
 	return nil
 }
 
-func (f *Field) checkValue(rules Rules, v string) error {
+func (f *KindField) checkValue(rules Rules, v string) error {
 	switch {
 	case v == "" && f.Required:
 		return f.invalid("it is missing: %s", f.Description)
@@ -81,9 +81,9 @@ func (f *Field) checkValue(rules Rules, v string) error {
 	return f.checkForm(v)
 }
 
-func (f *Field) checkForm(v string) error {
+func (f *KindField) checkForm(v string) error {
 	if f.Secret && f.check == nil {
-		f = &Field{Name: f.Name, Secret: true, check: isCredential}
+		f = &KindField{Name: f.Name, Secret: true, check: isCredential}
 	}
 	if f.check == nil {
 		return nil
@@ -96,12 +96,12 @@ func (f *Field) checkForm(v string) error {
 	return nil
 }
 
-func (f *Field) invalid(format string, args ...any) error {
+func (f *KindField) invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "config."+f.Name+": "+format, args...)
 }
 
 // split parts a configuration into what is shown and what is secret.
-func (e *Entry) split(config map[string]string) (plain, secrets map[string]string) {
+func (e *KindEntry) split(config map[string]string) (plain, secrets map[string]string) {
 	plain, secrets = map[string]string{}, map[string]string{}
 	for i := range e.Fields {
 		f := &e.Fields[i]
@@ -117,7 +117,7 @@ func (e *Entry) split(config map[string]string) (plain, secrets map[string]strin
 }
 
 // redirected returns the first field that says where secrets are sent and differs, "" when there is none.
-func (e *Entry) redirected(was, is map[string]string) string {
+func (e *KindEntry) redirected(was, is map[string]string) string {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		leads := f.address || f.Name == "host"

@@ -71,7 +71,7 @@ func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]deliver
 	})
 }
 
-// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see Entry for the fields.
+// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.
 // Secrets that are not given stay, unless an address to which they are sent is another one. What cannot be is fault.Invalid and named.
 func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules Rules, given map[string]string) error {
 	entry, known := EntryOf(i.Kind)

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -56,6 +57,7 @@ var spread = map[table.Partition]func(org string) []string{
 	execution.HistoryPartition:  execution.HistoryPKs,
 	audit.WaitingPartition:      waitingPKs,
 	measurement.Partition:       measurement.PKs,
+	delivery.Partition:          delivery.PKs,
 }
 
 // waitingPKs returns the partitions in which entries of an organization wait to be linked into its audit log.

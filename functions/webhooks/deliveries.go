@@ -110,4 +110,3 @@ func (s *service) redeliver(ctx context.Context, in *redeliverInput) (WebhookDel
 	r, err = s.deliveries.Redeliver(ctx, org, r.ID)
 	return newDelivery(r), err
 }
-

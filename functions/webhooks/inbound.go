@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -125,7 +124,7 @@ func (s *service) believe(ctx context.Context, d *delivered) error {
 // read finds out what a webhook tells.
 func read(d *delivered) (integration.Received, error) {
 	var p payload
-	if err := json.Unmarshal(d.body, &p); err != nil {
+	if err := p.decode(d.body); err != nil {
 		return integration.Received{}, fault.New(fault.Invalid, "body: it is not what %s sends: choose the content type application/json for the webhook", d.kind)
 	}
 	r := p.received()

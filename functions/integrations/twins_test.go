@@ -1,6 +1,7 @@
 package integrations
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -34,6 +35,7 @@ type twin struct {
 	after    string
 	lost     bool // an issue is created, and the answer is lost
 	asked    []string
+	realm    string // where the registry says that tokens are had; empty is here
 }
 
 type document struct {
@@ -115,7 +117,7 @@ func (w *twin) dockerHub(rw http.ResponseWriter, r *http.Request) {
 
 // distribution.github.io, "Token authentication specification".
 func (w *twin) registry(rw http.ResponseWriter, _ *http.Request) {
-	rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="%s/token",service="registry.example"`, w.URL))
+	rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="%s",service="registry.example"`, cmp.Or(w.realm, w.URL+"/token")))
 	answer(rw, http.StatusUnauthorized, map[string]any{"errors": []any{}})
 }
 

@@ -26,12 +26,13 @@ type Services struct {
 	table   table.Store
 	clock   clock.Clock
 	workers lambdacall.Invoker // asks clouds; may be nil where nothing is tested
+	policy  ssrfguard.Policy
 	client  *http.Client
 }
 
 // NewServices returns what speaks with the integrations of s at addresses that p allows.
 func NewServices(s *Store, c clock.Clock, workers lambdacall.Invoker, p ssrfguard.Policy) *Services {
-	return &Services{s, s.table, c, workers, p.HTTPClient()}
+	return &Services{s, s.table, c, workers, p, p.HTTPClient()}
 }
 
 // request is one to a service.
@@ -44,6 +45,9 @@ type request struct {
 
 // ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no status is an error.
 func (s *Services) ask(ctx context.Context, q request) (receiver.Exchange, error) {
+	if err := s.policy.CheckAddress(q.url); err != nil {
+		return receiver.Exchange{}, err
+	}
 	var body bytes.Buffer
 	if q.body != nil {
 		if err := json.NewEncoder(&body).Encode(q.body); err != nil {

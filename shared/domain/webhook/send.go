@@ -24,12 +24,13 @@ import (
 type Sender struct {
 	store  *Store
 	clock  clock.Clock
+	policy ssrfguard.Policy
 	client *http.Client
 }
 
 // NewSender returns a sender of the webhooks of s to addresses that p allows.
 func NewSender(s *Store, c clock.Clock, p ssrfguard.Policy) *Sender {
-	return &Sender{s, c, p.HTTPClient()}
+	return &Sender{s, c, p, p.HTTPClient()}
 }
 
 // Payload is the body of a webhook.
@@ -82,6 +83,9 @@ func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer,
 
 // request makes the signed request (Standard Webhooks, "Signature scheme").
 func (s *Sender) request(ctx context.Context, secrets *Secrets, m *delivery.Message) (*http.Request, error) {
+	if err := receiver.CheckAddress(s.policy, "url", secrets.URL); err != nil {
+		return nil, err
+	}
 	body, err := encode(m)
 	if err != nil {
 		return nil, err

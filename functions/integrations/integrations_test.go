@@ -242,3 +242,19 @@ func TestIntegrations_TheSecretOfWebhooksIsToldOnceAndCanBeMadeAnew(t *testing.T
 	f.connect("gitlab", nil)
 	f.Equal("of a kind", apitest.Data[rest.List[Integration]](f.Call(ada, "GET /integrations?kind=gitlab,jira")).Total, 1)
 }
+
+// A service that repeats what it was sent tells nobody of it.
+func TestIntegrations_AnEchoTellsNoSecret(t *testing.T) {
+	f := newFixture(t)
+	f.echoes = true
+	for _, kind := range []string{"github", "gitlab", "jira", "dockerhub", "acr", "gar", "pagerduty"} {
+		made := f.connect(kind, nil)
+		got := f.Call(ada, "POST /integrations/"+made.ID+"/test").Want(http.StatusOK, `"success":false`, "status 418")
+		body := got.Body + f.Call(vera, "GET /integrations/"+made.ID).Body
+		for _, secret := range []string{goodToken, goodKey, goodSecret, "service_account", "b3BzQGV4YW1wbGUuY29tOmdvb2Q"} {
+			if strings.Contains(body, secret) {
+				t.Errorf("%s: %s", kind, body)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -35,6 +36,7 @@ type twin struct {
 	after    string
 	lost     bool // an issue is created, and the answer is lost
 	asked    []string
+	echoes   bool
 	realm    string // where the registry says that tokens are had; empty is here
 }
 
@@ -69,6 +71,12 @@ func newTwin(t *testing.T) *twin {
 				rw.Header().Set("Retry-After", w.after)
 			}
 			http.Error(rw, "try later", w.status)
+			return
+		}
+		if w.echoes {
+			body, _ := io.ReadAll(r.Body)
+			rw.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(rw, "%v %s", r.Header, body)
 			return
 		}
 		mux.ServeHTTP(rw, r)

@@ -152,8 +152,16 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	f.listener.answer = func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = fmt.Fprint(w, "http://", r.Host, r.URL, " ", r.URL, "\x1b[2J", strings.Repeat("x", 1000))
+	}
+	got = apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
+	if said := got.Attempts[0].Message; strings.Contains(said, "abcdefgh") || strings.Contains(said, "\x1b") || len([]rune(said)) > 201 {
+		t.Errorf("an echo: %q", said)
+	}
 	listed := apitest.Data[rest.List[WebhookDelivery]](f.Call(vera, "GET /webhooks/"+made.ID+"/deliveries?status=parked"))
-	f.Equal("parked", listed.Total, 2)
+	f.Equal("parked", listed.Total, 3)
 	f.Call(eve, "GET /webhooks/"+made.ID+"/deliveries").Want(http.StatusNotFound)
 	f.Call(eve, "POST /webhooks/"+made.ID+"/test").Want(http.StatusNotFound)
 	f.Server.Close()

@@ -22,6 +22,9 @@ import (
 // Partition is of the integrations of an organization, their names, and the issues that Jira was asked for.
 const Partition table.Partition = "ORG#*#INTEGRATION"
 
+// Sending is what Store.Match and Services.Send touch; who sends opens Secret as well.
+var Sending = table.Access{Writes: []table.Partition{Partition}}
+
 // Secret is the kind of what is sealed of an integration.
 const Secret = "integration"
 

@@ -181,7 +181,7 @@ func (j *jira) note(ctx context.Context, key string) error {
 }
 
 func (j *jira) call(ctx context.Context, path string, body any) (receiver.Exchange, error) {
-	x, err := j.ask(ctx, request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"], pass: j.c["apiToken"]})
+	x, err := j.ask(ctx, request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"], pass: j.c["apiToken"], config: j.c})
 	return x, fault.Wrap("ask Jira", err)
 }
 

@@ -82,7 +82,7 @@ func (s *Services) sendPagerDuty(ctx context.Context, m *delivery.Message, c map
 	var a delivery.Answer
 	for i := range m.Events {
 		path, body := pagerDutyRequest(m, &m.Events[i], c["routingKey"])
-		x, err := s.ask(ctx, request{method: http.MethodPost, url: eventsAddress(c, path), body: body})
+		x, err := s.ask(ctx, request{method: http.MethodPost, url: eventsAddress(c, path), body: body, config: c})
 		if err != nil {
 			return a, fault.Wrap("ask PagerDuty", err)
 		}
@@ -119,7 +119,7 @@ func answerOf(name string, x receiver.Exchange) (delivery.Answer, error) {
 func (s *Services) testPagerDuty(ctx context.Context, i *Integration, c map[string]string) (string, error) {
 	x, err := s.ask(ctx, request{
 		method: http.MethodPost, url: eventsAddress(c, alertPath),
-		body: alert{RoutingKey: c["routingKey"], Action: actResolve, DedupKey: dedupKey("", i.ID, "test")},
+		body: alert{RoutingKey: c["routingKey"], Action: actResolve, DedupKey: dedupKey("", i.ID, "test")}, config: c,
 	})
 	if err != nil {
 		return "", fault.Wrap("ask PagerDuty", err)

@@ -6,9 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory"
@@ -40,7 +42,8 @@ type request struct {
 	method, url string
 	body        any // JSON; nil is none
 	headers     map[string]string
-	user, pass  string // of Basic authentication; empty is none
+	user, pass  string            // of Basic authentication; empty is none
+	config      map[string]string // of the integration: nothing of it is told, whoever repeats it
 }
 
 // ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no status is an error.
@@ -69,7 +72,8 @@ func (s *Services) ask(ctx context.Context, q request) (receiver.Exchange, error
 	if q.user != "" {
 		r.SetBasicAuth(q.user, q.pass)
 	}
-	return receiver.Do(s.client, s.clock, r)
+	x, err := receiver.Do(s.client, s.clock, r)
+	return x.Without(append(slices.Collect(maps.Values(q.config)), r.Header.Get("Authorization"))...), err
 }
 
 // refusal says that a service did not do what was asked: fault.Invalid where it never will, else fault.Unavailable.
@@ -100,18 +104,18 @@ func (s *Services) Test(ctx context.Context, org string, i *Integration) (string
 	switch i.Kind {
 	case GitHub:
 		return s.whoAmI(ctx, "GitHub", "login", request{
-			url: join(c["baseURL"], "/user"), headers: map[string]string{"Authorization": "Bearer " + c["token"], "X-GitHub-Api-Version": "2022-11-28"},
+			url: join(c["baseURL"], "/user"), headers: map[string]string{"Authorization": "Bearer " + c["token"], "X-GitHub-Api-Version": "2022-11-28"}, config: c,
 		})
 	case GitLab:
-		return s.whoAmI(ctx, "GitLab", "username", request{url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]}})
+		return s.whoAmI(ctx, "GitLab", "username", request{url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]}, config: c})
 	case Jira:
-		return s.whoAmI(ctx, "Jira", "displayName", request{url: join(c["siteURL"], "/rest/api/3/myself"), user: c["email"], pass: c["apiToken"]})
+		return s.whoAmI(ctx, "Jira", "displayName", request{url: join(c["siteURL"], "/rest/api/3/myself"), user: c["email"], pass: c["apiToken"], config: c})
 	case DockerHub:
 		return s.testDockerHub(ctx, c)
 	case GAR:
-		return s.testRegistry(ctx, registry{c["host"], c[EndpointURL], "_json_key", c["serviceAccountKey"]})
+		return s.testRegistry(ctx, registry{c["host"], c[EndpointURL], "_json_key", c["serviceAccountKey"], c})
 	case ACR:
-		return s.testRegistry(ctx, registry{c["host"], c[EndpointURL], c["username"], c["password"]})
+		return s.testRegistry(ctx, registry{c["host"], c[EndpointURL], c["username"], c["password"], c})
 	case ECR:
 		return s.testAccount(ctx, org, c)
 	case PagerDuty:
@@ -148,7 +152,7 @@ func (s *Services) whoAmI(ctx context.Context, name, field string, q request) (s
 func (s *Services) testDockerHub(ctx context.Context, c map[string]string) (string, error) {
 	x, err := s.ask(ctx, request{
 		method: http.MethodPost, url: join(cmp.Or(c[EndpointURL], "https://hub.docker.com"), "/v2/auth/token"),
-		body: map[string]string{"identifier": c["username"], "secret": c["token"]},
+		body: map[string]string{"identifier": c["username"], "secret": c["token"]}, config: c,
 	})
 	if err != nil {
 		return "", fault.Wrap("ask Docker Hub", err)
@@ -160,13 +164,16 @@ func (s *Services) testDockerHub(ctx context.Context, c map[string]string) (stri
 }
 
 // registry is one of images, with what opens it.
-type registry struct{ host, endpoint, user, pass string }
+type registry struct {
+	host, endpoint, user, pass string
+	config                     map[string]string
+}
 
 // testRegistry asks a registry for what every client of it begins with (OCI distribution specification, "Determining support"): GET /v2/, and
 // when that demands a token, one where it says that tokens are had, which must be the registry itself.
 func (s *Services) testRegistry(ctx context.Context, r registry) (string, error) {
 	base := cmp.Or(r.endpoint, "https://"+r.host)
-	x, err := s.ask(ctx, request{method: http.MethodGet, url: join(base, "/v2/"), user: r.user, pass: r.pass})
+	x, err := s.ask(ctx, request{method: http.MethodGet, url: join(base, "/v2/"), user: r.user, pass: r.pass, config: r.config})
 	if err != nil {
 		return "", fault.Wrap("ask "+r.host, err)
 	}
@@ -175,7 +182,7 @@ func (s *Services) testRegistry(ctx context.Context, r registry) (string, error)
 			return "", fault.New(fault.Invalid, "%s sends credentials elsewhere, which is not done", r.host)
 		}
 		q := url.Values{"service": {service}}
-		if x, err = s.ask(ctx, request{method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass}); err != nil {
+		if x, err = s.ask(ctx, request{method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass, config: r.config}); err != nil {
 			return "", fault.Wrap("ask "+r.host+" for a token", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/redact"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
@@ -23,6 +24,7 @@ const (
 	maxAnswer  = 16 << 10 // bytes that are read of an answer
 	maxMessage = 200      // characters that are told of it
 	longest    = time.Hour
+	shortest   = 4 // bytes of a secret that is looked for
 )
 
 // CheckAddress refuses an address of a field that may not be called. The address is not repeated: there may be a secret in it.
@@ -69,10 +71,8 @@ func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, fault.NewWithCause(fault.Unavailable, err, "%s broke off its answer", r.URL.Host)
 	}
-	return Exchange{
-		Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()), Demands: resp.Header.Get("WWW-Authenticate"),
-		Message: fault.CleanText(strings.TrimSpace(string(body)), maxMessage),
-	}, nil
+	x := Exchange{Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()), Demands: resp.Header.Get("WWW-Authenticate")}
+	return x.Without(r.URL.String(), r.URL.RequestURI(), r.Header.Get("Authorization")), nil
 }
 
 // failure says why there was no answer, without the address: net/http repeats all of it.
@@ -115,6 +115,19 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 		return min(max(at.Sub(now), 0), longest)
 	}
 	return 0
+}
+
+// Without returns the exchange without texts in its message, whoever has repeated them: nobody is told of a secret, or of what a receiver is
+// reached by.
+func (x Exchange) Without(secrets ...string) Exchange {
+	text := string(x.Body)
+	for _, s := range secrets {
+		if len(s) >= shortest {
+			text = strings.ReplaceAll(text, s, redact.Mark)
+		}
+	}
+	x.Message = fault.CleanText(redact.WithoutSecrets(strings.TrimSpace(text)), maxMessage)
+	return x
 }
 
 // Answer returns what the exchange means for a delivery: 2xx is success; a redirect, which is not followed, or any other status is not; 410 is for ever.

@@ -21,6 +21,9 @@ import (
 // Partition is of the webhooks of an organization, and of their names.
 const Partition table.Partition = "ORG#*#WEBHOOK"
 
+// Sending is what Store.Match and Sender touch; who sends opens Secret as well.
+var Sending = table.Access{Writes: []table.Partition{Partition}}
+
 // Secret is the kind of what is sealed of a webhook: its address and what signs.
 const Secret = "webhook"
 

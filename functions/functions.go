@@ -33,6 +33,7 @@ import (
 	"lamplighter.dev/functions/exports"
 	"lamplighter.dev/functions/integrations"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/notifier"
 	"lamplighter.dev/functions/organisations"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
@@ -64,7 +65,7 @@ import (
 )
 
 // Function is one entry: what the function declares, and what answers, which is groups of operations or a worker. Of the
-// authorizer and the mailer, which are called as no other, there is only the declaration.
+// authorizer, the mailer and the notifier, which are called as no other, there is only the declaration.
 type Function struct {
 	platform.Declaration
 	Groups []Group
@@ -129,6 +130,7 @@ func All() []Function {
 		{anomalycheck.Declaration, nil, alone(anomalycheck.Handler)},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{mailer.Declaration, nil, nil},
+		{notifier.Declaration, nil, nil},
 	}
 }
 

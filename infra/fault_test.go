@@ -175,6 +175,7 @@ func (d *deployment) healthy() {
 	d.measure(2, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(1, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(400, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]")
+	d.measure(400, "AWS/Lambda IteratorAge FunctionName=map[Ref:NotifierFunction]")
 	d.measure(20, "AWS/Lambda Throttles")
 }
 
@@ -231,8 +232,11 @@ var faults = map[string]map[string]func(d *deployment){
 	"Conflicts": {"transactions meet": func(d *deployment) {
 		d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	}},
-	"Throttles":                 {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
-	"AuthorizerThrottles":       {"no authorizer is free": func(d *deployment) { d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]") }},
+	"Throttles":           {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
+	"AuthorizerThrottles": {"no authorizer is free": func(d *deployment) { d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]") }},
+	"IteratorAgeNotifierFunction": {"events stay in the stream": func(d *deployment) {
+		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:NotifierFunction]")
+	}},
 	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) { d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]") }},
 }
 

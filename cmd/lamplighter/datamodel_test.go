@@ -25,7 +25,7 @@ func readDataModel(t *testing.T) string {
 
 // laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the change
 // feed.
-var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer"}
+var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer", "FEED#notifier"}
 
 // TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations, in
 // both directions.

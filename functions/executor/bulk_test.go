@@ -112,8 +112,13 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (fa
 			recorded[h.ResourceUID]++
 		}
 	}
+	told := w.toldOf(b.ID)
 	for _, p := range places {
 		failed += w.auditOne(b, p, recorded)
+		a := w.action(execution.MemberAction(b.ID, p.ResourceID))
+		if n := told[a.ResourceUID]; n > 1 || n != recorded[a.ResourceUID] && a.Status != execution.Failed { // of what failed before it began nobody is told
+			w.Errorf("%s (%s) is recorded %d times, and was told of %d times", a.ResourceUID, a.Status, recorded[a.ResourceUID], n)
+		}
 	}
 	w.auditTotals()
 	if failed != b.Failed {

@@ -51,4 +51,5 @@ func capacityPause(refusals int) time.Duration {
 func (r *run) exhaust(a *execution.Action, state cloud.Status, message string) {
 	a.AppendLog(r.now, "execute", "failed", fmt.Sprintf("resource.retry_exhausted: %d attempts", a.Attempts))
 	r.failAction(a, state, message)
+	r.ended[len(r.ended)-1].Exhausted = true
 }

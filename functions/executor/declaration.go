@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -18,7 +19,7 @@ var Declaration = platform.Declaration{
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
-		execution.HistoryOfResourcePartition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		execution.HistoryOfResourcePartition, event.Partition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{execution.Machine, execution.BulkMachine},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},

@@ -92,6 +92,7 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 func (e *Executor) writeChunks(ctx context.Context, org string, b *execution.Bulk, all []stepped) error {
 	ws, counts := make([]table.Write, len(all)), make([]table.Write, len(all))
 	for i, c := range all {
+		c.GroupID = b.GroupID
 		it, err := table.NewItem(execution.ChunkKey(org, b.ID, c.step, i), c.Chunk)
 		if err != nil {
 			return err

@@ -11,11 +11,12 @@ import (
 // giveUp ends the actions of a run that goes no further, for the reason: each as its resource is by then. What is on its way, or
 // whose state the provider does not tell, has not failed; it is left as it is, to be taken up again, until its deadline.
 func (e *Executor) giveUp(ctx context.Context, in execution.RunInput, reason string) (RunResult, error) {
-	actions, _, err := e.loadActions(ctx, in)
+	actions, chunk, err := e.loadActions(ctx, in)
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil}, err
 	}
 	r := newRun(e, in, actions)
+	r.groupID = chunk.GroupID
 	never, err := r.open(ctx)
 	if err == nil && never == "" {
 		err = r.read(ctx)

@@ -31,6 +31,7 @@ type run struct {
 	actions []*execution.Action
 	states  map[string]cloud.State
 	seen    cloud.Status // of all resources as the inventory had it; "" is unknown
+	groupID string       // that the bulk action is on
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
 	ready   []*execution.Action // stand still where they are not wanted
@@ -47,7 +48,7 @@ func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *ru
 // RunActions takes the actions that in names one step further: it reads their resources, ends what has reached its state or
 // cannot, and acts on the rest.
 func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
-	actions, seen, err := e.loadActions(ctx, in)
+	actions, chunk, err := e.loadActions(ctx, in)
 	if err == nil {
 		actions, err = e.uncancelled(ctx, in, actions)
 	}
@@ -59,7 +60,7 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 		return RunResult{Done: err == nil && behind == 0, WaitSeconds: behind}, err
 	}
 	r := newRun(e, in, actions)
-	r.seen = seen
+	r.seen, r.groupID = chunk.Seen, chunk.GroupID
 	got, err := r.takeStep(ctx)
 	if behind > 0 {
 		got = RunResult{WaitSeconds: min(cmp.Or(got.WaitSeconds, behind), behind)}
@@ -185,18 +186,38 @@ func uids(actions []*execution.Action) []string {
 
 // finish records what has ended and says when to look again.
 func (r *run) finish(ctx context.Context) (RunResult, error) {
-	if err := execution.SettleActions(ctx, r.e.store(), r.in.Org, r.ended); err != nil {
+	if err := r.settle(ctx); err != nil {
 		return RunResult{}, err
-	}
-	if len(r.ended) > 0 {
-		if err := r.e.inventory.CompactIndex(ctx, r.in.Org); err != nil {
-			r.e.p.Log.WarnContext(ctx, "index not compacted", "org", r.in.Org, "error", err)
-		}
 	}
 	if len(r.waiting) == 0 || (r.in.Until == execution.UntilAccepted && r.accepted()) {
 		return RunResult{Done: true}, nil
 	}
 	return RunResult{WaitSeconds: r.waitSeconds()}, nil
+}
+
+// settle records what has ended, and tells of it what its resources belong to then.
+func (r *run) settle(ctx context.Context) error {
+	if len(r.ended) == 0 {
+		return nil
+	}
+	known, err := r.e.inventory.OpenSnapshot(ctx, r.in.Org)
+	if err != nil {
+		return err
+	}
+	for i := range r.ended {
+		o := &r.ended[i]
+		b := known.BelongingOf(o.Action.ResourceUID)
+		o.About = &execution.About{
+			Name: b.Name, AccountName: r.account.Name, GroupIDs: b.GroupIDs, TeamIDs: b.TeamIDs, GroupID: r.groupID,
+		}
+	}
+	if err = execution.SettleActions(ctx, r.e.store(), r.in.Org, r.ended); err != nil {
+		return err
+	}
+	if err = known.Compact(ctx); err != nil {
+		r.e.p.Log.WarnContext(ctx, "index not compacted", "org", r.in.Org, "error", err)
+	}
+	return nil
 }
 
 // accepted reports whether the provider has taken every action that has not ended.
@@ -209,22 +230,22 @@ func (r *run) accepted() bool {
 	return true
 }
 
-// loadActions reads the actions of in that have not ended, and in which state the inventory had all of their resources.
-func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, cloud.Status, error) {
+// loadActions reads the actions of in that have not ended, and the chunk that they are of, if any.
+func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, execution.Chunk, error) {
 	if in.Chunk == "" {
 		actions, err := e.readActions(ctx, in.Org, in.Actions)
-		return actions, "", err
+		return actions, execution.Chunk{}, err
 	}
 	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
 	if err != nil {
-		return nil, "", fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
+		return nil, c, fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
 	}
 	ids := make([]string, len(c.Members))
 	for i, m := range c.Members {
 		ids[i] = m.ActionID
 	}
 	actions, err := e.readActions(ctx, in.Org, ids)
-	return actions, c.Seen, err
+	return actions, c, err
 }
 
 // readActions reads those of the actions that have not ended.

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
@@ -14,7 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads:  []table.Partition{evaluation.FiringPartition},
-		Writes: []table.Partition{linkPartition, tokenPartition, ratelimit.Partition},
+		Writes: []table.Partition{event.Partition, linkPartition, tokenPartition, ratelimit.Partition},
 	}),
 	Starts:  []string{execution.BulkMachine},
 	Samples: []string{"list"},

@@ -1,8 +1,10 @@
 package overrides
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -434,4 +437,40 @@ func TestWake_OfAResource(t *testing.T) {
 	a.call("POST /resources/res_01k00000000000000000000009/wake-links", map[string]any{}).Want(404)
 	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"expiresAt": a.in(-time.Hour)}).Want(400, "expiresAt")
 	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"maxHours": 169}).Want(400, "maxHours")
+}
+
+func TestOverride_IsToldOf(t *testing.T) {
+	a := newFixture(t)
+	team := inventorytest.Team(a.Fixture, ours, "Web", a.ids[1])
+	o := apitest.Data[Override](a.call("POST /overrides", map[string]any{"resourceUID": a.uid(1), "action": "force_off", "reason": "broken", "expiresAt": a.in(time.Hour)}))
+	g := a.hold(override.ForceOn, 2*time.Hour)
+	events := apitest.Rows[event.Event](a.Fixture, event.PK(ours))
+	if len(events) != 2 {
+		t.Fatalf("%d events", len(events))
+	}
+	var said [2]evaluation.ToldOverride
+	for i, e := range events {
+		a.Must(json.Unmarshal(e.Data, &said[i]))
+		if e.Key != event.ResourceOverride {
+			t.Errorf("%+v", e)
+		}
+	}
+	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: a.uid(1)}, {Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: a.group.ID}, {Type: "team", ID: team}}
+	if !slices.Equal(events[0].Scopes(), want) || events[0].Subject != o.ID {
+		t.Errorf("%+v", events[0])
+	}
+	if s := said[0]; s.OverrideID != o.ID || s.CreatedBy != "ada@example.com" || !s.ExpiresAt.Equal(o.ExpiresAt) || s.ResourceName == "" || s.Action != override.ForceOff || s.Resources != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := said[1]; s.OverrideID != g.ID || s.GroupName != "Shop" || s.Resources != 3 || events[1].ScopeType != "resource_group" || events[1].ScopeID != a.group.ID {
+		t.Errorf("%+v of %+v", s, events[1])
+	}
+}
+
+func TestOverride_ThatIsRefusedIsNotToldOf(t *testing.T) {
+	a := newFixture(t)
+	a.call("POST /overrides", map[string]any{"resourceUID": "i-nothing", "action": "force_off", "expiresAt": a.in(time.Hour)})
+	if events := apitest.Rows[event.Event](a.Fixture, event.PK(ours)); len(events) != 0 {
+		t.Errorf("%+v", events)
+	}
 }

@@ -91,7 +91,7 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.passes(), m.Pass)
 	t.add(w.collections(), m.Collection)
 	t.add(w.bulkPairs(), m.Bulks)
-	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round} {
+	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round, m.Notify} {
 		t.add(minutes, of)
 	}
 	t.add(hours, m.Archive)

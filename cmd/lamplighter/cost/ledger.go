@@ -120,6 +120,7 @@ type Measured struct {
 	Evaluate   Sample            // of what has schedules fire, when nothing is due
 	Link       Sample            // of what links the audit log
 	Round      Sample            // of the mailer
+	Notify     Sample            // a round of the notifier
 	Archive    Sample
 	Archived   Sample // the actions of two pairs of bulk actions, with their history
 	Remind     Sample

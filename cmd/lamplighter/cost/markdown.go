@@ -77,6 +77,7 @@ func Samples(m Measured) string {
 	row("run of the evaluator", m.Evaluate)
 	row("run of what links the audit log", m.Link)
 	row("round of the mailer", m.Round)
+	row("round of the notifier", m.Notify)
 	row("run of the archiver", m.Archive)
 	row("archiving two stops and starts of a group", m.Archived)
 	row("run of the reminder", m.Remind)

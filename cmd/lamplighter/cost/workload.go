@@ -32,13 +32,13 @@ const (
 	perPasswordMs = 250  // of argon2id at a log-in, at 512 MB
 	logLine       = 800  // bytes that Lambda itself logs of an invocation, as JSON
 	answerBytes   = 4000 // of an answer, compressed
-	alarms        = 13   // metrics that the alarms of infra/ are about, where the stage is prod: 10 elsewhere
+	alarms        = 14   // metrics that the alarms of infra/ are about, where the stage is prod: 11 elsewhere
 	dashboards    = 1    // of infra/, where the stage is prod
 	metrics       = 9    // of our own: those of the metric filters of template.yaml, and those of platform.Used
 	metricsOfOp   = 5    // detailed metrics of an API operation
 	hours         = days * 24
 	minutes       = hours * 60
-	everyMinute   = 5 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer
+	everyMinute   = 6 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer, notifier
 	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
 	priceRuns     = 5 // of pricesync, a night
 	lists         = 4 // objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history

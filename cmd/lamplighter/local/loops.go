@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,11 +14,13 @@ import (
 	"lamplighter.dev/functions/evaluator"
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/notifier"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -39,13 +42,15 @@ const (
 	pricesEvery  = time.Hour
 )
 
-// Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer,
+// Run does what the table's stream and EventBridge do in AWS, until ctx ends: it hands the change feed to the mailer and the notifier,
 // sweeps up lost work, links the audit log, starts the discoveries that are due, has schedules fire and overrides end, archives
 // months that are over, announces the end of tokens and judges costs, at once and then every minute, hour and day. A failure is logged and tried again at the next turn.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
 	loops.Go(func() { s.every(ctx, retryEvery, "try mails again", s.Retry) })
+	loops.Go(func() { s.every(ctx, feedEvery, "notify", s.Notify) })
+	loops.Go(func() { s.every(ctx, retryEvery, "notify again", s.RetryNotifications) })
 	loops.Go(func() { s.every(ctx, sweepEvery, "sweep", s.Sweep) })
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
 	loops.Go(func() { s.every(ctx, evaluateEach, "evaluate schedules", s.Evaluate) })
@@ -128,10 +133,42 @@ func (s *Service) JudgeCosts(ctx context.Context) error {
 
 // Retry tries mails again that could not be sent or taken.
 func (s *Service) Retry(ctx context.Context) error {
-	ctx, meter := table.WithMeter(mailer.Declaration.As(ctx))
+	return s.observed(ctx, mailer.Declaration, s.mailer.Round)
+}
+
+// RetryNotifications tries again what could not be delivered to its receivers, and what waits for the end of its minute.
+func (s *Service) RetryNotifications(ctx context.Context) error {
+	return s.observed(ctx, notifier.Declaration, s.notifier.Round)
+}
+
+// observed does something for a function that is called as no other.
+func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(context.Context) error) error {
+	ctx, meter := table.WithMeter(d.As(ctx))
 	began := s.Platform.Clock.Now()
-	defer func() { s.observer.Call(mailer.Declaration.Name, meter.Usage(), s.Platform.Clock.Now().Sub(began)) }()
-	return s.mailer.Round(ctx)
+	defer func() { s.observer.Call(d.Name, meter.Usage(), s.Platform.Clock.Now().Sub(began)) }()
+	return do(ctx)
+}
+
+// Deliver hands to the mailer what the change feed holds since it was read last. A mail that it cannot take does not stop the
+// feed: it stays in the outbox, where Retry finds it.
+func (s *Service) Deliver(ctx context.Context) error {
+	return s.follow(ctx, mailer.Declaration, func(ctx context.Context, items []table.Item) error {
+		for _, f := range s.mailer.Deliver(ctx, items) {
+			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
+		}
+		return nil
+	})
+}
+
+// Notify hands to the notifier what the change feed holds since it was read last. What it cannot take, it is brought again.
+func (s *Service) Notify(ctx context.Context) error {
+	return s.follow(ctx, notifier.Declaration, func(ctx context.Context, items []table.Item) error {
+		var errs []error
+		for _, f := range s.notifier.Deliver(ctx, items) {
+			errs = append(errs, fmt.Errorf("take %s: %w", f.SK, f.Err))
+		}
+		return errors.Join(errs...)
+	})
 }
 
 // position is how far the change feed was read.
@@ -139,16 +176,13 @@ type position struct {
 	Cursor string `json:"cursor"`
 }
 
-var positionKey = table.Key{PK: "FEED#mailer", SK: "POSITION"}
-
-// Deliver hands to the mailer what the change feed holds since it was read last. A mail that it cannot take does not stop the
-// feed: it stays in the outbox, where Retry finds it.
-func (s *Service) Deliver(ctx context.Context) error {
-	store := s.Platform.Table
-	ctx = table.Within(ctx, positionKey.PK, table.OutboxSuffix)
-	at, err := table.Read[position](ctx, store, positionKey)
+// follow hands to a function what the change feed holds since it was read for it last. It goes on when the function has taken it.
+func (s *Service) follow(ctx context.Context, d platform.Declaration, take func(context.Context, []table.Item) error) error {
+	store, key := s.Platform.Table, table.Key{PK: "FEED#" + d.Name, SK: "POSITION"}
+	ctx = table.Within(ctx, key.PK, table.OutboxSuffix)
+	at, err := table.Read[position](ctx, store, key)
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return fmt.Errorf("read position of the mailer: %w", err)
+		return fmt.Errorf("read position of the %s: %w", d.Name, err)
 	}
 	for {
 		feed, err := store.Feed(ctx, at.Cursor, feedLimit)
@@ -158,20 +192,17 @@ func (s *Service) Deliver(ctx context.Context) error {
 		if len(feed.Items) == 0 {
 			return nil
 		}
-		mails, meter := table.WithMeter(mailer.Declaration.As(ctx))
-		began := s.Platform.Clock.Now()
-		failed := s.mailer.Deliver(mails, feed.Items)
-		s.observer.Call(mailer.Declaration.Name, meter.Usage(), s.Platform.Clock.Now().Sub(began))
-		for _, f := range failed {
-			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
+		err = s.observed(ctx, d, func(ctx context.Context) error { return take(ctx, feed.Items) })
+		if err != nil {
+			return err
 		}
 		at.Cursor = feed.Next
-		it, err := table.NewItem(positionKey, at)
+		it, err := table.NewItem(key, at)
 		if err != nil {
 			return err
 		}
 		if _, err = store.Write(ctx, table.Put(it)); err != nil {
-			return fmt.Errorf("note position of the mailer: %w", err)
+			return fmt.Errorf("note position of the %s: %w", d.Name, err)
 		}
 	}
 }

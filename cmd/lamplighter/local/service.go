@@ -19,8 +19,10 @@ import (
 	"lamplighter.dev/functions"
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/mailer"
+	"lamplighter.dev/functions/notifier"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -40,11 +42,12 @@ type Options struct {
 	GitHub      platform.Client
 	GoogleCloud platform.Client
 	Version     string
-	Log         *slog.Logger      // nil: nowhere
-	Mails       io.Writer         // gets a line for each mail, with its code; nil: nowhere
-	Sender      mail.Sender       // nil: mails are written to the folder mails/ instead
-	DNS         platform.Resolver // nil: the machine's
-	Epoch       time.Time         // when the store was last restored from a copy; zero: never
+	Log         *slog.Logger        // nil: nowhere
+	Mails       io.Writer           // gets a line for each mail, with its code; nil: nowhere
+	Sender      mail.Sender         // nil: mails are written to the folder mails/ instead
+	Receivers   *notifier.Receivers // who is told of events; nil: those that users name
+	DNS         platform.Resolver   // nil: the machine's
+	Epoch       time.Time           // when the store was last restored from a copy; zero: never
 	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
 	Observer Observer
 }
@@ -78,6 +81,7 @@ type Service struct {
 	engine   *workflow.Embedded
 	workers  map[string]workflow.Handler // by their folders
 	mailer   *mailer.Mailer
+	notifier *delivery.Engine
 	close    []func() error // last one first
 }
 
@@ -115,6 +119,7 @@ func (s *Service) open(o Options) error {
 	}
 	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
+	s.notifier = notifier.New(s.Platform, receivers(o))
 	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
 	api, err := gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	if err != nil {
@@ -122,6 +127,14 @@ func (s *Service) open(o Options) error {
 	}
 	s.Handler, err = s.besideFiles(api)
 	return err
+}
+
+// receivers are who is told of events: the given ones, or what the packages of each kind of receiver bring.
+func receivers(o Options) notifier.Receivers {
+	if o.Receivers != nil {
+		return *o.Receivers
+	}
+	return notifier.Receivers{}
 }
 
 // sender is whoever takes the mails: the outbox, unless another is given.

@@ -101,28 +101,37 @@ func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, 
 	}
 	now := s.clock.Now()
 	next := old
-	next.Status, next.Tries, next.NextAttemptAt, next.DeliveredAt = Pending, 0, now, time.Time{}
-	put, err := s.replace(org, &old, &next)
+	next.Status, next.Tries, next.NextAttemptAt, next.DeliveredAt, next.BegunAt = Pending, 0, now, time.Time{}, now
+	put, list, err := s.rewrite(org, &old, &next, now)
 	if err != nil {
 		return old, err
 	}
-	due, err := newDue(org, now, []string{next.ID}, next.ID, next.Change).put()
-	if err != nil {
-		return old, err
-	}
-	err = s.table.Transact(table.Within(ctx, DuePrefix), put, due)
+	list.Item.PK = nowPK
+	err = s.table.Transact(table.Within(ctx, DuePrefix), put, list)
 	if _, faster := errors.AsType[*table.ConditionError](err); faster {
 		return old, fault.New(fault.Conflict, "delivery %s was begun again by someone else meanwhile", old.ID)
 	}
 	return next, fault.Wrap("redeliver "+old.ID, err)
 }
 
-// replace returns the write that replaces old by next, and numbers next.
+// replace returns the write that replaces old by next, and numbers next. It leaves alone what is noted of the minute.
 func (s *Store) replace(org string, old, next *Record) (table.Write, error) {
 	next.Change = old.Change + 1
 	w, err := table.PutFields(spread(org).Key(next.ID), *next, table.Equal("change", old.Change))
+	w.Changes = slices.DeleteFunc(w.Changes, func(c table.Change) bool { return c.Field == "window" || c.Field == "windowSeq" })
 	w.Changes = append(w.Changes, table.Expire(next.expires(s.clock.Now())))
 	return w, err
+}
+
+// rewrite returns the writes that replace old by next, and list next as due at a time, in a row of its own.
+func (s *Store) rewrite(org string, old, next *Record, at time.Time) (put, list table.Write, err error) {
+	d := due{Org: org, At: at, IDs: []string{next.ID}, Name: dueName(next.ID, old.Change+1)}
+	next.Due = d.Name
+	if put, err = s.replace(org, old, next); err != nil {
+		return put, list, err
+	}
+	list, err = d.put()
+	return put, list, err
 }
 
 // LogSent puts on record what was sent outside of the ladder and has ended: a test, or what a person shares. It is Delivered, or Parked
@@ -131,7 +140,7 @@ func (s *Store) LogSent(ctx context.Context, m Message, a Answer, err error) (Re
 	now := s.clock.Now()
 	r := Record{
 		ID: m.ID, Target: m.Target, Events: m.Events[:min(len(m.Events), MaxEvents)], Total: max(m.Total, len(m.Events)), Text: m.Text,
-		Data: m.Data, Status: Delivered, CreatedAt: now, DeliveredAt: now, Change: 1,
+		Data: m.Data, Status: Delivered, CreatedAt: now, BegunAt: now, DeliveredAt: now, Change: 1,
 	}
 	if len(m.Events) > 0 {
 		r.EventID, r.EventKey = m.Events[0].ID, m.Events[0].Key

@@ -35,9 +35,10 @@ func within(ctx context.Context) context.Context {
 // Target is what an override or a wake link is about: one resource, or a group, with the resources that it is now and those of them
 // that cannot be acted on.
 type Target struct {
-	Group   inventory.Group // zero for a resource
-	Members []inventory.Member
-	LeftOut []execution.LeftOut
+	Group    inventory.Group  // zero for a resource
+	Resource inventory.Listed // zero for a group
+	Members  []inventory.Member
+	LeftOut  []execution.LeftOut
 }
 
 // GroupTarget returns a group as a target; fault.NotFound when there is none.
@@ -60,7 +61,7 @@ func (s *Store) ResourceTarget(ctx context.Context, org, resourceID string) (Tar
 		return Target{}, fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
 	}
 	t, err := s.target(ctx, org, inventory.Group{}, members)
-	t.LeftOut = append(t.LeftOut, gone...)
+	t.Resource, t.LeftOut = found[0], append(t.LeftOut, gone...)
 	return t, err
 }
 

@@ -2,11 +2,13 @@ package evaluation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -27,7 +29,11 @@ func (s *Store) BeginOverride(ctx context.Context, org string, o override.Overri
 			return l, nil, err
 		}
 		ws, err := beginWrites(org, o, order)
-		return l, append(ws, more...), err
+		if err != nil {
+			return l, nil, err
+		}
+		told, err := tellOfOverride(org, o, t)
+		return l, append(append(ws, told), more...), err
 	})
 	if _, refused := errors.AsType[*table.ConditionError](err); refused {
 		return o, fault.NewWithCause(fault.Conflict, err, "other overrides begin or end at the same moment, or what this one is about has changed: try again")
@@ -50,6 +56,45 @@ func beginWrites(org string, o override.Override, order execution.Order) ([]tabl
 	}
 	ws, err := order.Writes(org)
 	return append(ws, table.Put(row, table.Absent()), due), err
+}
+
+// ToldOverride is the data of the event of an override that has begun: on a resource, or on a group.
+type ToldOverride struct {
+	OverrideID     string          `json:"overrideID"`
+	Action         override.Action `json:"action"`
+	Reason         string          `json:"reason"`
+	CreatedBy      string          `json:"createdBy"` // an address, or the id of a wake link
+	ExpiresAt      time.Time       `json:"expiresAt"`
+	BulkActionID   string          `json:"bulkActionID"` // that applies it
+	Resources      int             `json:"resources"`    // how many it holds by now
+	ResourceUID    string          `json:"resourceUID,omitempty"`
+	ResourceName   string          `json:"resourceName,omitempty"`
+	ResourceType   string          `json:"resourceType,omitempty"`
+	Provider       string          `json:"provider,omitempty"`
+	Region         string          `json:"region,omitempty"`
+	CloudAccountID string          `json:"cloudAccountID,omitempty"`
+	CloudAccount   string          `json:"cloudAccount,omitempty"` // its name
+	GroupID        string          `json:"groupID,omitempty"`
+	GroupName      string          `json:"groupName,omitempty"`
+}
+
+// tellOfOverride returns the write that tells of an override on the target.
+func tellOfOverride(org string, o override.Override, t Target) (table.Write, error) {
+	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt, Subject: o.ID}
+	r := t.Resource
+	if o.GroupID == "" {
+		e.ScopeType, e.ScopeID, e.Within = event.ScopeResource, o.ResourceUID, event.Belongs(r.CloudAccountID, r.GroupIDs, r.TeamIDs)
+	}
+	var err error
+	e.Data, err = json.Marshal(ToldOverride{
+		OverrideID: o.ID, Action: o.Action, Reason: o.Reason, CreatedBy: o.CreatedBy, ExpiresAt: o.ExpiresAt, BulkActionID: o.BulkActionID,
+		Resources: len(t.Members), ResourceUID: o.ResourceUID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider, Region: r.Region,
+		CloudAccountID: r.CloudAccountID, CloudAccount: r.AccountName, GroupID: o.GroupID, GroupName: t.Group.Name,
+	})
+	if err != nil {
+		return table.Write{}, fmt.Errorf("encode the event of %s: %w", o.ID, err)
+	}
+	return event.Put(org, o.ID, o.CreatedAt, e)
 }
 
 // EndOverride ends an override at the time at, by whom, "" when its time is over, and has what it held be as another override wants

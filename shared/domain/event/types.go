@@ -67,3 +67,18 @@ const (
 	ScopeResource = "resource"
 	ScopeTeam     = "team"
 )
+
+// Belongs returns what a resource belongs to: its cloud account, its groups and its teams; an empty account is none.
+func Belongs(accountID string, groupIDs, teamIDs []string) []Scope {
+	out := make([]Scope, 0, 1+len(groupIDs)+len(teamIDs))
+	if accountID != "" {
+		out = append(out, Scope{ScopeAccount, accountID})
+	}
+	for _, g := range groupIDs {
+		out = append(out, Scope{ScopeGroup, g})
+	}
+	for _, t := range teamIDs {
+		out = append(out, Scope{ScopeTeam, t})
+	}
+	return out
+}

@@ -214,6 +214,7 @@ type Chunk struct {
 	Region         string   `json:"region"`
 	ResourceType   string   `json:"resourceType"`
 	Members        []Member `json:"members"`
+	GroupID        string   `json:"groupID,omitempty"` // that the bulk action is on
 
 	// Seen is the status of every member as the inventory had it when the chunk was planned; empty when they differ, or one of
 	// them cannot be acted on.

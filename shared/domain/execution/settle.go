@@ -25,11 +25,13 @@ type Outcome struct {
 	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
 	Message   string
 	Changed   bool
-	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
+	Unstarted bool   // end it only if nothing of it is under way: if it is pending or idle
+	Exhausted bool   // it failed because it was tried as often as it may be
+	About     *About // what people are told of its resource; nil when nobody is told: it has never begun
 	At        time.Time
 }
 
-// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 an outcome and 3 that all share.
+// outcomesPerTransaction keeps a transaction below 100 writes: at most 5 an outcome and 3 that all share: a count, the states and the events.
 const outcomesPerTransaction = 19
 
 // settlers is how many chunks are settled side by side. The transactions of one run one after the other, as all of them write its
@@ -37,7 +39,7 @@ const outcomesPerTransaction = 19
 const settlers = 4
 
 // SettleActions ends actions: status and log, the claim on the resource, its state in the inventory, the state history, the
-// counts and the list of pending work change together, once, however often it is called. All outcomes belong to one
+// counts, the list of pending work and what people are told change together, once, however often it is called. All outcomes belong to one
 // organization. No transaction writes what those of other chunks, or of other actions, write too.
 func SettleActions(ctx context.Context, s table.Store, org string, outcomes []Outcome) error {
 	g, ctx := errgroup.WithContext(table.Within(ctx, workqueue.Prefix))
@@ -114,6 +116,9 @@ func newBatch(org string, outcomes []Outcome) (*batch, error) {
 		if err := b.add(i, o); err != nil {
 			return nil, err
 		}
+	}
+	if err := b.tellAll(outcomes); err != nil {
+		return nil, err
 	}
 	return b, b.share(outcomes[0])
 }

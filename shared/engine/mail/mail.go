@@ -21,6 +21,7 @@ const (
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
+	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
 	Nothing         Template = "nothing" // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 

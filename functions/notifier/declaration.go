@@ -1,0 +1,24 @@
+package notifier
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "notifier",
+	Access: delivery.Access().With(table.Access{
+		Reads:  []table.Partition{identity.MemberPartition},
+		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
+	}),
+	Seals:    []string{mail.Secret},
+	Schedule: "rate(1 minute)",
+	Stream:   []table.Partition{event.Partition, delivery.NowPartition},
+	Samples:  []string{"schedule", "stream"},
+	Heavy:    true,
+}

@@ -1,0 +1,44 @@
+package delivery
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// pauses lie between the tries of a delivery; after the last one it is parked.
+var pauses = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+
+const (
+	// longestAsked is the longest pause that a receiver may ask for.
+	longestAsked = time.Hour
+	// patience is how long a delivery that is never tried, because its receiver is known to be down, waits: as long as its ladder.
+	patience = 7*time.Hour + 12*time.Minute + 30*time.Second
+)
+
+// afterTry returns r after a try that the receiver answered with a, or that ended in err: Delivered, Retrying at a later time, or Parked.
+func (r Record) afterTry(now time.Time, a Answer, err error) Record {
+	r = r.attempted(newAttempt(now, a, err))
+	if err == nil {
+		return r.ended(Delivered, now)
+	}
+	r.Tries++
+	if a.Gone || fault.Is(err, fault.Invalid) || r.Tries > len(pauses) {
+		return r.ended(Parked, now)
+	}
+	pause := max(pauses[r.Tries-1], min(a.RetryAfter, longestAsked))
+	r.Status, r.NextAttemptAt = Retrying, now.Add(pause)
+	return r
+}
+
+// ended returns r at its end.
+func (r Record) ended(s Status, now time.Time) Record {
+	r.Status, r.NextAttemptAt, r.Due = s, time.Time{}, ""
+	if s == Delivered {
+		r.DeliveredAt = now
+	}
+	return r
+}
+
+// tooOld reports whether r, which is held back because its receiver is down, has waited as long as a ladder takes.
+func (r *Record) tooOld(now time.Time) bool { return now.Sub(r.BegunAt) > patience }

@@ -1,0 +1,90 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// mostOwners is how many owners of an organization are told of a receiver that fails.
+const mostOwners = 20
+
+// words are what people call the kinds of receivers.
+var words = map[Kind]string{
+	Channel: "notification channel", Legacy: "notification configuration", Email: "mail address", Webhook: "webhook", Integration: "integration",
+}
+
+// report tells of a receiver that takes nothing: its record, the log, and, once until something reaches it again, the owners of the
+// organization by mail.
+func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
+	e.Log.ErrorContext(ctx, "a receiver takes nothing, and what was for it is parked", "org", k.org, "kind", string(k.Kind), "receiver", k.ID,
+		"gone", h.Gone, "why", h.Why)
+	name := k.ID
+	if r := e.Health[k.Kind]; r != nil {
+		called, err := r.RecordHealth(within(ctx, k.org), k.org, k.Target, h)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return fault.Wrap("note that "+k.ID+" fails", err)
+		}
+		name = called
+	}
+	if k.Kind == Email {
+		return nil // that a mail cannot be sent is for the operator, in the log of mails
+	}
+	return e.mailOwners(ctx, k, name)
+}
+
+// mailOwners queues the mails with the note that they were, in one transaction: who comes second changes nothing.
+func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) error {
+	owners, err := e.owners(ctx, k.org)
+	if err != nil {
+		return err
+	}
+	now := e.Clock.Now()
+	ws := []table.Write{table.Update(receiverRow(k), []table.Change{
+		table.Set("told", true), table.SetOnce("since", now), table.SetOnce("probeAt", now), table.Expire(now.Add(Keep)),
+	}, table.NotEqual("told", true))}
+	for _, to := range owners {
+		w, err := mail.QueueMail(ctx, e.Sealer, now, mail.Mail{
+			Template: mail.ReceiverFailing, To: to, Org: k.org, Data: map[string]string{"kind": words[k.Kind], "name": name, "id": k.ID},
+		})
+		if err != nil {
+			return fmt.Errorf("tell owners of %s: %w", k.ID, err)
+		}
+		ws = append(ws, w)
+	}
+	err = e.store.table.Transact(table.Within(within(ctx, k.org), mail.Prefix), ws...)
+	if _, told := errors.AsType[*table.ConditionError](err); told {
+		return nil
+	}
+	return fault.Wrap("tell owners of "+k.ID, err)
+}
+
+// membersPage is how many members are read at a time.
+const membersPage = 1000
+
+// owners returns the addresses of those who own the organization, some if they are many.
+func (e *Engine) owners(ctx context.Context, org string) (out []string, err error) {
+	q := table.Query{PK: identity.MemberKey(org, "").PK, Limit: membersPage}
+	for {
+		members, next, err := table.ReadPage[identity.Member](within(ctx, org), e.Table, q)
+		if err != nil {
+			return nil, fmt.Errorf("read owners of %s: %w", org, err)
+		}
+		for _, m := range members {
+			if m.Owns() && !m.Disabled && len(out) < mostOwners {
+				out = append(out, m.Email)
+			}
+		}
+		if q.Cursor = next; next == "" || len(out) == mostOwners {
+			return out, nil
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// pass is one pass over deliveries.
+type pass struct {
+	*Engine
+	standing *standing
+}
+
+func (e *Engine) newPass() *pass { return &pass{e, e.newStanding()} }
+
+// sendAll tries the deliveries of batches side by side. It returns failures of the store.
+func (p *pass) sendAll(ctx context.Context, batches []batch) error {
+	errs := make([]error, len(batches))
+	var all sync.WaitGroup
+	for i := range batches {
+		all.Go(func() { errs[i] = p.sendBatch(ctx, &batches[i]) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// sendBatch tries those deliveries of a batch that are taken, side by side, and then sees to it that what is left of it is due. What there
+// is no time for stays so.
+func (p *pass) sendBatch(ctx context.Context, b *batch) error {
+	if err := p.standing.read(ctx, b.due.Org, b.records); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	errs := make([]error, len(b.records))
+	for i := range b.records {
+		if b.mine[i] {
+			all.Go(func() { errs[i] = p.send(ctx, b.due.Org, &b.records[i]) })
+		}
+	}
+	all.Wait()
+	return errors.Join(errors.Join(errs...), p.settle(ctx, b))
+}
+
+// send tries a delivery when there is room for it, and leaves in r how it stands then.
+func (p *pass) send(ctx context.Context, org string, r *Record) error {
+	k := receiverKey{org, r.Target}
+	leave, err := p.gates.enter(ctx, k)
+	if err != nil {
+		return nil //nolint:nilerr // the time is up, and it stays due
+	}
+	defer leave()
+	if ctx.Err() != nil || p.Clock.Now().Add(sendTime).After(r.NextAttemptAt) {
+		return nil // there is no time to try it while it is ours
+	}
+	ask, err := p.standing.mayAsk(ctx, k)
+	if err != nil {
+		return err
+	}
+	if !ask {
+		return p.hold(ctx, org, r)
+	}
+	return p.try(ctx, org, r)
+}
+
+// try sends a delivery and notes what came of it.
+func (p *pass) try(ctx context.Context, org string, r *Record) error {
+	a, why := p.ask(ctx, r.Message(org), p.Senders[r.Target.Kind])
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	if fault.Is(why, fault.NotFound) {
+		return p.forget(ctx, org, r)
+	}
+	next := r.afterTry(p.Clock.Now(), a, why)
+	err := p.note(ctx, org, r, next)
+	if why == nil {
+		return errors.Join(err, p.standing.succeed(ctx, receiverKey{org, r.Target}))
+	}
+	return errors.Join(err, p.blame(ctx, org, &next, a, why))
+}
+
+// ask hands a message to a sender. One that panics has failed: it must not take others with it, again and again.
+func (e *Engine) ask(ctx context.Context, m Message, s Sender) (a Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.ErrorContext(ctx, "a sender panicked", "org", m.Org, "delivery", m.ID, "panic", fmt.Sprint(p))
+			err = fault.New(fault.Internal, "the sender failed")
+		}
+	}()
+	if s == nil {
+		return a, fault.New(fault.Invalid, "nothing is delivered to receivers of the kind %s", m.Target.Kind)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	a, err = s.Send(ctx, m)
+	if a.Gone && err == nil {
+		err = fault.New(fault.Invalid, "the receiver takes nothing any more")
+	}
+	return a, err
+}
+
+// blame counts a failed try against the receiver, and tells of one for which something is parked. A message that is refused as such is
+// no fault of the receiver's.
+func (p *pass) blame(ctx context.Context, org string, r *Record, a Answer, why error) error {
+	k := receiverKey{org, r.Target}
+	if fault.Is(why, fault.Invalid) && !a.Gone {
+		p.Log.WarnContext(ctx, "a delivery is refused for good, and parked", "org", org, "delivery", r.ID, "receiver", k.ID, "why", fault.Message(why))
+		return nil
+	}
+	err := p.standing.fail(ctx, k)
+	if err == nil && r.Status == Parked {
+		last := r.Attempts[len(r.Attempts)-1]
+		err = p.report(ctx, k, Health{Failing: true, Gone: a.Gone, Why: last.Message, At: last.At})
+	}
+	return err
+}
+
+// hold leaves a delivery for when its receiver is asked again, or parks it when it has waited as long as if it had been tried.
+func (p *pass) hold(ctx context.Context, org string, r *Record) error {
+	now, known := p.Clock.Now(), p.standing.of(receiverKey{org, r.Target})
+	if !r.tooOld(now) {
+		r.NextAttemptAt = maxTime(known.ProbeAt, now)
+		return nil
+	}
+	next := r.attempted(Attempt{At: now, Message: fmt.Sprintf("not tried: the receiver has failed %d times in a row since %s", known.Failures, known.Since.UTC().Format(time.RFC3339))})
+	return p.note(ctx, org, r, next.ended(Parked, now))
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// note stores how a delivery stands; r becomes next, unless somebody else has it by now.
+func (e *Engine) note(ctx context.Context, org string, r *Record, next Record) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(within(ctx, org)), noteTime)
+	defer cancel()
+	var ws []table.Write
+	put, err := e.store.replace(org, r, &next)
+	if !next.Status.IsFinal() {
+		var list table.Write
+		put, list, err = e.store.rewrite(org, r, &next, next.NextAttemptAt)
+		ws = append(ws, list)
+	}
+	if err != nil {
+		return err
+	}
+	err = e.store.table.Transact(ctx, append([]table.Write{put}, ws...)...)
+	if _, others := errors.AsType[*table.ConditionError](err); others {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("note what became of %s: %w", r.ID, err)
+	}
+	*r = next
+	return nil
+}
+
+// forget removes a delivery whose receiver is not there any more.
+func (e *Engine) forget(ctx context.Context, org string, r *Record) error {
+	_, err := e.store.table.Write(within(ctx, org), table.Delete(spread(org).Key(r.ID)))
+	if err != nil {
+		return fmt.Errorf("forget %s, whose receiver is gone: %w", r.ID, err)
+	}
+	*r = r.ended(Parked, e.Clock.Now())
+	return nil
+}

@@ -1,0 +1,59 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/packing"
+)
+
+// packed is how several events lie in one row, compressed: they are alike.
+type packed struct {
+	Z []byte `json:"z"`
+}
+
+// maxPacked is how many bytes the events of a row may be.
+const maxPacked = 4 << 20
+
+var (
+	packer   packing.Packer
+	unpacker = packing.Unpacker{Max: maxPacked}
+)
+
+// PutAll returns the write that tells of events in one row: those of one transaction, which ends what they tell of and therefore happens
+// once. Each has its ID (IDOf) and the same At. A bulk action of 10,000 that wrote as many rows would be more than one key takes.
+func PutAll(org string, events []Event) (table.Write, error) {
+	plain, err := json.Marshal(events)
+	if err != nil {
+		return table.Write{}, fmt.Errorf("encode %d events: %w", len(events), err)
+	}
+	it, err := table.NewItem(table.Key{PK: PK(org), SK: events[0].ID}, packed{packer.Append(nil, plain)})
+	it.Expires = events[0].At.Add(Keep)
+	return table.Put(it), err
+}
+
+// IDOf returns the id of the event of a name that is told at the time of e.
+func IDOf(e *Event, name string) string { return id.Derived("event", e.At, name) }
+
+// Decode returns the events of a row, as Put or PutAll wrote it.
+func Decode(it table.Item) ([]Event, error) {
+	p, err := table.Decode[packed](it)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Z) == 0 {
+		e, err := table.Decode[Event](it)
+		return []Event{e}, err
+	}
+	plain, err := unpacker.Unpack(p.Z)
+	if err != nil {
+		return nil, fmt.Errorf("unpack events %s: %w", it.SK, err)
+	}
+	var out []Event
+	if err = json.Unmarshal(plain, &out); err != nil {
+		return nil, fmt.Errorf("decode events %s: %w", it.SK, err)
+	}
+	return out, nil
+}

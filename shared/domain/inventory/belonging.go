@@ -1,0 +1,45 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+)
+
+// Belonging is what a resource is called, and which groups and teams it is in, ordered by id.
+type Belonging struct {
+	Name     string
+	GroupIDs []string
+	TeamIDs  []string
+}
+
+// Snapshot is the inventory at one moment, for who asks for the belongings of resources and writes deltas after that.
+type Snapshot struct {
+	store *Store
+	view  *view
+}
+
+// OpenSnapshot reads the index, with the members of all groups and teams: one round trip, and one more when it was compacted or these have
+// changed since they were read last.
+func (s *Store) OpenSnapshot(ctx context.Context, org string) (*Snapshot, error) {
+	v, err := s.openIndexWith(ctx, org, func(string) bool { return true })
+	if err != nil {
+		return nil, fmt.Errorf("read what resources of %s belong to: %w", org, err)
+	}
+	return &Snapshot{s, v}, nil
+}
+
+// BelongingOf returns what the resource of a native id belongs to; nothing when the inventory does not know it.
+func (s *Snapshot) BelongingOf(uid string) Belonging {
+	st, all := s.view.st, SeeEverything()
+	st.RLock()
+	defer st.RUnlock()
+	r, ok := st.RowByUID(uid)
+	if !ok {
+		return Belonging{}
+	}
+	return Belonging{Name: recordOf(st, r).Name, GroupIDs: s.view.groupsOf(r), TeamIDs: s.view.teamsOf(r, &all)}
+}
+
+// Compact does what CompactIndex does, for who has written less than half of what makes it due since the snapshot: no round trip where
+// that is far.
+func (s *Snapshot) Compact(ctx context.Context) error { return s.store.index.Tidy(ctx, s.view.read) }

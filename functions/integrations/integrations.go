@@ -30,8 +30,8 @@ type Integration struct {
 	ScopeType  string             `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID    string             `json:"scopeID"`
 	Enabled    bool               `json:"enabled"`
-	Status     string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test"`
-	Message    string             `json:"message" doc:"What the service said at the last test"`
+	Status     string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test; failed also when all tries of a delivery have failed and nothing has reached it since"`
+	Message    string             `json:"message" doc:"What the service said last"`
 	TestedAt   *time.Time         `json:"testedAt"`
 	WebhookURL *string            `json:"webhookURL" doc:"Where its webhooks are to be sent; null for kinds that send none"`
 	CreatedBy  string             `json:"createdBy"`
@@ -76,6 +76,9 @@ func (s *service) shown(ctx context.Context, i integration.Integration) Integrat
 	out := Integration{
 		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{}, EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
 		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt), CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+	}
+	if !i.FailingAt.IsZero() {
+		out.Status, out.Message = integration.Failed, i.FailingWhy
 	}
 	entry, _ := integration.EntryOf(i.Kind)
 	for _, f := range entry.Fields {

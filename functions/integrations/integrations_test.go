@@ -139,7 +139,7 @@ func TestIntegrations_ARefusedTestSaysWhatTheServiceSaid(t *testing.T) {
 			f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"failed"`)
 		})
 	}
-	f.twin.Close()
+	f.Close()
 	made := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", map[string]any{"kind": "github", "name": "silent", "config": f.good("github")}))
 	got := apitest.Data[IntegrationTest](f.Call(ada, "POST /integrations/"+made.ID+"/test"))
 	if got.Success || !strings.Contains(got.Message, "nobody answers") {

@@ -81,7 +81,7 @@ func TestPagerDuty_WhatWillPassIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	bad := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", map[string]any{"kind": "pagerduty", "name": "bad", "config": map[string]string{"routingKey": strings.Repeat("y", 32), "endpointURL": f.URL}}))
-	if a, err = f.send(bad.ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Invalid) || !strings.Contains(a.Message, "routing_key") {
+	if a, err = f.send(bad.ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Unavailable) || !strings.Contains(a.Message, "routing_key") {
 		t.Errorf("%+v, %v", a, err)
 	}
 	f.Call(ada, "PUT /integrations/"+to, `{"enabled":false}`).Want(http.StatusOK)
@@ -134,11 +134,11 @@ func TestJira_ADeliveryThatIsTriedAgainTellsNothingTwice(t *testing.T) {
 	}
 }
 
-func TestJira_WhatIsRefusedForGoodIsSaid(t *testing.T) {
+func TestJira_WhatIsRefusedIsSaid(t *testing.T) {
 	f := newFixture(t)
 	to := f.connect("jira", map[string]string{"project": "NONE"}).ID
 	a, err := f.send(to, of("budget.warning", "org", "", "bud_1"))
-	if !fault.Is(err, fault.Invalid) || !strings.Contains(a.Message, "valid project is required") {
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(a.Message, "valid project is required") {
 		t.Errorf("%+v, %v", a, err)
 	}
 	f.Call(ada, "PUT /integrations/"+to, `{"config":{"project":"OPS"}}`).Want(http.StatusOK)
@@ -169,4 +169,20 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 		f.Equal("told", len(apitest.Value(store.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
 	})
 	f.Equal("trips", usage.RoundTrips, 1)
+}
+
+func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {
+	f := newFixture(t)
+	made := f.connect("jira", nil)
+	store, to := integration.NewStore(f.Table, f.Sealer), delivery.Target{Kind: delivery.Integration, ID: made.ID}
+	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()}, {Failing: true, Why: "later", At: f.Clock.Now()}} {
+		f.Equal("name", apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, h))(f), "jira")
+	}
+	f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"failed"`, `"message":"no more"`)
+	apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, delivery.Health{At: f.Clock.Now()}))(f)
+	f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"untested"`)
+	to.ID = id.New("int", f.Clock.Now())
+	if _, err := store.RecordHealth(f.In(apitest.Org), apitest.Org, to, delivery.Health{Failing: true}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of one that is gone: %v", err)
+	}
 }

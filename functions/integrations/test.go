@@ -34,6 +34,7 @@ func (s *service) test(ctx context.Context, in *IntegrationInput) (IntegrationTe
 	}
 	next := old
 	next.Status, next.Message, next.TestedAt = integration.Connected, said, s.p.Clock.Now()
+	next.FailingAt, next.FailingWhy = time.Time{}, ""
 	if failed != nil {
 		next.Status, next.Message = integration.Failed, fault.Message(failed)
 	}

@@ -5,6 +5,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -12,11 +14,12 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "notifier",
-	Access: delivery.Access().With(table.Access{
+	Access: delivery.Access().With(webhook.Sending, integration.Sending, table.Access{
 		Reads:  []table.Partition{identity.MemberPartition},
 		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
 	}),
 	Seals:    []string{mail.Secret},
+	Opens:    []string{webhook.Secret, integration.Secret},
 	Schedule: "rate(1 minute)",
 	Stream:   []table.Partition{event.Partition, delivery.NowPartition},
 	Samples:  []string{"schedule", "stream"},

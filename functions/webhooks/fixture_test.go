@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -44,7 +45,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Fixture: apitest.New(t, Operations), listener: &listener{}}
 	f.store = webhook.NewStore(f.Table, f.Sealer)
 	f.Server = httptest.NewServer(f.listener)
-	t.Cleanup(f.Server.Close)
+	t.Cleanup(f.Close)
 	return f
 }
 
@@ -83,9 +84,7 @@ func (v *listener) last() request {
 func (f *fixture) hook(more map[string]any) IssuedWebhook {
 	f.Helper()
 	body := map[string]any{"name": "Ops", "url": f.URL + "/in/abcdefgh1234"}
-	for k, v := range more {
-		body[k] = v
-	}
+	maps.Copy(body, more)
 	return apitest.Data[IssuedWebhook](f.Call(ada, "POST /webhooks", body))
 }
 

@@ -23,7 +23,7 @@ type Webhook struct {
 	ScopeType       string     `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID         string     `json:"scopeID"`
 	Enabled         bool       `json:"enabled"`
-	Status          string     `json:"status" enum:"active,disabled,gone" doc:"gone: the receiver answered with 410, which disabled it"`
+	Status          string     `json:"status" enum:"active,disabled,failing,gone" doc:"failing: all tries of a delivery have failed, and nothing has reached it since; gone: the receiver answered with 410, which disabled it"`
 	SecretRotatedAt *time.Time `json:"secretRotatedAt" doc:"When its secret was made anew; null when never"`
 	GoneAt          *time.Time `json:"goneAt"`
 	CreatedBy       string     `json:"createdBy"`
@@ -189,6 +189,9 @@ func (c *ChangedWebhook) apply(to *webhook.Webhook, secrets *webhook.Secrets) er
 	c.Enabled.Apply(&to.Enabled)
 	if to.Enabled {
 		to.GoneAt = time.Time{}
+	}
+	if c.Enabled.Set() || c.URL.Set() {
+		to.FailingAt, to.FailingWhy = time.Time{}, ""
 	}
 	return nil
 }

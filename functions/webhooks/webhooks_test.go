@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -98,9 +99,7 @@ func TestWebhooks_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := map[string]any{"name": "Ops", "url": f.URL}
-			for k, v := range c.body {
-				body[k] = v
-			}
+			maps.Copy(body, c.body)
 			got := f.Call(ada, "POST /webhooks", body).Want(http.StatusBadRequest, c.words...)
 			if strings.Contains(got.Body, "hush") {
 				t.Errorf("a password is repeated: %s", got.Body)
@@ -152,7 +151,7 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	f.listener.answer = func(w http.ResponseWriter, r *http.Request) {
+	f.answer = func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = fmt.Fprint(w, "http://", r.Host, r.URL, " ", r.URL, "\x1b[2J", strings.Repeat("x", 1000))
 	}
@@ -164,7 +163,7 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 	f.Equal("parked", listed.Total, 3)
 	f.Call(eve, "GET /webhooks/"+made.ID+"/deliveries").Want(http.StatusNotFound)
 	f.Call(eve, "POST /webhooks/"+made.ID+"/test").Want(http.StatusNotFound)
-	f.Server.Close()
+	f.Close()
 	got = apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
 	if got.Status != "parked" || got.Attempts[0].Status != 0 || !strings.Contains(got.Attempts[0].Message, "nobody answers") || strings.Contains(got.Attempts[0].Message, "abcdefgh") {
 		t.Errorf("of nobody: %+v", got)
@@ -254,9 +253,7 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 		"all": nil, "budgets": {"eventTypes": []string{"budget.exceeded"}}, "a team": {"scopeType": "team", "scopeID": team}, "none": {"enabled": false},
 	} {
 		body := map[string]any{"name": name}
-		for k, v := range more {
-			body[k] = v
-		}
+		maps.Copy(body, more)
 		names[f.hook(body).ID] = name
 	}
 	for name, c := range map[string]struct {

@@ -119,7 +119,7 @@ func (s *Service) open(o Options) error {
 	}
 	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
-	s.notifier = notifier.New(s.Platform, receivers(o))
+	s.notifier = notifier.New(s.Platform, s.receivers(o))
 	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
 	api, err := gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
 	if err != nil {
@@ -130,11 +130,11 @@ func (s *Service) open(o Options) error {
 }
 
 // receivers are who is told of events: the given ones, or what the packages of each kind of receiver bring.
-func receivers(o Options) notifier.Receivers {
+func (s *Service) receivers(o Options) notifier.Receivers {
 	if o.Receivers != nil {
 		return *o.Receivers
 	}
-	return notifier.Receivers{}
+	return notifier.Everybody(s.Platform)
 }
 
 // sender is whoever takes the mails: the outbox, unless another is given.

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	p := platform.OpenLambda(notifier.Declaration)
-	e := notifier.New(p, receivers())
+	e := notifier.New(p, notifier.Everybody(p))
 	lambda.Start(workflow.LambdaHandler(p.Logged(func(ctx context.Context, input json.RawMessage) (any, error) {
 		var brought events.DynamoDBEvent
 		if err := json.Unmarshal(input, &brought); err != nil {
@@ -30,9 +30,6 @@ func main() {
 		return deliver(ctx, p, e, brought)
 	})))
 }
-
-// receivers are who is told: what the packages of each kind of receiver bring.
-func receivers() notifier.Receivers { return notifier.Receivers{} }
 
 // deliver hands the rows of an event to the engine, and tells Lambda which to bring again.
 func deliver(ctx context.Context, p *platform.Platform, e *delivery.Engine, brought events.DynamoDBEvent) (any, error) {

@@ -135,7 +135,8 @@ var catalogue = []KindEntry{
 		Description: "An event triggers an alert, one for each budget, anomaly or resource; a resource that starts or stops again resolves its alert, and an override is a change event.",
 		Fields: []KindField{
 			secret("routingKey", "The integration key of an integration \"Events API V2\" of a service", isRoutingKey),
-			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account", Default: "us"}, endpoint,
+			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account", Default: "us"},
+			endpoint,
 		},
 	},
 }

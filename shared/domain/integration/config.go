@@ -143,9 +143,11 @@ var (
 func isAccountID(v string) string {
 	return unless(id.IsValid("ca", v), "the id of a cloud account: GET /cloud-accounts lists them")
 }
+
 func isRegion(v string) string {
 	return unless(region.MatchString(v), "a region of AWS, such as eu-west-1")
 }
+
 func isProject(v string) string {
 	return unless(project.MatchString(v), "the key of a project, such as OPS")
 }

@@ -51,7 +51,7 @@ type Integration struct {
 const (
 	Untested  = "untested"
 	Connected = "connected"
-	Failed    = "failed" // at the last test, or at a delivery that will not pass by trying again
+	Failed    = "failed" // at the last test, or all tries of a delivery have failed
 )
 
 // Store keeps the integrations of organizations.
@@ -98,6 +98,7 @@ func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules
 		}
 	}
 	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), Untested, "", time.Time{}
+	i.FailingAt, i.FailingWhy = time.Time{}, ""
 	i.Sealed, err = s.seal(ctx, place(org, i.ID), secrets)
 	return err
 }
@@ -158,4 +159,7 @@ func (s *Store) open(ctx context.Context, at seal.Place, sealed []byte) (map[str
 	return out, fault.Wrap("decode secrets of "+at.ID, json.Unmarshal(plain, &out))
 }
 
-var _ delivery.Matcher = (*Store)(nil)
+var (
+	_ delivery.Matcher        = (*Store)(nil)
+	_ delivery.HealthRecorder = (*Store)(nil)
+)

@@ -116,7 +116,8 @@ func (j *jira) find(ctx context.Context) (key string, status int, err error) {
 		return "", 0, err
 	}
 	if x.Status != http.StatusOK {
-		return "", x.Status, refusal("Jira", x)
+		_, err = answerOf("Jira", x)
+		return "", x.Status, err
 	}
 	var found struct {
 		Issues []struct {

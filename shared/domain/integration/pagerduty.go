@@ -106,13 +106,14 @@ func pagerDutyRequest(m *delivery.Message, e *event.Event, key string) (path str
 	return alertPath, alert{RoutingKey: key, Action: actTrigger, DedupKey: dedup, Client: client, Payload: &d}
 }
 
-// answerOf returns what an answer means for a delivery. What a service will never take is fault.Invalid.
+// answerOf returns what an answer means for a delivery. Our requests are well made, so a refusal is of the configuration: it is tried again,
+// for somebody may mend that, and at last the integration fails and its owners are told.
 func answerOf(name string, x receiver.Exchange) (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter}
 	if x.Status/100 == 2 {
 		return a, nil
 	}
-	return a, refusal(name, x)
+	return a, fault.New(fault.Unavailable, "%s", fault.Message(refusal(name, x)))
 }
 
 // testPagerDuty resolves an alert that there never was: PagerDuty looks at the routing key, and nobody is woken.

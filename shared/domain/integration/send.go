@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or refuses for good, is fault.Invalid;
+// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile is fault.Invalid;
 // one that was deleted fault.NotFound. One round trip; for Jira up to two more for each event.
 func (s *Services) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)

@@ -33,6 +33,8 @@ type Row struct {
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Generation int       `json:"generation"`
+	FailingAt  time.Time `json:"failingAt,omitzero"` // since when nothing reaches it; zero when that is not so
+	FailingWhy string    `json:"failingWhy,omitempty"`
 }
 
 // Base returns what r has of a receiver.

@@ -48,6 +48,7 @@ type Webhook struct {
 const (
 	Active   = "active"
 	Disabled = "disabled" // by a person
+	Failing  = "failing"  // all tries of a delivery have failed, and nothing has reached it since
 	Gone     = "gone"     // by the receiver, with status 410
 )
 
@@ -58,6 +59,8 @@ func (w *Webhook) Status() string {
 		return Gone
 	case !w.Enabled:
 		return Disabled
+	case !w.FailingAt.IsZero():
+		return Failing
 	}
 	return Active
 }
@@ -132,4 +135,7 @@ func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]deliver
 	return s.Store.Match(ctx, org, e, func(*Webhook) bool { return true })
 }
 
-var _ delivery.Matcher = (*Store)(nil)
+var (
+	_ delivery.Matcher        = (*Store)(nil)
+	_ delivery.HealthRecorder = (*Store)(nil)
+)

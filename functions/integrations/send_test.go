@@ -26,7 +26,7 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 	if len(name) > 0 {
 		m.ID = name[0]
 	}
-	return f.services.Send(f.In(apitest.Org), m)
+	return f.services.Send(f.Context(), m) // as the notifier does, of no organization yet
 }
 
 func (f *fixture) sent(to string, e event.Event) delivery.Answer {

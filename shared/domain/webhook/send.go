@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -55,6 +56,7 @@ type Data struct {
 // Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that answers 410 is disabled at
 // once. One that was disabled meanwhile is fault.Invalid, one that was deleted fault.NotFound. One round trip; one more for a 410.
 func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {
 		return delivery.Answer{}, err

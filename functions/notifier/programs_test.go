@@ -49,7 +49,8 @@ func TestEverybody_TellsWebhooks(t *testing.T) {
 	status.Store(http.StatusOK)
 	f.Clock.Advance(time.Minute)
 	f.Must(engine.Round(t.Context()))
-	if asked.Load() != 2 || <-ids != <-ids {
+	first, again := <-ids, <-ids
+	if asked.Load() != 2 || first != again {
 		t.Errorf("asked %d times, or under two ids", asked.Load())
 	}
 	of := delivery.Filter{TargetID: w.ID}

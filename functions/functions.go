@@ -32,6 +32,7 @@ import (
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
+	"lamplighter.dev/functions/integrations"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/notifications"
 	"lamplighter.dev/functions/notifier"
@@ -55,6 +56,7 @@ import (
 	"lamplighter.dev/functions/teams"
 	"lamplighter.dev/functions/tokens"
 	"lamplighter.dev/functions/users"
+	"lamplighter.dev/functions/webhooks"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -99,6 +101,8 @@ func All() []Function {
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
 		{budgets.Declaration, []Group{budgets.Operations}, nil},
+		{webhooks.Declaration, []Group{webhooks.Operations}, nil},
+		{integrations.Declaration, []Group{integrations.Operations}, nil},
 		{dashboards.Declaration, []Group{dashboards.Operations}, nil},
 		{billing.Declaration, []Group{billing.Operations}, nil},
 		{reports.Declaration, []Group{reports.Operations}, nil},

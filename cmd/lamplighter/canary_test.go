@@ -28,12 +28,14 @@ func TestCanary(t *testing.T) {
 	c := &canary{attackedService: startAttacked(t), t: t, secrets: map[string]string{
 		"the first password": "canary-first-password-81", "a wrong password": "canary-wrong-password-82", "the second password": "canary-second-password-83",
 		"a simulated credential": "canarysimulatedseed84", "its successor": "canarysimulatedseed85", "an AWS secret": "canaryAWSsecretAccessKey86",
-		"an AWS session": "canaryAWSsessionToken87", "a forged bearer": "canarybearer88", "a forged refresh token": "canaryrefresh89",
+		"an AWS session": "canaryAWSsessionToken87", "a token of GitHub": "canarygithubtoken90", "an address of a webhook": "canarywebhookpath91",
+		"a forged bearer": "canarybearer88", "a forged refresh token": "canaryrefresh89",
 	}}
 	c.enrol("canary@example.com")
 	c.sessions("canary@example.com")
 	c.programs()
 	c.clouds()
+	c.services()
 	c.record()
 	c.look()
 }
@@ -209,6 +211,28 @@ func (c *canary) clouds() {
 	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts", "/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
 		c.succeed(false, http.MethodGet, path, "")
 	}
+}
+
+// services connects a service and a webhook, whose other side repeats whatever it was sent.
+func (c *canary) services() {
+	c.t.Helper()
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = fmt.Fprint(w, r.URL, r.Header)
+	}))
+	defer echo.Close()
+	hook := c.succeed(true, http.MethodPost, "/webhooks", `{"name":"Canary's webhook","url":"`+echo.URL+"/"+c.secrets["an address of a webhook"]+`/tail"}`)
+	c.secrets["the secret of a webhook"] = strings.TrimPrefix(idOf(c.t, hook.Body.Bytes(), "secret"), "whsec_")
+	path := "/webhooks/" + idOf(c.t, hook.Body.Bytes(), "id")
+	service := c.succeed(true, http.MethodPost, "/integrations", `{"name":"Canary's code","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+`","baseURL":"`+echo.URL+`"}}`)
+	c.secrets["the secret of what comes"] = strings.TrimPrefix(idOf(c.t, service.Body.Bytes(), "webhookSecret"), "whsec_")
+	other := "/integrations/" + idOf(c.t, service.Body.Bytes(), "id")
+	for _, request := range []string{"POST " + path + "/test", "GET " + path + "/deliveries", "GET /webhooks", "POST " + other + "/test", "GET " + other, "GET /integrations"} {
+		method, target, _ := strings.Cut(request, " ")
+		c.succeed(false, method, target, "")
+	}
+	c.send(false, http.MethodPost, "/integrations", `{"name":"x","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+` ","baseURL":"x"}}`)
+	c.send(false, http.MethodPost, "/webhooks", `{"name":"x","url":"ftp://x.example/`+c.secrets["an address of a webhook"]+`"}`)
 }
 
 // look looks for every secret in everything that was let out.

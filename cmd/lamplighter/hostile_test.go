@@ -250,6 +250,8 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings", "deleteSAMLSettings",
 		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
 		"connectCloudAccount", "connectCloudOrganisation", "createCalendar", // of whose optional members some have to be there, and agree
+		"createIntegration",                              // whose configuration depends on its kind
+		"receiveGitHub", "receiveGitLab", "receiveBuild", // whose requests are signed; of which nobody has any yet
 		"deleteOverride", "wake", // of one that has ended; of which one address has few
 		"deleteCalendar",                          // of one that the schedules use which were made before
 		"deleteTeam",                              // of one that a budget is for

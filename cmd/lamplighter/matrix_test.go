@@ -27,6 +27,8 @@ var open = map[string]string{
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
 
+	"receiveGitHub": signed, "receiveGitLab": signed, "receiveBuild": "no build is known yet",
+
 	"getWakePage": linked, "wake": linked, "getUnsubscribePage": mailed, "unsubscribe": mailed, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
@@ -36,6 +38,7 @@ var open = map[string]string{
 }
 
 const (
+	signed    = "a service signs what it sends with the secret of its integration"
 	mailed    = "whoever has the link in a mail may end such mails"
 	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
@@ -47,7 +50,7 @@ const (
 var waiting = map[string]string{
 	"recommendations": "Recommendations", "remediation": "Remediation Workflows", "autoscaler-policies": "VM Autoscaling", "event-readiness": "Event Readiness",
 	"spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
-	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
+	"deployments": "Deployments", "builds": "Builds",
 }
 
 // declared returns all operations of the service, in the order of their ids.

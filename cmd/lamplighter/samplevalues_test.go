@@ -66,7 +66,19 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	maps.Copy(e, c.budget(t, number, e["teamID"]))
 	maps.Copy(e, c.notify(number, e["teamID"]))
+	maps.Copy(e, c.listen(number))
 	return e
+}
+
+// listen returns the caller a webhook, to which one delivery has failed for nobody listens there, and an integration.
+func (c *caller) listen(number string) sampleValues {
+	var hook, sent, service struct{ ID string }
+	c.Call(http.MethodPost, "/webhooks", map[string]any{"name": "Webhook of " + number, "url": "http://127.0.0.1:1/" + number}, &hook)
+	c.Call(http.MethodPost, "/webhooks/"+hook.ID+"/test", nil, &sent)
+	c.Call(http.MethodPost, "/integrations", map[string]any{
+		"name": "Integration of " + number, "kind": "github", "config": map[string]string{"token": "token-of-" + number, "baseURL": "http://127.0.0.1:1"},
+	}, &service)
+	return sampleValues{"webhookID": hook.ID, "deliveryID": sent.ID, "integrationID": service.ID}
 }
 
 // budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,

@@ -150,6 +150,7 @@ var free = map[string]string{
 	"getTagCosts tagKey":                      "a key that tags may have in any organization",
 	"listTagResourceCosts tagKey":             "as above",
 	"listTagResourceCosts tagValue":           "a value, as above",
+	"receiveBuild buildID":                    "nobody has a build yet",
 	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
 	"wake token":                              "as above",
 	"getUnsubscribePage token":                "of a link in a mail, which names organization and user and is signed",
@@ -162,6 +163,7 @@ var plain = map[string]any{
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
 	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1", "date": "2026-11-20",
+	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
 }
 
 // either are members that are not required by themselves, but one of them is.

@@ -5,7 +5,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -13,12 +15,12 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "notifier",
-	Access: delivery.Access().With(notification.Sending, table.Access{
+	Access: delivery.Access().With(notification.Sending, webhook.Sending, integration.Sending, table.Access{
 		Reads:  []table.Partition{identity.MemberPartition, event.Partition},
 		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
 	}),
 	Seals:    []string{mail.Secret},
-	Opens:    []string{notification.Secret},
+	Opens:    []string{notification.Secret, webhook.Secret, integration.Secret},
 	Schedule: "rate(1 minute)",
 	Stream:   []table.Partition{event.Partition, delivery.NowPartition},
 	Samples:  []string{"schedule", "stream"},

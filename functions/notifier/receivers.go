@@ -9,8 +9,10 @@ import (
 // Everybody returns the receivers that users can name.
 func Everybody(p *platform.Platform) Receivers {
 	store := notification.NewStore(p)
-	return Receivers{
+	out := Receivers{
 		Matchers: []delivery.Matcher{notification.NewMatcher(p)}, Senders: notification.NewSenders(p),
 		Health: map[delivery.Kind]delivery.HealthRecorder{delivery.Channel: store, delivery.Legacy: store},
 	}
+	out.addPrograms(p)
+	return out
 }

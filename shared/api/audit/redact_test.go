@@ -43,6 +43,7 @@ func TestTextsThatAreSecrets(t *testing.T) {
 		"$argon2id$v=19$m=19456":                      true,
 		"ghp_abcdefghijklmnop":                        true,
 		"xoxb-123":                                    true,
+		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw":      true,
 		"Bearer abcdefghijkl":                         true,
 		"Basic dXNlcjpwYXNzd29yZA==":                  true,
 		"https://user:pass@example.com/x":             true,

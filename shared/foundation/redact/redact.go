@@ -87,7 +87,7 @@ func harmlessText(s string) bool {
 
 // marks are in what secretText finds where there is no blank, equals sign or dot.
 var marks = []string{
-	"lamp", "eyJ", "AKIA", "ASIA", "-----BEGIN", "$argon2", "gh", "github_pat", "glpat", "k_live", "xox", "AIza", "GOCSPX-", "://",
+	"lamp", "eyJ", "AKIA", "ASIA", "-----BEGIN", "$argon2", "gh", "github_pat", "glpat", "k_live", "whsec_", "xox", "AIza", "GOCSPX-", "://",
 }
 
 // secretText is compiled when the first text is looked at that may hold a secret: no start of a function waits for it.
@@ -100,6 +100,7 @@ var secretForms = strings.Join([]string{
 	`-----BEGIN`,
 	`\$argon2`,
 	`(gh[pousr]|github_pat|glpat|sk_live|rk_live)[_-][A-Za-z0-9_]{8}`,
+	`whsec_[A-Za-z0-9+/]{8}`,
 	`xox[a-z]-[A-Za-z0-9]`,
 	`AIza[A-Za-z0-9_-]{16}`,
 	`ya29\.`,

@@ -1,0 +1,23 @@
+package integrations
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "integrations",
+	Access: rest.Access.With(receiver.Access, table.Access{
+		Reads:  []table.Partition{integration.ReceivedPartition},
+		Writes: []table.Partition{integration.Partition},
+	}),
+	Calls:   []string{inventory.Connector}, // whether the account that a registry is reached by is open
+	Seals:   []string{integration.Secret},
+	Opens:   []string{integration.Secret},
+	Samples: []string{"list"},
+}

@@ -1,0 +1,55 @@
+package integrations
+
+import (
+	"maps"
+	"net/http"
+	"testing"
+
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// Check 60, of every field of an integration that is an address: refused when they are given, and when one is in the store nevertheless.
+func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
+	f := newFixture(t)
+	f.Settings.PrivateAddresses = false
+	f.Mount(Operations)
+	store := integration.NewStore(f.Table, f.Sealer)
+	services := integration.NewServices(store, f.Platform.Clock, nil, ssrfguard.Policy{})
+	org := apitest.Org
+	for kind, field := range map[string]string{
+		"github": "baseURL", "gitlab": "baseURL", "jira": "siteURL", "pagerduty": "endpointURL", "dockerhub": "endpointURL", "gar": "endpointURL", "acr": "endpointURL",
+	} {
+		for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
+			config := f.good(kind)
+			config[field] = address
+			f.Call(ada, "POST /integrations", map[string]any{"kind": kind, "name": "x", "config": config}).Want(http.StatusBadRequest, "config."+field)
+			i := integration.Integration{Kind: kind, Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now())}}
+			f.Must(store.Configure(f.In(org), org, &i, integration.Rules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
+			maps.Copy(i.Config, map[string]string{field: address})
+			if said, err := services.Test(f.In(org), org, &i); !fault.Is(err, fault.Invalid) {
+				t.Errorf("%s at %q: %s, %v", kind, address, said, err)
+			}
+		}
+	}
+	if len(f.asked) != 0 {
+		t.Errorf("asked: %v", f.asked)
+	}
+}
+
+// A registry that says that tokens are had elsewhere gets no credential sent there.
+func TestRegistry_CredentialsGoNowhereElse(t *testing.T) {
+	f := newFixture(t)
+	thief := newTwin(t)
+	f.realm = thief.URL + "/token"
+	made := f.connect("acr", nil)
+	got := apitest.Data[IntegrationTest](f.Call(ada, "POST /integrations/"+made.ID+"/test"))
+	if got.Success || len(thief.asked) != 0 {
+		t.Errorf("%+v, and the other was asked %v", got, thief.asked)
+	}
+}

@@ -1,0 +1,260 @@
+package integrations
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// shownReceived is how many of the webhooks that came from a service are answered with it.
+const shownReceived = 10
+
+// Integration is a connected service as clients see it.
+type Integration struct {
+	ID         string             `json:"id" example:"int_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Kind       string             `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
+	Name       string             `json:"name"`
+	Config     map[string]string  `json:"config" doc:"Without its secrets"`
+	Secrets    []ConfiguredSecret `json:"secrets"`
+	EventTypes []string           `json:"eventTypes" doc:"[] is all; of kinds that take events"`
+	ScopeType  string             `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
+	ScopeID    string             `json:"scopeID"`
+	Enabled    bool               `json:"enabled"`
+	Status     string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test; failed also when all tries of a delivery have failed and nothing has reached it since"`
+	Message    string             `json:"message" doc:"What the service said last"`
+	TestedAt   *time.Time         `json:"testedAt"`
+	WebhookURL *string            `json:"webhookURL" doc:"Where its webhooks are to be sent; null for kinds that send none"`
+	CreatedBy  string             `json:"createdBy"`
+	CreatedAt  time.Time          `json:"createdAt"`
+	UpdatedAt  time.Time          `json:"updatedAt"`
+}
+
+// ConfiguredSecret tells of a secret that there is one.
+type ConfiguredSecret struct {
+	Name       string `json:"name" example:"apiToken"`
+	Configured bool   `json:"configured"`
+}
+
+// IssuedIntegration is an integration with the secret of its webhooks.
+type IssuedIntegration struct {
+	Integration
+	WebhookSecret *string `json:"webhookSecret" doc:"Its webhooks are signed with it; it is told this once, and null where none was made"`
+}
+
+// IntegrationDetail is an integration with what came from it.
+type IntegrationDetail struct {
+	Integration
+	LastReceivedAt *time.Time        `json:"lastReceivedAt" doc:"When the last webhook came; null while none has, or not within 90 days"`
+	Received       []ReceivedWebhook `json:"received" doc:"The last ten webhooks that came, the newest first"`
+}
+
+// ReceivedWebhook is a webhook that came from a service.
+type ReceivedWebhook struct {
+	ID         string    `json:"id" example:"rcv_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Event      string    `json:"event" example:"push"`
+	Repository string    `json:"repository"`
+	Ref        string    `json:"ref"`
+	Commit     string    `json:"commit"`
+	DeliveryID string    `json:"deliveryID" doc:"As the service calls it"`
+	At         time.Time `json:"at"`
+}
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// shown returns an integration of the caller's organization as clients see it.
+func (s *service) shown(ctx context.Context, i integration.Integration) Integration {
+	out := Integration{
+		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{}, EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
+		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt), CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+	}
+	if !i.FailingAt.IsZero() {
+		out.Status, out.Message = integration.Failed, i.FailingWhy
+	}
+	entry, _ := integration.EntryOf(i.Kind)
+	for _, f := range entry.Fields {
+		if f.Secret {
+			out.Secrets = append(out.Secrets, ConfiguredSecret{f.Name, slices.Contains(i.Secrets, f.Name)})
+		}
+	}
+	if entry.SendsEvents {
+		q := url.Values{"organisation": {callerOrg(ctx)}, "integration": {i.ID}}
+		address := s.p.Settings.BaseURL + "/webhooks/" + i.Kind + "?" + q.Encode()
+		out.WebhookURL = &address
+	}
+	return out
+}
+
+// NewIntegration is the body of POST /integrations.
+type NewIntegration struct {
+	Kind       string            `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
+	Name       string            `json:"name" minLength:"1" maxLength:"100"`
+	Config     map[string]string `json:"config" maxProperties:"20"`
+	EventTypes []string          `json:"eventTypes,omitempty" maxItems:"50" doc:"Left out or []: all"`
+	ScopeType  string            `json:"scopeType,omitempty" enum:"org,cloud_account,resource_group,resource,team" default:"org"`
+	ScopeID    string            `json:"scopeID,omitempty" maxLength:"1024"`
+	Enabled    *bool             `json:"enabled,omitempty" default:"true"`
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration }) (IssuedIntegration, error) {
+	org, now, b := callerOrg(ctx), s.p.Clock.Now(), in.Body
+	i := integration.Integration{Kind: b.Kind, Row: receiver.Row{
+		ID: id.New(integration.Prefix, now), Name: b.Name, Filter: receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
+		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
+	}}
+	holds, err := s.prepare(ctx, &i, b.Config)
+	if err != nil {
+		return IssuedIntegration{}, err
+	}
+	secret, err := s.issue(ctx, &i)
+	if err != nil {
+		return IssuedIntegration{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: i.ID, After: s.shown(ctx, i)})
+	if err = s.store.Create(ctx, org, &i, holds...); err != nil {
+		return IssuedIntegration{}, err
+	}
+	return IssuedIntegration{s.shown(ctx, i), secret}, nil
+}
+
+// issue makes the secret that the webhooks of i are signed with, where its kind sends any.
+func (s *service) issue(ctx context.Context, i *integration.Integration) (*string, error) {
+	if entry, _ := integration.EntryOf(i.Kind); !entry.SendsEvents {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	secret, err := s.store.MakeInbound(ctx, callerOrg(ctx), i)
+	return &secret, err
+}
+
+// prepare brings an integration into shape, gives it what is given of its configuration, and returns the conditions that its scope exists.
+func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write, error) {
+	if err := i.Check(); err != nil {
+		return nil, err
+	}
+	if given != nil {
+		if err := s.store.Configure(ctx, callerOrg(ctx), i, s.rules, given); err != nil {
+			return nil, err
+		}
+	}
+	return i.Holds(ctx, s.inventory, callerOrg(ctx))
+}
+
+type listInput struct {
+	rest.Page
+	rest.Sort[integration.Integration, orders]
+	Kind []string `query:"kind" maxItems:"8" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty" doc:"Only those of these kinds"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[Integration], error) {
+	all, err := s.store.List(ctx, callerOrg(ctx))
+	if err != nil {
+		return rest.List[Integration]{}, err
+	}
+	all = slices.DeleteFunc(all, func(i integration.Integration) bool { return !rest.Among(in.Kind, i.Kind) })
+	in.Apply(all)
+	return rest.MapItems(rest.PageOf(all, in.Page), func(i integration.Integration) Integration { return s.shown(ctx, i) }), nil
+}
+
+func (*service) catalogue(context.Context, *struct{}) ([]integration.KindEntry, error) {
+	return integration.Catalogue(), nil
+}
+
+func (s *service) get(ctx context.Context, in *IntegrationInput) (IntegrationDetail, error) {
+	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	if err != nil {
+		return IntegrationDetail{}, err
+	}
+	out := IntegrationDetail{Integration: s.shown(ctx, i), Received: []ReceivedWebhook{}}
+	came, err := s.store.LastReceived(ctx, callerOrg(ctx), i.ID, shownReceived)
+	if err != nil {
+		return IntegrationDetail{}, err
+	}
+	for n, r := range came {
+		if n == 0 {
+			out.LastReceivedAt = &came[0].At
+		}
+		out.Received = append(out.Received, ReceivedWebhook(r))
+	}
+	return out, nil
+}
+
+// ChangedIntegration is the body of PUT /integrations/{integrationID}.
+type ChangedIntegration struct {
+	Name                rest.Patch[string]            `json:"name,omitzero" minLength:"1" maxLength:"100"`
+	Config              rest.Patch[map[string]string] `json:"config,omitzero" maxProperties:"20"`
+	EventTypes          rest.Patch[[]string]          `json:"eventTypes,omitzero" maxItems:"50" doc:"null or []: all"`
+	ScopeType           rest.Patch[string]            `json:"scopeType,omitzero" enum:"org,cloud_account,resource_group,resource,team" doc:"null: org"`
+	ScopeID             rest.Patch[string]            `json:"scopeID,omitzero" maxLength:"1024"`
+	Enabled             rest.Patch[bool]              `json:"enabled,omitzero"`
+	RotateWebhookSecret bool                          `json:"rotateWebhookSecret,omitempty" doc:"Makes the secret of its webhooks anew; the one before is good for nothing then"`
+}
+
+type updateInput struct {
+	IntegrationInput
+	Body ChangedIntegration
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegration, error) {
+	org := callerOrg(ctx)
+	old, err := s.store.Read(ctx, org, in.IntegrationID)
+	if err != nil {
+		return IssuedIntegration{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: s.shown(ctx, old)})
+	next := old
+	if err = in.Body.apply(&next); err != nil {
+		return IssuedIntegration{}, err
+	}
+	next.UpdatedAt = s.p.Clock.Now()
+	holds, err := s.prepare(ctx, &next, in.Body.Config.Value)
+	if err != nil {
+		return IssuedIntegration{}, err
+	}
+	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
+		holds = nil // it may be gone by now, which is no reason to keep the integration as it is
+	}
+	var secret *string
+	if in.Body.RotateWebhookSecret {
+		if secret, err = s.issue(ctx, &next); err != nil {
+			return IssuedIntegration{}, err
+		}
+	}
+	if err = s.store.Update(ctx, org, &old, &next, holds...); err != nil {
+		return IssuedIntegration{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: s.shown(ctx, next)})
+	return IssuedIntegration{s.shown(ctx, next), secret}, nil
+}
+
+// apply changes the fields that were sent, but for the configuration.
+func (c *ChangedIntegration) apply(to *integration.Integration) error {
+	for field, null := range map[string]bool{"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null} {
+		if null {
+			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
+		}
+	}
+	c.Name.Apply(&to.Name)
+	c.EventTypes.Apply(&to.EventTypes)
+	c.ScopeType.Apply(&to.ScopeType)
+	c.ScopeID.Apply(&to.ScopeID)
+	c.Enabled.Apply(&to.Enabled)
+	return nil
+}
+
+func (s *service) remove(ctx context.Context, in *IntegrationInput) (rest.Deleted, error) {
+	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: i.ID, Before: s.shown(ctx, i)})
+	return rest.Deleted{ID: i.ID}, s.store.Delete(ctx, callerOrg(ctx), &i)
+}

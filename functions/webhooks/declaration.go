@@ -1,0 +1,24 @@
+package webhooks
+
+import (
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: "webhooks",
+	Access: rest.Access.With(receiver.Access, delivery.Access(), table.Access{
+		Reads:  []table.Partition{integration.Partition}, // whose secret signs what comes
+		Writes: []table.Partition{webhook.Partition, integration.ReceivedPartition, ratelimit.Partition},
+	}),
+	Seals:   []string{webhook.Secret},
+	Opens:   []string{webhook.Secret, integration.Secret},
+	Samples: []string{"list"},
+}

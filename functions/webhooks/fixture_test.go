@@ -1,0 +1,99 @@
+package webhooks
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	standard "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+var (
+	ada  = apitest.Caller(apitest.Org, "ada", "owner")
+	vera = apitest.Caller(apitest.Org, "vera", "viewer")
+	eve  = apitest.Caller(apitest.OtherOrg, "eve", "owner")
+)
+
+// fixture is an organization with a receiver that answers as it is told, and keeps what it was sent.
+type fixture struct {
+	*apitest.Fixture
+	*listener
+	store *webhook.Store
+}
+
+type listener struct {
+	*httptest.Server
+	mu     sync.Mutex
+	answer http.HandlerFunc
+	came   []request
+}
+
+// request is one that came.
+type request struct {
+	http.Header
+	body string
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{Fixture: apitest.New(t, Operations), listener: &listener{}}
+	f.store = webhook.NewStore(f.Table, f.Sealer)
+	f.Server = httptest.NewServer(f.listener)
+	t.Cleanup(f.Close)
+	return f
+}
+
+// ServeHTTP keeps the request, and answers.
+func (v *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, _ := io.ReadAll(r.Body)
+	v.mu.Lock()
+	v.came = append(v.came, request{r.Header.Clone(), string(b)})
+	answer := v.answer
+	v.mu.Unlock()
+	if answer != nil {
+		answer(w, r)
+	}
+}
+
+// answers has the receiver answer with a status, and headers in pairs.
+func (v *listener) answers(status int, headers ...string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.answer = func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+	}
+}
+
+// last is the request that came last.
+func (v *listener) last() request {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.came[len(v.came)-1]
+}
+
+// hook makes a webhook of the receiver.
+func (f *fixture) hook(more map[string]any) IssuedWebhook {
+	f.Helper()
+	body := map[string]any{"name": "Ops", "url": f.URL + "/in/abcdefgh1234"}
+	maps.Copy(body, more)
+	return apitest.Data[IssuedWebhook](f.Call(ada, "POST /webhooks", body))
+}
+
+// verify reports whether a secret verifies a request, its time left aside: the clock of the fixture is another one.
+func verify(t *testing.T, secret string, r request) bool {
+	t.Helper()
+	w, err := standard.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.VerifyIgnoringTimestamp([]byte(r.body), r.Header) == nil
+}

@@ -1,0 +1,42 @@
+package webhooks
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+)
+
+// Check 60, of webhooks: refused when they are given, and when one is in the store nevertheless.
+func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
+	f := newFixture(t)
+	f.Settings.PrivateAddresses = false
+	f.Mount(Operations)
+	sender := webhook.NewSender(f.store, f.Platform.Clock, ssrfguard.Policy{})
+	org := ada.Org
+	for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
+		f.Call(ada, "POST /webhooks", map[string]any{"name": "x", "url": address}).Want(http.StatusBadRequest, "url")
+		w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()), Name: "x", Enabled: true}}
+		f.Must(f.store.Seal(f.In(org), org, &w, &webhook.Secrets{URL: address, Key: webhook.NewKey()}))
+		f.Must(f.store.Create(f.In(org), org, &w))
+		m := delivery.Message{
+			ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID}, Events: []event.Event{{Key: "budget.warning", At: f.Clock.Now()}}, Total: 1,
+		}
+		a, err := sender.Send(f.In(org), m)
+		if !fault.Is(err, fault.Invalid) || a.Status != 0 || strings.Contains(fault.Message(err), address) {
+			t.Errorf("%q: %+v, %v", address, a, err)
+		}
+		f.Must(f.store.Delete(f.In(org), org, &w))
+	}
+	if len(f.came) != 0 {
+		t.Errorf("%d requests came", len(f.came))
+	}
+}

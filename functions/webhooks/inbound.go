@@ -1,0 +1,143 @@
+package webhooks
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/engine/ratelimit"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+func (s *service) receiving(g *rest.Group) {
+	statuses := []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests}
+	rest.Handle(g, rest.Op{
+		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses, Summary: "Take a webhook of GitHub",
+		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the integration answered. Choose the content type application/json. " + inbound,
+	}, s.receiveGitHub)
+	rest.Handle(g, rest.Op{
+		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses, Summary: "Take a webhook of GitLab",
+		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its signing token: what is signed (webhook-signature) must be no older than five minutes, " +
+			"and else X-Gitlab-Token must be the secret. " + inbound,
+	}, s.receiveGitLab)
+	rest.Handle(g, rest.Op{
+		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true, Statuses: []int{http.StatusNotFound}, Summary: "Take what a builder tells of a build",
+		Description: "A build that is not known is 404. Builds come with deployments, so that for now none is known.",
+	}, s.receiveBuild)
+}
+
+const inbound = "The address names the organization and the integration, as GET /integrations/{integrationID} answers it (webhookURL). An integration that does not exist, is disabled or of another kind, " +
+	"and a signature that is wrong, are 401 alike. What came before is not taken again: duplicate is true. What came is kept for 90 days: its kind, repository, branch and commit. " +
+	"At most 1 MiB, and 600 a minute from one address to one integration. "
+
+// Inbound names whom a webhook is for.
+type Inbound struct {
+	Organisation string `query:"organisation" required:"true" maxLength:"64" doc:"The organization, as in the address that connecting it answered"`
+	Integration  string `query:"integration" required:"true" maxLength:"64" doc:"The integration, as in the address"`
+}
+
+// Receipt is the answer to a webhook that came.
+type Receipt struct {
+	Duplicate bool `json:"duplicate" doc:"It came before, and was not taken again"`
+}
+
+// perIntegration is how many webhooks one address may send to one integration, right or wrong: services share their addresses among all who use
+// them, so one who sends too many must not keep others out.
+var perIntegration = ratelimit.Rule{Name: "webhook-in", Max: 600, Per: time.Minute}
+
+// maxWebhookAge is how far the time in a signature may be from ours, either way (Standard Webhooks).
+const maxWebhookAge = 5 * time.Minute
+
+// errRefused is the one answer to all that is not believed, so that it tells nothing of what exists.
+var errRefused = fault.New(fault.Unauthenticated, "the signature is wrong, or there is no integration of this kind at the address; take both from GET /integrations/{integrationID} anew")
+
+// delivered is a webhook that came, as its service describes it. Marks are what it is known by when it comes again.
+type delivered struct {
+	Inbound
+	kind     string
+	event    string
+	delivery string
+	marks    []string
+	body     []byte
+	verify   func(secret string) bool
+}
+
+// take verifies a webhook and keeps it. One round trip to count, one to read the integration, and one to keep what came.
+func (s *service) take(ctx context.Context, d *delivered) (Receipt, error) {
+	now := s.p.Clock.Now()
+	from := ratelimit.SourceOf(rest.SourceIP(ctx))
+	ok, err := ratelimit.TakeUse(ctx, s.p.Table, now, perIntegration, from+" "+d.Organisation+" "+d.Integration)
+	if err != nil {
+		s.p.Log.WarnContext(ctx, "webhooks that come are not counted", "error", err.Error())
+	}
+	if !ok {
+		return Receipt{}, fault.New(fault.Limited, "more than %d webhooks in a minute; send it again later", perIntegration.Max)
+	}
+	if !id.IsValid("org", d.Organisation) {
+		return Receipt{}, errRefused
+	}
+	ctx = table.WithOrg(ctx, d.Organisation)
+	if err = s.believe(ctx, d); err != nil {
+		return Receipt{}, err
+	}
+	audit.NoteActor(ctx, d.Organisation, "", d.kind+" integration "+d.Integration)
+	r, err := read(d)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r.At = now
+	audit.NoteChange(ctx, audit.Change{Target: d.Integration, After: r})
+	again, err := s.integrations.Receive(ctx, d.Organisation, d.Integration, r, d.marks)
+	if again {
+		audit.Omit(ctx)
+	}
+	return Receipt{again}, err
+}
+
+// believe refuses what does not come from the service that the integration connects.
+func (s *service) believe(ctx context.Context, d *delivered) error {
+	i, err := s.integrations.Read(ctx, d.Organisation, d.Integration)
+	if fault.Is(err, fault.NotFound) {
+		return errRefused
+	}
+	if err != nil {
+		return err
+	}
+	if i.Kind != d.kind || !i.Enabled {
+		return errRefused
+	}
+	secret, err := s.integrations.OpenInbound(ctx, d.Organisation, &i)
+	if err != nil {
+		return err
+	}
+	if secret == "" || !d.verify(secret) {
+		return errRefused
+	}
+	return nil
+}
+
+// read finds out what a webhook tells.
+func read(d *delivered) (integration.Received, error) {
+	var p payload
+	if err := p.decode(d.body); err != nil {
+		return integration.Received{}, fault.New(fault.Invalid, "body: it is not what %s sends: choose the content type application/json for the webhook", d.kind)
+	}
+	r := p.received()
+	r.Event, r.DeliveryID = fault.CleanText(d.event, maxText), fault.CleanText(d.delivery, maxText)
+	return r, nil
+}
+
+func (s *service) receiveBuild(ctx context.Context, in *BuildInput) (Receipt, error) {
+	audit.Omit(ctx)
+	return Receipt{}, fault.New(fault.NotFound, "build %.64q does not exist", in.BuildID)
+}
+
+// BuildInput names the build that a builder tells of.
+type BuildInput struct {
+	BuildID string `path:"buildID" maxLength:"64"`
+}

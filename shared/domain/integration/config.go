@@ -1,0 +1,187 @@
+package integration
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/ssrfguard"
+)
+
+// maxValue is how many bytes a value of a configuration may have: a key of a service account has 2.4 kB.
+const maxValue = 8 << 10
+
+// Rules say what of a configuration this deployment takes.
+type Rules struct {
+	Addresses ssrfguard.Policy // what addresses may lead to
+	Endpoints bool             // endpointURL is accepted
+}
+
+// merge returns what a configuration is after a change: what is given replaces, what is empty goes, and what was left out stays.
+func merge(have, given map[string]string) map[string]string {
+	out := maps.Clone(have)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for name, v := range given {
+		if v == "" {
+			delete(out, name)
+			continue
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and names its field, but never
+// its value where that is a secret.
+func (e *KindEntry) check(rules Rules, config map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		if !slices.ContainsFunc(e.Fields, func(f KindField) bool { return f.Name == name }) {
+			return fault.New(fault.Invalid, "config: %s has no field %.64q; it has %s", e.Name, name, e.names())
+		}
+	}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		v := cmp.Or(config[f.Name], f.Default)
+		if err := f.checkValue(rules, v); err != nil {
+			return err
+		}
+		if v != "" {
+			config[f.Name] = v
+		}
+	}
+	return nil
+}
+
+func (f *KindField) checkValue(rules Rules, v string) error {
+	switch {
+	case v == "" && f.Required:
+		return f.invalid("it is missing: %s", f.Description)
+	case v == "":
+		return nil
+	case len(v) > maxValue:
+		return f.invalid("at most %d bytes", maxValue)
+	case !f.Secret && strings.ContainsFunc(v, isControl):
+		return f.invalid("it has a control character in it")
+	case f.Name == EndpointURL && !rules.Endpoints:
+		return f.invalid("this deployment accepts no custom endpoints")
+	case f.address:
+		return receiver.CheckAddress(rules.Addresses, "config."+f.Name, v)
+	case len(f.Values) > 0 && !slices.Contains(f.Values, v):
+		return f.invalid("%.64q is not one of %s", v, strings.Join(f.Values, ", "))
+	}
+	return f.checkForm(v)
+}
+
+func (f *KindField) checkForm(v string) error {
+	if f.Secret && f.check == nil {
+		f = &KindField{Name: f.Name, Secret: true, check: isCredential}
+	}
+	if f.check == nil {
+		return nil
+	}
+	if why := f.check(v); why != "" && f.Secret {
+		return f.invalid("it is not %s", why)
+	} else if why != "" {
+		return f.invalid("%.64q is not %s", v, why)
+	}
+	return nil
+}
+
+func (f *KindField) invalid(format string, args ...any) error {
+	return fault.New(fault.Invalid, "config."+f.Name+": "+format, args...)
+}
+
+// split parts a configuration into what is shown and what is secret.
+func (e *KindEntry) split(config map[string]string) (plain, secrets map[string]string) {
+	plain, secrets = map[string]string{}, map[string]string{}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		v, given := config[f.Name]
+		switch {
+		case given && f.Secret:
+			secrets[f.Name] = v
+		case given:
+			plain[f.Name] = v
+		}
+	}
+	return plain, secrets
+}
+
+// redirected returns the first field that says where secrets are sent and differs, "" when there is none.
+func (e *KindEntry) redirected(was, is map[string]string) string {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		leads := f.address || f.Name == "host"
+		if leads && was[f.Name] != is[f.Name] {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+var (
+	region     = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d{1,2}$`)
+	host       = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
+	project    = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,19}$`)
+	issueName  = regexp.MustCompile(`^[A-Z][A-Z0-9_]{1,19}-\d{1,10}$`)
+	routingKey = regexp.MustCompile(`^[A-Za-z0-9]{32}$`)
+)
+
+// Each of these says what a value is not, "" when it is fine.
+
+func isAccountID(v string) string {
+	return unless(id.IsValid("ca", v), "the id of a cloud account: GET /cloud-accounts lists them")
+}
+
+func isRegion(v string) string {
+	return unless(region.MatchString(v), "a region of AWS, such as eu-west-1")
+}
+
+func isProject(v string) string {
+	return unless(project.MatchString(v), "the key of a project, such as OPS")
+}
+func isShort(v string) string { return unless(len(v) <= 100, "a name of at most 100 bytes") }
+
+func isRoutingKey(v string) string {
+	return unless(routingKey.MatchString(v), "an integration key: 32 letters and digits")
+}
+
+func isJSON(v string) string {
+	return unless(json.Valid([]byte(v)) && strings.HasPrefix(strings.TrimSpace(v), "{"), "the JSON of a key")
+}
+
+func isEmail(v string) string {
+	a, err := mail.ParseAddress(v)
+	return unless(err == nil && a.Address == v, "an address of a mailbox")
+}
+
+// isCredential holds what stands in a header of a request to what may stand there.
+func isCredential(v string) string {
+	fine := !strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' })
+	return unless(fine, "a credential: it may have printable ASCII characters without blanks only")
+}
+
+func endsIn(ends ...string) func(string) string {
+	return func(v string) string {
+		fine := host.MatchString(v) && slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(v, end) })
+		return unless(fine, "a host that ends in "+strings.Join(ends, " or "))
+	}
+}
+
+func unless(fine bool, what string) string {
+	if fine {
+		return ""
+	}
+	return what
+}

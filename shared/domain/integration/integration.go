@@ -1,0 +1,165 @@
+// Package integration is the services of others that an organization has connected: where its code and its images lie, and where its people
+// are told of issues and incidents.
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/seal"
+)
+
+// Partition is of the integrations of an organization, their names, and the issues that Jira was asked for.
+const Partition table.Partition = "ORG#*#INTEGRATION"
+
+// Sending is what Store.Match and Services.Send touch; who sends opens Secret as well.
+var Sending = table.Access{Writes: []table.Partition{Partition}}
+
+// Secret is the kind of what is sealed of an integration.
+const Secret = "integration"
+
+// Prefix begins the ids.
+const Prefix = "int"
+
+var kind = receiver.Kind{Target: delivery.Integration, Noun: "integration", Prefix: Prefix, Partition: Partition}
+
+// Integration is a connected service as it is stored. Sealed holds the secrets of its configuration by their names, Inbound the secret that its
+// webhooks are signed with.
+type Integration struct {
+	receiver.Row
+	Kind     string            `json:"kind"`
+	Config   map[string]string `json:"config"`
+	Secrets  []string          `json:"secrets"` // their names
+	Sealed   []byte            `json:"sealed,omitempty"`
+	Inbound  []byte            `json:"inbound,omitempty"`
+	Status   string            `json:"status"`
+	Message  string            `json:"message"` // what the service said at the last test
+	TestedAt time.Time         `json:"testedAt,omitzero"`
+}
+
+// The statuses of integrations.
+const (
+	Untested  = "untested"
+	Connected = "connected"
+	Failed    = "failed" // at the last test, or all tries of a delivery have failed
+)
+
+// Store keeps the integrations of organizations.
+type Store struct {
+	*receiver.Store[Integration, *Integration]
+	table  table.Store
+	sealer seal.Sealer
+}
+
+// NewStore returns the store on t, which seals by s.
+func NewStore(t table.Store, s seal.Sealer) *Store {
+	return &Store{receiver.NewStore[Integration, *Integration](t, kind), t, s}
+}
+
+// Match tells which integrations are to be told of e: those of kinds that take events. One round trip.
+func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
+	return s.Store.Match(ctx, org, e, func(i *Integration) bool {
+		entry, _ := EntryOf(i.Kind)
+		return entry.TakesEvents
+	})
+}
+
+// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.
+// Secrets that are not given stay, unless an address to which they are sent is another one. What cannot be is fault.Invalid and named.
+func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules Rules, given map[string]string) error {
+	entry, known := EntryOf(i.Kind)
+	if !known {
+		return fault.New(fault.Invalid, "kind: %.64q is none; GET /integrations/catalogue lists them", i.Kind)
+	}
+	have, err := s.Open(ctx, org, i)
+	if err != nil {
+		return err
+	}
+	config := merge(have, given)
+	if err = entry.check(rules, config); err != nil {
+		return err
+	}
+	plain, secrets := entry.split(config)
+	if field := entry.redirected(i.Config, plain); field != "" && i.Config != nil {
+		for name := range secrets {
+			if given[name] == "" {
+				return fault.New(fault.Invalid, "config.%s: it says where config.%s is sent; send that again with it", field, name)
+			}
+		}
+	}
+	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), Untested, "", time.Time{}
+	i.FailingAt, i.FailingWhy = time.Time{}, ""
+	i.Sealed, err = s.seal(ctx, place(org, i.ID), secrets)
+	return err
+}
+
+// MakeInbound gives i a secret for the webhooks that its service sends, and returns it.
+func (s *Store) MakeInbound(ctx context.Context, org string, i *Integration) (string, error) {
+	key := webhook.NewKey()
+	var err error
+	i.Inbound, err = s.seal(ctx, inboundPlace(org, i.ID), map[string]string{"secret": key})
+	return key, err
+}
+
+// OpenInbound returns the secret that webhooks of the service are signed with, "" where there is none.
+func (s *Store) OpenInbound(ctx context.Context, org string, i *Integration) (string, error) {
+	m, err := s.open(ctx, inboundPlace(org, i.ID), i.Inbound)
+	return m["secret"], err
+}
+
+// Open returns the whole configuration of i, with its secrets.
+func (s *Store) Open(ctx context.Context, org string, i *Integration) (map[string]string, error) {
+	out, err := s.open(ctx, place(org, i.ID), i.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(out, i.Config)
+	return out, nil
+}
+
+func place(org, integrationID string) seal.Place {
+	return seal.Place{Org: org, Kind: Secret, ID: integrationID}
+}
+
+func inboundPlace(org, integrationID string) seal.Place {
+	return place(org, integrationID+"/inbound")
+}
+
+func (s *Store) seal(ctx context.Context, at seal.Place, secrets map[string]string) ([]byte, error) {
+	if len(secrets) == 0 {
+		return nil, nil
+	}
+	plain, err := json.Marshal(secrets)
+	if err != nil {
+		return nil, fmt.Errorf("encode secrets of %s: %w", at.ID, err)
+	}
+	sealed, err := s.sealer.Seal(ctx, at, plain)
+	return sealed, fault.Wrap("seal integration "+at.ID, err)
+}
+
+func (s *Store) open(ctx context.Context, at seal.Place, sealed []byte) (map[string]string, error) {
+	out := map[string]string{}
+	if len(sealed) == 0 {
+		return out, nil
+	}
+	plain, err := s.sealer.Open(ctx, at, sealed)
+	if err != nil {
+		return nil, fault.Wrap("open integration "+at.ID, err)
+	}
+	return out, fault.Wrap("decode secrets of "+at.ID, json.Unmarshal(plain, &out))
+}
+
+var (
+	_ delivery.Matcher        = (*Store)(nil)
+	_ delivery.HealthRecorder = (*Store)(nil)
+)

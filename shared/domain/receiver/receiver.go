@@ -1,0 +1,204 @@
+// Package receiver is what webhooks and integrations have in common: each is a named row of an organization, and wants to be told of some
+// events. So both are stored, found and matched by one piece.
+package receiver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// Most is how many of a kind an organization can have: all are one read.
+const Most = 50
+
+// MaxName is how many characters a name may have.
+const MaxName = 100
+
+// Row is what each receiver has. Generation grows with each change, which is written on condition of it.
+type Row struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Filter
+	Enabled    bool      `json:"enabled"`
+	CreatedBy  string    `json:"createdBy"`
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+	Generation int       `json:"generation"`
+	FailingAt  time.Time `json:"failingAt,omitzero"` // since when nothing reaches it; zero when that is not so
+	FailingWhy string    `json:"failingWhy,omitempty"`
+}
+
+// Base returns what r has of a receiver.
+func (r *Row) Base() *Row { return r }
+
+// Check brings the name and the filter into shape; what cannot be is fault.Invalid and named.
+func (r *Row) Check() (err error) {
+	if r.Name, err = displayname.CleanName("name", r.Name, MaxName); err != nil {
+		return err
+	}
+	return r.Filter.Check()
+}
+
+// Kind says what is stored where.
+type Kind struct {
+	Target    delivery.Kind   // whom a delivery names
+	Noun      string          // in messages
+	Prefix    string          // of ids
+	Partition table.Partition // of an organization; names lie in it as well
+}
+
+// Pointer is a *T that has a Row in it.
+type Pointer[T any] interface {
+	*T
+	Base() *Row
+}
+
+// Store keeps the receivers of a kind.
+type Store[T any, P Pointer[T]] struct {
+	table table.Store
+	kind  Kind
+}
+
+// NewStore returns the store of the kind on t.
+func NewStore[T any, P Pointer[T]](t table.Store, k Kind) *Store[T, P] { return &Store[T, P]{t, k} }
+
+const namePrefix = "NAME#"
+
+// Key returns where a row of the partition lies.
+func (k Kind) Key(org, sk string) table.Key {
+	return table.Key{PK: table.OrgPK(org) + k.Partition.Name(), SK: sk}
+}
+
+func (k Kind) nameKey(org, name string) table.Key {
+	return k.Key(org, namePrefix+strings.ToLower(name))
+}
+
+// List lists the receivers of an organization, oldest first: at most Most, in one round trip.
+func (s *Store[T, P]) List(ctx context.Context, org string) ([]T, error) {
+	out, _, err := table.ReadPage[T](ctx, s.table, table.Query{PK: s.kind.Key(org, "").PK, Prefix: s.kind.Prefix + "_", Limit: Most + 1})
+	return out, fault.Wrap("list "+s.kind.Noun+"s of "+org, err)
+}
+
+// Read reads a receiver; fault.NotFound when there is none. One round trip.
+func (s *Store[T, P]) Read(ctx context.Context, org, receiverID string) (T, error) {
+	var none T
+	if !id.IsValid(s.kind.Prefix, receiverID) {
+		return none, s.missing(receiverID)
+	}
+	out, err := table.Read[T](ctx, s.table, s.kind.Key(org, receiverID))
+	if fault.Is(err, fault.NotFound) {
+		return none, s.missing(receiverID)
+	}
+	return out, fault.Wrap("read "+s.kind.Noun+" "+receiverID, err)
+}
+
+func (s *Store[T, P]) missing(receiverID string) error {
+	return fault.New(fault.NotFound, "%s %.64q does not exist", s.kind.Noun, receiverID)
+}
+
+// Create stores a new receiver, while what holds is true. fault.Conflict when another one has its name, or there are Most.
+func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...table.Write) error {
+	all, err := s.List(ctx, org)
+	if err != nil {
+		return err
+	}
+	if len(all) >= Most {
+		return fault.New(fault.Conflict, "the organization has %d %ss, which is the most; delete one first", len(all), s.kind.Noun)
+	}
+	var none T
+	return s.write(ctx, org, &none, next, holds)
+}
+
+// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds ...table.Write) error {
+	return s.write(ctx, org, old, next, holds)
+}
+
+//nolint:revive // what is replaced by what, while what holds
+func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds []table.Write) error {
+	was, is := old.Base(), next.Base()
+	is.Generation = was.Generation + 1
+	cond := table.Absent()
+	if was.ID != "" {
+		cond = table.Equal("generation", was.Generation)
+	}
+	put, err := table.PutFields(s.kind.Key(org, is.ID), *next, cond)
+	if err != nil {
+		return err
+	}
+	names, err := s.rename(org, was.Name, is)
+	if err != nil {
+		return err
+	}
+	ws := append([]table.Write{put}, names...)
+	err = s.table.Transact(ctx, append(ws, holds...)...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		return s.refused(lost, is, len(names))
+	}
+	return fault.Wrap("write "+s.kind.Noun+" "+is.ID, err)
+}
+
+// rename returns the writes that take the name of next; none when it has it.
+func (s *Store[T, P]) rename(org, old string, next *Row) ([]table.Write, error) {
+	from, to := s.kind.nameKey(org, old), s.kind.nameKey(org, next.Name)
+	if old != "" && from == to {
+		return nil, nil
+	}
+	it, err := table.NewItem(to, map[string]string{"id": next.ID})
+	ws := []table.Write{table.Put(it, table.Absent())}
+	if old != "" {
+		ws = append(ws, table.Delete(from))
+	}
+	return ws, err
+}
+
+func (s *Store[T, P]) refused(lost *table.ConditionError, next *Row, names int) error {
+	for _, f := range lost.Failed {
+		switch {
+		case f.Index > names:
+			return next.Missing()
+		case f.Index > 0:
+			return fault.New(fault.Conflict, "name: %s %.64q exists already; choose another name", s.kind.Noun, next.Name)
+		}
+	}
+	return s.changed(next.ID)
+}
+
+func (s *Store[T, P]) changed(receiverID string) error {
+	return fault.New(fault.Conflict, "%s %s was changed by someone else meanwhile; read it and try again", s.kind.Noun, receiverID)
+}
+
+// Delete deletes a receiver as it was read; fault.Conflict when it has changed since.
+func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
+	b := r.Base()
+	err := s.table.Transact(ctx, table.Delete(s.kind.Key(org, b.ID), table.Equal("generation", b.Generation)), table.Delete(s.kind.nameKey(org, b.Name)))
+	if _, changed := errors.AsType[*table.ConditionError](err); changed {
+		return s.changed(b.ID)
+	}
+	return fault.Wrap("delete "+s.kind.Noun+" "+b.ID, err)
+}
+
+// Match tells which of the organization's receivers are to be told of e: those that are enabled and take it. One round trip.
+func (s *Store[T, P]) Match(ctx context.Context, org string, e event.Event, takes func(P) bool) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
+	all, err := s.List(ctx, org)
+	if err != nil {
+		return nil, fmt.Errorf("match event %s: %w", e.ID, err)
+	}
+	var out []delivery.Target
+	for i := range all {
+		r := P(&all[i])
+		if b := r.Base(); b.Enabled && b.Matches(e) && takes(r) {
+			out = append(out, delivery.Target{Kind: s.kind.Target, ID: b.ID})
+		}
+	}
+	return out, nil
+}

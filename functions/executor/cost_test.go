@@ -23,8 +23,8 @@ func TestABulkAction_CostsFewStatesAndUnits(t *testing.T) {
 	if n := w.states.Load(); n > 7 {
 		t.Errorf("%d states; want at most 4, and 3 of the one run", n)
 	}
-	if n := w.written.Load(); n > 700 {
-		t.Errorf("%d write units; want at most 13 an action, and 50", n)
+	if n := w.written.Load(); n > 712 {
+		t.Errorf("%d write units; want at most 13 an action, and 62", n)
 	}
 	t.Logf("%d states, %d write units", w.states.Load(), w.written.Load())
 }

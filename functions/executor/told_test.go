@@ -125,6 +125,7 @@ func TestTold_OfABulkActionInFewRows(t *testing.T) {
 	for _, it := range rows {
 		bytes += len(it.Data)
 	}
+	t.Logf("%d events in %d rows of %d bytes", len(events), len(rows), bytes)
 	if len(events) != 100 || len(rows) > 8 || bytes > 20_000 {
 		t.Errorf("%d events in %d rows of %d bytes", len(events), len(rows), bytes)
 	}

@@ -45,7 +45,7 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 			f := apitest.New(t)
 			f.User("ada")
 			f.Join(org, "ada", "owner")
-			p := f.Platform.Clone()
+			p := f.Clone()
 			p.Own(Declaration)
 			e := New(p, Receivers{Matchers: []delivery.Matcher{tt}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: tt}})
 			w, err := event.Put(org, "x", f.Clock.Now(), event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
@@ -72,7 +72,7 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 // Who may be told could not be found once: the rows of events are read again, which the function declares too.
 func TestDeclaration_SufficesForEventsThatAreToldLater(t *testing.T) {
 	f := apitest.New(t)
-	p := f.Platform.Clone()
+	p := f.Clone()
 	p.Own(Declaration)
 	m := &failingOnce{answering: answering{delivery.Answer{Status: 200}, nil}}
 	e := New(p, Receivers{Matchers: []delivery.Matcher{m}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: m}})

@@ -1,0 +1,206 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// Two notifiers take the same events at the same time, and make rounds beside each other.
+func TestDeliver_TwoAtOnceTellOnce(t *testing.T) {
+	f := newFixture(t, chat, hook, delivery.Target{Kind: delivery.Email, ID: "usr_1"})
+	rows := f.happen(event.ResourceStarted, 12)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			e := f.engine()
+			for _, failed := range e.Deliver(f.Context(), rows[i%2*3:]) {
+				t.Error(failed.Err)
+			}
+			if err := e.Round(f.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	f.rounds(3 * time.Minute)
+	per, n := map[string]int{}, map[delivery.Kind]int{}
+	for _, m := range f.post.sent {
+		per[m.ID]++
+		n[m.Target.Kind] += m.Total
+	}
+	for dlv, times := range per {
+		if times > 1 {
+			t.Errorf("%s was sent %d times", dlv, times)
+		}
+	}
+	f.Equal("events told", n, map[delivery.Kind]int{delivery.Channel: 12, delivery.Webhook: 12, delivery.Email: 12})
+}
+
+// killedStore is a store of a process that dies at a call: from then on it reaches nothing.
+type killedStore struct {
+	table.Store
+	mu    *sync.Mutex
+	left  *int
+	after bool // the last call takes effect
+}
+
+func (k killedStore) dies(writes bool) (now, dead bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if *k.left < 0 {
+		return false, true
+	}
+	if writes {
+		*k.left--
+	}
+	return *k.left < 0, false
+}
+
+func (k killedStore) Transact(ctx context.Context, ws ...table.Write) error {
+	now, dead := k.dies(true)
+	if dead || now && !k.after {
+		return table.ErrDown
+	}
+	err := k.Store.Transact(ctx, ws...)
+	if now {
+		return table.ErrLost
+	}
+	return err
+}
+
+func (k killedStore) Write(ctx context.Context, w table.Write) (table.Item, error) {
+	now, dead := k.dies(true)
+	if dead || now && !k.after {
+		return table.Item{}, table.ErrDown
+	}
+	it, err := k.Store.Write(ctx, w)
+	if now {
+		return it, table.ErrLost
+	}
+	return it, err
+}
+
+// A process is killed at each of its writes in turn, before it takes effect and after. Whoever comes next tells everybody: once, but for what
+// was sent and could not be noted, which is sent again under the same id.
+func TestDeliver_KilledAnywhereLosesNothing(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for call := 0; ; call++ {
+			f := newFixture(t, chat, hook)
+			rows := f.happen(event.ResourceStarted, 4)
+			whole, left := f.Table, call
+			f.Table = killedStore{whole, &sync.Mutex{}, &left, after}
+			f.engine().Deliver(f.Context(), rows)
+			f.Table = whole
+			lived := left >= 0
+			f.deliver(rows)
+			f.rounds(4 * time.Minute)
+			ids, told := map[string]int{}, map[string]bool{}
+			for _, m := range f.post.sent {
+				ids[m.ID]++
+				for _, e := range m.Events {
+					told[m.Target.ID+e.ID] = true
+				}
+			}
+			if len(told) != 8 || len(ids) != 8 || f.due() != 0 {
+				t.Errorf("killed at write %d (after: %v): %d told in %d messages, %d due", call, after, len(told), len(ids), f.due())
+			}
+			if lived {
+				for dlv, n := range ids {
+					if n > 1 {
+						t.Errorf("%s was sent %d times", dlv, n)
+					}
+				}
+				break
+			}
+		}
+	}
+}
+
+// One organization whose receivers hang does not keep another one waiting, though it was there first and with many.
+func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
+	var slow []delivery.Target
+	for i := range 200 {
+		slow = append(slow, delivery.Target{Kind: delivery.Webhook, ID: fmt.Sprint("wh_slow", i)})
+	}
+	f := newFixture(t)
+	release, hung := make(chan struct{}), make(chan struct{}, 1000)
+	for _, to := range slow {
+		f.post.answer[to.ID] = func(ctx context.Context) (delivery.Answer, error) {
+			hung <- struct{}{}
+			<-release
+			return delivery.Answer{}, down
+		}
+	}
+	e := delivery.NewEngine(delivery.Parts{
+		Table: f.Table, Clock: f.Clock, Log: f.Platform.Log, Sealer: f.Sealer,
+		Matchers: []delivery.Matcher{byOrganization{org: slow, apitest.OtherOrg: {hook}}}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
+	})
+	var all sync.WaitGroup
+	rows := f.happen(event.ResourceFailed, 1)
+	all.Go(func() { e.Deliver(f.Context(), rows) })
+	for range 32 {
+		<-hung // all that this organization may have at once hangs
+	}
+	w, err := event.Put(apitest.OtherOrg, "x", f.Clock.Now(), event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
+	f.Must(err)
+	e.Deliver(f.Context(), []table.Item{w.Item})
+	if f.post.count() != 1 {
+		t.Errorf("%d arrived", f.post.count())
+	}
+	close(release)
+	all.Wait()
+}
+
+// byOrganization matches by organization.
+type byOrganization map[string][]delivery.Target
+
+func (b byOrganization) Match(_ context.Context, of string, _ event.Event) ([]delivery.Target, error) {
+	return b[of], nil
+}
+
+// broken is a matcher that fails until it is mended.
+type broken struct {
+	everybody
+	fails *bool
+}
+
+func (b broken) Match(ctx context.Context, of string, e event.Event) ([]delivery.Target, error) {
+	if *b.fails {
+		return nil, table.ErrDown
+	}
+	return b.everybody.Match(ctx, of, e)
+}
+
+// What nobody can be told of for now is neither lost nor brought again and again before the events of others; a row that cannot be read
+// keeps no other from being told of.
+func TestRound_TellsOfWhatNobodyCouldBeToldOfBefore(t *testing.T) {
+	f := newFixture(t, hook)
+	fails := true
+	e := delivery.NewEngine(delivery.Parts{
+		Table: f.Table, Clock: f.Clock, Log: f.Platform.Log, Sealer: f.Sealer,
+		Matchers: []delivery.Matcher{broken{f.to, &fails}}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
+	})
+	rows := f.happen(event.ResourceFailed, 3)
+	damaged := table.Item{Key: table.Key{PK: event.PK(org), SK: "event_damaged"}, Data: []byte(`{"z":"AAAA"}`)}
+	if failed := e.Deliver(f.Context(), append(rows, damaged)); len(failed) != 0 {
+		t.Fatalf("to be brought again: %+v", failed)
+	}
+	for range 30 { // the first of them fail
+		_ = e.Round(f.Context())
+		f.Clock.Advance(time.Minute)
+		if f.Clock.Now().Sub(apitest.Start) > 8*time.Minute {
+			fails = false
+		}
+	}
+	if f.post.count() != 3 || f.due() != 0 {
+		t.Errorf("%d arrived, %d due", f.post.count(), f.due())
+	}
+}

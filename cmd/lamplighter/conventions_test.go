@@ -161,11 +161,14 @@ func (b *bad) emptyValues(t *testing.T) {
 		}
 		says := p.Name + ": it is empty: give "
 		if p.Required {
-			want, says = http.StatusBadRequest, p.Name+": required"
+			want = http.StatusBadRequest
+			if len(p.Schema.Value.Enum) == 0 {
+				says = p.Name + ": required"
+			}
 		}
 		for _, query := range []string{p.Name + "=", p.Name} {
 			w := b.ask(t, op.method, b.target(op, "", "")+"?"+query, "")
-			if w.Code != want || want == http.StatusBadRequest && !strings.HasPrefix(message(w.Body.Bytes()), says) {
+			if w.Code != want || want == http.StatusBadRequest && !strings.Contains(message(w.Body.Bytes()), says) { // others may be missing, too
 				t.Errorf("%s?%s: %d %s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
 			refused++

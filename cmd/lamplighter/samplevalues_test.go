@@ -67,6 +67,7 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	maps.Copy(e, c.budget(t, number, e["teamID"]))
 	maps.Copy(e, c.notify(number, e["teamID"]))
 	maps.Copy(e, c.listen(number))
+	maps.Copy(e, c.scale(t, number, account))
 	return e
 }
 
@@ -79,6 +80,20 @@ func (c *caller) listen(number string) sampleValues {
 		"name": "Integration of " + number, "kind": "github", "config": map[string]string{"token": "token-of-" + number, "baseURL": "http://127.0.0.1:1"},
 	}, &service)
 	return sampleValues{"webhookID": hook.ID, "deliveryID": sent.ID, "integrationID": service.ID}
+}
+
+// scale returns the caller an autoscaler policy.
+func (c *caller) scale(t *testing.T, number, account string) sampleValues {
+	t.Helper()
+	var groups []struct{ UID string }
+	if c.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=1", nil, &groups); len(groups) == 0 {
+		t.Fatal("no Auto Scaling group runs in the simulated cloud")
+	}
+	var policy struct{ ID string }
+	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
+		"name": "Scaling of " + number, "cloudAccountID": account, "target": map[string]any{"type": "aws-asg", "uid": groups[0].UID},
+	}, &policy)
+	return sampleValues{"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID, "target_type": "aws-asg"}
 }
 
 // budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,
@@ -207,7 +222,7 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 			case p.Value.In == "path":
 				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
 			case p.Value.Required:
-				path += "?" + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
+				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
 			case recent[op.OperationID] && p.Value.Name == "from":
 				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.DateOnly) // else until now
 			case p.Value.Name == "limit":
@@ -244,7 +259,7 @@ func joint(path string) string {
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

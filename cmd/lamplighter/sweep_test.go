@@ -282,6 +282,9 @@ func (w *sweep) value(e sampleValues, op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/reports/exports/") {
 		return e["export"]
 	}
+	if name == "policyID" && strings.HasPrefix(op.path, "/autoscaler-policies/") {
+		return e["autoscalerPolicyID"]
+	}
 	if name == "name" && op.OperationID == "pushUnitValues" {
 		return e["metric"]
 	}

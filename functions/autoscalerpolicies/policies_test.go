@@ -55,7 +55,7 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	}
 	f.Equal("of the other one", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
 	f.Call(eve, "POST /autoscaler-policies", f.body(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
-	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusBadRequest, "target.uid")
+	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusNotFound, "target.uid")
 	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path, "POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
 		f.Call(vic, request, f.body(cloud.AWSASG, 1)).Want(http.StatusForbidden)
 	}

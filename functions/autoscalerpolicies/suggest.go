@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // measuredDays is how many days of measures a proposal is made of.
@@ -45,6 +46,9 @@ type AutoscalerLoad struct {
 
 func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSuggestion, error) {
 	r, account, err := s.resource(ctx, reading, in.CloudAccountID, AutoscalerTarget{Type: in.TargetType, UID: in.TargetUID})
+	if fault.Is(err, fault.Invalid) { // a query that names what is not there
+		err = fault.NewWithCause(fault.NotFound, err, "%s", fault.Message(err))
+	}
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}

@@ -100,8 +100,12 @@ func TestSuggest_BadInput(t *testing.T) {
 	f := newFixture(t)
 	for query, field := range map[string]string{
 		"": "cloud_account_id", "?cloud_account_id=" + f.account: "target_type", "?cloud_account_id=" + f.account + "&target_type=aws-ec2&target_uid=x": "target_type",
-		"?cloud_account_id=" + f.account + "&target_type=aws-asg&target_uid=x": "target.uid", "?cloud_account_id=x&target_type=aws-asg&target_uid=x": "cloudAccountID",
 	} {
 		f.Call(ada, "GET /autoscaler-policies/smart-defaults"+query).Want(http.StatusBadRequest, field)
+	}
+	for query, field := range map[string]string{
+		"?cloud_account_id=" + f.account + "&target_type=aws-asg&target_uid=x": "target.uid", "?cloud_account_id=x&target_type=aws-asg&target_uid=x": "cloudAccountID",
+	} {
+		f.Call(ada, "GET /autoscaler-policies/smart-defaults"+query).Want(http.StatusNotFound, field)
 	}
 }

@@ -206,6 +206,7 @@ func (g autoscaled) restore(t *testing.T, found cloud.Autoscaling) {
 }
 
 func (g autoscaled) others(t *testing.T, found cloud.Autoscaling) {
+	t.Helper()
 	if g.Other == nil {
 		t.Skip("SKIPPED: nobody else changes anything in this cloud")
 	}

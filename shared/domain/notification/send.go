@@ -164,10 +164,7 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 // mail waits there is delivered.
 func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer, error) {
 	c := message.Compose(n)
-	letter, err := message.Mail(&c)
-	if err != nil {
-		return delivery.Answer{}, err
-	}
+	letter := message.Mail(&c)
 	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID, mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
 		Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,
 	}})

@@ -139,6 +139,7 @@ func (c *caller) notify(number, team string) sampleValues {
 	c.Call(http.MethodPost, "/notifications/channels/"+channel.ID+"/test", nil, nil)
 	return sampleValues{
 		"channelID": channel.ID, "channel_id": channel.ID, "channelIDs": channel.ID, "target_id": channel.ID, "subID": sub.ID, "notificationID": legacy.ID,
+		"eventKey": "budget.exceeded", "event_key": "budget.exceeded", "recID": "rec_01k6v0e4y0c2b7m9q8r5t3w1xz",
 	}
 }
 

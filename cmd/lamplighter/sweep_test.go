@@ -155,6 +155,11 @@ var free = map[string]string{
 	"wake token":                              "as above",
 	"getUnsubscribePage token":                "of a link in a mail, which names organization and user and is signed",
 	"unsubscribe token":                       "as above",
+	"getEmailPreference eventKey":             "a type of events, which all organizations have",
+	"setEmailPreference eventKey":             "as above",
+	"createChannel email":                     "an address is nobody's: a channel may lead to any",
+	"updateChannel email":                     "as above",
+	"shareRecommendation recID":               "nobody has a recommendation yet",
 }
 
 // plain are values for required members and parameters that name nothing.
@@ -163,6 +168,7 @@ var plain = map[string]any{
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
 	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1", "date": "2026-11-20",
+	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
 	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
 }
 

@@ -1,10 +1,7 @@
 package message
 
 import (
-	"bytes"
-	"embed"
 	"fmt"
-	"html/template"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,26 +9,11 @@ import (
 // Letter is a mail: a subject of one line, and a body in two forms.
 type Letter struct{ Subject, Text, HTML string }
 
-//go:embed mail.html
-var files embed.FS
-
-var page = template.Must(template.New("mail.html").Funcs(template.FuncMap{
-	"color": func(t Tone) string { return colors[t] },
-	"rest":  func(n int) int { return 100 - n },
-	"split": func(s string) []string { return strings.Split(s, "\n") },
-}).ParseFS(files, "mail.html"))
-
-var colors = map[Tone]string{Good: "#1a7f37", Neutral: "#475467", Warning: "#b54708", Bad: "#b42318"}
-
 // Mail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before they show a picture. Names of
 // users are broken where a mail program would find an address in them, so that nobody writes a link to somebody else by naming something.
-func Mail(c *Content) (Letter, error) {
+func Mail(c *Content) Letter {
 	inert := c.inert()
-	var b bytes.Buffer
-	if err := page.Execute(&b, &inert); err != nil {
-		return Letter{}, fmt.Errorf("write a mail: %w", err)
-	}
-	return Letter{Subject: subject(c), Text: inert.text(), HTML: b.String()}, nil
+	return Letter{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
 }
 
 // longestSubject is what lists of mails show of one.
@@ -73,9 +55,6 @@ func unlinked(s string) string {
 }
 
 func dotted(r rune) bool { return strings.ContainsRune(".。．｡", r) }
-
-// Unsubscribe returns where who gets the mail ends it.
-func (c *Content) Unsubscribe() string { return c.unsubscribe }
 
 // text is the plain form.
 func (c *Content) text() string {

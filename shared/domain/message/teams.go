@@ -1,5 +1,7 @@
 package message
 
+import "maps"
+
 // maxTeams is how many bytes a message to a workflow of Microsoft Teams may have.
 const maxTeams = 28_000
 
@@ -39,9 +41,7 @@ func teams(c *Content) ([]byte, error) {
 // teamsText returns a block of text that wraps, and in which nothing is read as Markdown.
 func teamsText(s string, more object) object {
 	run := object{"type": "TextRun", "text": s}
-	for name, v := range more {
-		run[name] = v
-	}
+	maps.Copy(run, more)
 	return object{"type": "RichTextBlock", "inlines": []any{run}}
 }
 

@@ -33,10 +33,17 @@ func clean(text string, most int) string {
 	return b.String()
 }
 
-// unseen are controls, what is no character, and what turns or hides others. Joiners stay: scripts and emoji are written with them.
+// hidden are what turns or hides other characters: marks, embeddings and isolates of direction, what has no width, tags, and what is private.
+var hidden = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x061c, 0x061c, 1}, {0x200b, 0x200b, 1}, {0x200e, 0x200f, 1}, {0x202a, 0x202e, 1}, {0x2066, 0x2069, 1}, {0xfeff, 0xfeff, 1},
+	},
+	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
+}
+
+// unseen are controls, what is no character, and what is hidden. Joiners stay: scripts and emoji are written with them.
 func unseen(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
-		r == 0x200b || r == 0x200e || r == 0x200f || r == 0x061c || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f || unicode.Is(unicode.Co, r)
+	return unicode.IsControl(r) || r == utf8.RuneError || unicode.In(r, hidden, unicode.Co)
 }
 
 // cleanLines is clean for a text of several lines.

@@ -86,27 +86,18 @@ func policyOf(key string) string {
 
 // see tells for each of scopes whether the event lies in it: in all, in a team that it belongs to, or on one of the resources.
 func (a *audience) see(ctx context.Context, org string, scopes []grant.Scopes, e *event.Event) ([]bool, error) {
-	of := e.Scopes()
+	teams, uids := idsOf(e, event.ScopeTeam), idsOf(e, event.ScopeResource)
 	out := make([]bool, len(scopes))
 	var open []int
+	var own []grant.Scopes
 	for i, s := range scopes {
-		out[i] = s.All || slices.ContainsFunc(of, func(x event.Scope) bool { return x.Type == event.ScopeTeam && slices.Contains(s.Teams, x.ID) })
+		out[i] = s.All || slices.ContainsFunc(teams, func(id string) bool { return slices.Contains(s.Teams, id) })
 		if !out[i] && len(s.Resources) > 0 {
-			open = append(open, i)
-		}
-	}
-	var uids []string
-	for _, x := range of {
-		if x.Type == event.ScopeResource {
-			uids = append(uids, x.ID)
+			open, own = append(open, i), append(own, grant.Scopes{Resources: s.Resources})
 		}
 	}
 	if len(open) == 0 || len(uids) == 0 {
 		return out, nil
-	}
-	own := make([]grant.Scopes, len(open))
-	for n, i := range open {
-		own[n] = grant.Scopes{Resources: scopes[i].Resources}
 	}
 	sets, err := a.inventory.ResourceSets(ctx, org, own...)
 	if err != nil {
@@ -116,4 +107,15 @@ func (a *audience) see(ctx context.Context, org string, scopes []grant.Scopes, e
 		out[i] = slices.ContainsFunc(uids, sets[n].HasUID)
 	}
 	return out, nil
+}
+
+// idsOf returns the ids of the scopes of a type that the event belongs to.
+func idsOf(e *event.Event, scopeType string) []string {
+	var out []string
+	for _, s := range e.Scopes() {
+		if s.Type == scopeType {
+			out = append(out, s.ID)
+		}
+	}
+	return out
 }

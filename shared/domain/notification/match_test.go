@@ -34,8 +34,11 @@ func channels(f *apitest.Fixture, n int) []string {
 // scopesOf returns all that the i-th of many resources belongs to.
 func scopesOf(i int) []event.Scope {
 	return []event.Scope{
-		{Type: event.ScopeOrg}, {Type: event.ScopeAccount, ID: fmt.Sprint("ca_", i%10)}, {Type: event.ScopeGroup, ID: fmt.Sprint("grp_", i%50)},
-		{Type: event.ScopeTeam, ID: fmt.Sprint("team_", i%20)}, {Type: event.ScopeResource, ID: fmt.Sprint("i-", i)},
+		{Type: event.ScopeOrg},
+		{Type: event.ScopeAccount, ID: fmt.Sprint("ca_", i%10)},
+		{Type: event.ScopeGroup, ID: fmt.Sprint("grp_", i%50)},
+		{Type: event.ScopeTeam, ID: fmt.Sprint("team_", i%20)},
+		{Type: event.ScopeResource, ID: fmt.Sprint("i-", i)},
 	}
 }
 
@@ -117,12 +120,12 @@ func mailed(f *apitest.Fixture, e event.Event) string {
 	return strings.Join(out, " ")
 }
 
-// want switches mail of a key on for users.
-func want(f *apitest.Fixture, key string, users ...string) {
+// want switches mail of failures on for users.
+func want(f *apitest.Fixture, users ...string) {
 	f.Helper()
 	now := f.Clock.Now()
 	for _, u := range users {
-		f.Must(notification.NewStore(f.Platform).SetPreference(f.In(org), org, "usr_"+u, notification.Preference{EventKey: key, Enabled: true, UpdatedAt: &now}))
+		f.Must(notification.NewStore(f.Platform).SetPreference(f.In(org), org, "usr_"+u, notification.Preference{EventKey: event.ResourceFailed, Enabled: true, UpdatedAt: &now}))
 	}
 }
 
@@ -134,7 +137,7 @@ func TestMatch_MailGoesToMembersWhoMaySeeIt(t *testing.T) {
 		f.Must(f.People.JoinOrganisation(f.Context(), org, f.User(name), apitest.Grants(grant)))
 	}
 	f.User("stranger")
-	want(f, event.ResourceFailed, "all", "team", "own", "other", "else", "stranger")
+	want(f, "all", "team", "own", "other", "else", "stranger")
 	e := event.Event{
 		ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(),
 		Within: []event.Scope{{Type: event.ScopeAccount, ID: inventorytest.Account}, {Type: event.ScopeTeam, ID: team}},
@@ -161,7 +164,7 @@ func TestMatch_OfTheMailOneTripMoreReadsTheMembers(t *testing.T) {
 		f.Join(org, name, "viewer")
 		users = append(users, name)
 	}
-	want(f, event.ResourceFailed, users...)
+	want(f, users...)
 	m := notification.NewMatcher(f.Platform)
 	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now()}
 	u := f.Meter(func(ctx context.Context) {
@@ -183,7 +186,7 @@ func TestPreferences_ThoseWhoLeftMakeRoom(t *testing.T) {
 	it, err := table.NewItem(k, row)
 	f.Must(err)
 	f.Write(table.Put(it))
-	want(f, event.ResourceFailed, "ada")
+	want(f, "ada")
 	f.Equal("left", apitest.Read[map[string]string](f, k), map[string]string{"usr_ada": "on"})
 }
 

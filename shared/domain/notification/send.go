@@ -53,27 +53,28 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	if err != nil {
 		return delivery.Answer{}, err
 	}
-	if items[k].Data == nil {
+	if !IsChannel(items[k]) {
 		return delivery.Answer{}, MissingChannel(m.Target.ID)
 	}
-	row, err := table.Decode[channelRow](items[k])
+	c, err := table.Decode[Channel](items[k])
+	switch tried := m.Events[0].Key == message.Test; {
+	case err != nil:
+		return delivery.Answer{}, err
+	case c.Broken() && !tried:
+		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", c.BrokenAt.UTC().Format(time.RFC3339), c.BrokenWhy)
+	case c.Type == Email:
+		return s.queueMail(ctx, &m, c.Email, notice)
+	}
+	return s.toChat(ctx, m.Org, &c, notice)
+}
+
+// toChat sends to a channel of a chat, and notes on it when it is gone, or is back.
+func (s *Senders) toChat(ctx context.Context, org string, c *Channel, n *message.Notice) (delivery.Answer, error) {
+	address, err := s.store.open(ctx, org, c.ID, c.Sealed)
 	if err != nil {
 		return delivery.Answer{}, err
 	}
-	tried := m.Events[0].Key == message.Test
-	switch {
-	case row.Ended:
-		return delivery.Answer{}, MissingChannel(m.Target.ID)
-	case row.Broken() && !tried:
-		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", row.BrokenAt.UTC().Format(time.RFC3339), row.BrokenWhy)
-	case row.Type == Email:
-		return s.queueMail(ctx, &m, row.Email, notice)
-	}
-	address, err := s.store.open(ctx, m.Org, row.ID, row.Sealed)
-	if err != nil {
-		return delivery.Answer{}, err
-	}
-	a, sent := s.chat.send(ctx, row.Type, address, notice)
+	a, sent := s.chat.send(ctx, c.Type, address, n)
 	if sent != nil && !a.Gone {
 		return a, sent // the engine counts failures, and tells when they are too many
 	}
@@ -81,7 +82,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	if sent != nil {
 		h.Why = fault.Message(sent)
 	}
-	if err = s.store.noteHealth(ctx, m.Org, &row.Channel, h); err != nil {
+	if err = s.store.noteHealth(ctx, org, c, h); err != nil {
 		return a, errors.Join(sent, err)
 	}
 	return a, sent
@@ -164,10 +165,7 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 // mail waits there is delivered.
 func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer, error) {
 	c := message.Compose(n)
-	letter, err := message.Mail(&c)
-	if err != nil {
-		return delivery.Answer{}, err
-	}
+	letter := message.Mail(&c)
 	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID, mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
 		Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,
 	}})

@@ -155,7 +155,7 @@ func TestSend_ToWhatIsGoneIsForgotten(t *testing.T) {
 func TestSend_AMailIsQueuedOnceADelivery(t *testing.T) {
 	f := apitest.New(t)
 	f.Join(org, "ada", "viewer")
-	want(f, event.ResourceFailed, "ada")
+	want(f, "ada")
 	m := failed(f, delivery.Email, "usr_ada")
 	for range 2 { // as when the first was not noted
 		if a, err := send(f, m); err != nil || a.Message == "" {
@@ -251,8 +251,11 @@ func TestRecordHealth_IsOnTheChannelUntilSomethingReachesIt(t *testing.T) {
 		h    delivery.Health
 		want string
 	}{
-		{delivery.Health{}, "ok "}, {delivery.Health{Failing: true, Why: "503", At: f.Clock.Now()}, "failing 503"}, {delivery.Health{}, "ok "},
-		{delivery.Health{Failing: true, Gone: true, Why: "410", At: f.Clock.Now()}, "broken 410"}, {delivery.Health{}, "ok "},
+		{delivery.Health{}, "ok "},
+		{delivery.Health{Failing: true, Why: "503", At: f.Clock.Now()}, "failing 503"},
+		{delivery.Health{}, "ok "},
+		{delivery.Health{Failing: true, Gone: true, Why: "410", At: f.Clock.Now()}, "broken 410"},
+		{delivery.Health{}, "ok "},
 	} {
 		name, err := s.RecordHealth(f.In(org), org, to, tt.h)
 		c := apitest.Value(s.ReadChannel(f.In(org), org, to.ID))(f)

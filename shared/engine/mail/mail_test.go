@@ -3,11 +3,15 @@ package mail_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"io"
+	"mime"
+	"mime/multipart"
 	netmail "net/mail"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,5 +187,50 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	body, err := io.ReadAll(parsed.Body)
 	if err != nil || !strings.Contains(string(body), "042137 is the code") {
 		t.Errorf("body %q, %v", body, err)
+	}
+}
+
+func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
+	letter := &mail.Letter{
+		Subject: "Budget exceeded\r\nBcc: eve@example.com", Text: "Ærø has spent all = of it\n", HTML: "<p>Ærø &amp; Søn</p>" + strings.Repeat("x", 2_000),
+		Unsubscribe: "https://lamplighter.test/unsubscribe/token",
+	}
+	m, err := mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com", Letter: letter}, "mail_1", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := netmail.ReadMessage(bytes.NewReader(m.FormatRFC5322("no-reply@lamplighter.test")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := parsed.Header
+	if h.Get("Bcc") != "" || h.Get("List-Unsubscribe") != "<"+letter.Unsubscribe+">" || h.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" {
+		t.Errorf("headers %v", h)
+	}
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || kind != "multipart/alternative" {
+		t.Fatalf("%s, %v", kind, err)
+	}
+	var got []string
+	for r := multipart.NewReader(parsed.Body, params["boundary"]); ; {
+		p, err := r.NextPart() // which reads quoted-printable
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p.Header.Get("Content-Type")+": "+strings.ReplaceAll(string(b), "\r\n", "\n"))
+	}
+	want := []string{"text/plain; charset=utf-8: " + letter.Text, "text/html; charset=utf-8: " + letter.HTML}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err = mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com"}, "mail_1", at); !fault.Is(err, fault.Invalid) {
+		t.Errorf("without a letter: %v", err)
 	}
 }

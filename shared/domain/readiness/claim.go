@@ -80,8 +80,7 @@ func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Wr
 		return table.Delete(k, cond), nil
 	}
 	c.Version++
-	it, err := table.NewItem(k, c)
-	return table.Put(it, cond), err
+	return table.PutFields(k, c, cond)
 }
 
 // fits refuses a plan of which the window overlaps that of another plan on the policy.

@@ -37,6 +37,16 @@ type Target struct {
 	OriginalMin     int64  `json:"originalMin"`
 	OriginalMax     int64  `json:"originalMax"`
 	OriginalDesired int64  `json:"originalDesired"`
+	AverageCPU      int64  `json:"averageCPU,omitempty"` // in hundredths of a percent, as measured when the plan was made or dispatched
+	TargetCPU       int64  `json:"targetCPU,omitempty"`  // of the policy; 0 with AverageCPU 0: nothing was measured
+}
+
+// CPU returns what the target is scaled by: what was measured, or else the conservative defaults.
+func (t Target) CPU() (c CPU, measured bool) {
+	if t.AverageCPU > 0 && t.TargetCPU > 0 {
+		return CPU{t.AverageCPU, t.TargetCPU}, true
+	}
+	return CPU{DefaultUse, DefaultTarget}, false
 }
 
 // Original returns what was captured.
@@ -88,6 +98,12 @@ func (p *Plan) Target(policyID string) (Target, bool) {
 		return Target{}, false
 	}
 	return p.Targets[at], true
+}
+
+// Scaled returns the size that the target of a plan is scaled to from s.
+func (p *Plan) Scaled(t Target, s Size) (Size, error) {
+	c, _ := t.CPU()
+	return ByMultiplier(p.ExpectedMultiplier, c).Scale(s)
 }
 
 // PolicyIDs returns the ids of the targets.

@@ -35,7 +35,7 @@ func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, e
 		case slices.Contains(p.Reports, r.ID):
 			return p, nil
 		}
-		p, err = s.Move(ctx, p, Change{To: r.Status, By: Executor, Message: r.Message, Report: &r, Edit: r.edit, Work: r.work(&p)})
+		p, err = s.Move(ctx, p, Change{To: r.Status, By: Executor, Message: r.Message, Report: &r, Edit: r.editOf(&p), Work: r.work(&p)})
 		if !errors.Is(err, errMoved) {
 			return p, err
 		}
@@ -43,13 +43,20 @@ func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, e
 	return Plan{}, errMoved
 }
 
-// edit takes over what a report tells besides the status.
+// editOf returns what takes over what a report tells besides the status. Why a plan failed stays what it says of itself.
+func (r *Report) editOf(was *Plan) func(*Plan) {
+	noted := r.Status == was.Status && r.Status != Failed && r.Message != ""
+	return func(p *Plan) {
+		if noted {
+			p.Message = r.Message
+		}
+		r.edit(p)
+	}
+}
+
 func (r *Report) edit(p *Plan) {
 	p.Reports = append(slices.Clone(p.Reports), r.ID)
 	p.Targets = slices.Clone(p.Targets)
-	if r.Message != "" {
-		p.Message = r.Message
-	}
 	for i := range p.Targets {
 		at := slices.IndexFunc(r.Targets, func(t Target) bool { return t.PolicyID == p.Targets[i].PolicyID })
 		if at >= 0 {

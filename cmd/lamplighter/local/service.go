@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/functions/authorizer"
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
@@ -77,6 +78,7 @@ type Service struct {
 	observer Observer
 	engine   *workflow.Embedded
 	workers  map[string]workflow.Handler // by their folders
+	serving  map[string]rest.Function    // of the template's routes, by their folders
 	mailer   *mailer.Mailer
 	close    []func() error // last one first
 }
@@ -116,7 +118,8 @@ func (s *Service) open(o Options) error {
 	s.observer = o.Observer
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
 	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
-	api, err := gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	s.serving = serving(o, s.Platform, all)
+	api, err := gateway.New(template, s.serving, gateway.Authorizer(entry), o.Clock)
 	if err != nil {
 		return err
 	}

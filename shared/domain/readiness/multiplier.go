@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"encoding/json"
-	"strings"
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -37,10 +36,7 @@ func MultiplierOf(field string, a money.Amount) (Multiplier, error) {
 func (m Multiplier) Amount() money.Amount { return money.FromScaled(int64(m), millionths) }
 
 // String writes the decimal, without zeros at its end.
-func (m Multiplier) String() string {
-	s := m.Amount().Fixed(millionths)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-}
+func (m Multiplier) String() string { return m.Amount().String() }
 
 // MarshalJSON writes the decimal as text, so that nobody reads it as a float.
 func (m Multiplier) MarshalJSON() ([]byte, error) { return json.Marshal(m.String()) }

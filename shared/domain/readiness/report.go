@@ -10,8 +10,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Executor is who reports.
-const Executor = "executor"
+// Executor is the function that reports, and Function the one that it reports to.
+const (
+	Executor = "executor"
+	Function = "eventreadiness"
+)
+
+// ReportPath is where the executor reports of a plan.
+func ReportPath(planID string) string { return "/internal/event-readiness/" + planID + "/status" }
 
 // Report is what the executor tells of a plan: that it came into a status, or, in the status that it has, that something was done.
 type Report struct {

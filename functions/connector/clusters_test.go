@@ -117,7 +117,8 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 
 func TestASlowCloudEndsWithTheCaller(t *testing.T) {
 	w, q := open(t, map[string]string{"callMillis": "60000"})
-	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskClusterReview} {
+	q.Autoscaling = inventory.AutoscalingQuestion{Type: cloud.AWSASG, Region: "us-east-1", UID: "arn:simulated:web"}
+	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskClusterReview, inventory.AskAutoscaling, inventory.AskSetAutoscaling} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		if err := w.Invoke(ctx, inventory.Connector, q, &inventory.ClustersFound{}); !fault.Is(err, fault.Unavailable) {

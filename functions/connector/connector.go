@@ -1,5 +1,5 @@
 // Package connector is the worker that asks a cloud about an account while a caller waits: whether credentials open it,
-// what they may do, which Kubernetes clusters it has. It exists because API functions link no cloud SDK and cannot open sealed credentials.
+// what they may do, which Kubernetes clusters it has, how a group is scaled. It exists because API functions link no cloud SDK and cannot open sealed credentials.
 package connector
 
 import (
@@ -50,6 +50,10 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 		return findOrganisation(ctx, conn, q.Account)
 	case inventory.AskMetrics:
 		return readMetrics(ctx, conn, q.Metrics)
+	case inventory.AskAutoscaling:
+		return c.readAutoscaling(ctx, conn, q)
+	case inventory.AskSetAutoscaling:
+		return c.setAutoscaling(ctx, conn, q)
 	default:
 		return nil, fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
 	}

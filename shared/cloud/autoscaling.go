@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 )
 
 // Autoscaling is how a group of machines or pods is scaled by its provider: between which sizes, and by what.
@@ -26,3 +27,77 @@ type Autoscaler interface {
 	// that contradict each other are class Invalid.
 	SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error
 }
+
+// CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is ours, all others are the
+// customer's.
+const CPURule = "lamplighter-cpu"
+
+// The bounds of what SetAutoscaling takes.
+const (
+	maxInstances = 1_000_000
+	maxCooldown  = 3600 // seconds: more than that Kubernetes does not take
+)
+
+// AutoscaledTypes returns the types of resources that an Autoscaler scales.
+func AutoscaledTypes() []string {
+	return []string{AWSASG, AWSECS, AzureVMSS, GCPMIG, KubernetesDeployment}
+}
+
+// Check returns an error of class Invalid that names the field when the sizes contradict each other, or the rule is none: the answers of
+// providers to these differ, and some take them.
+func (a Autoscaling) Check() error {
+	switch {
+	case a.Min < 0 || a.Max > maxInstances:
+		return invalidAutoscaling("min and max must be from 0 to %d: min is %d, max is %d", maxInstances, a.Min, a.Max)
+	case a.Min > a.Max:
+		return invalidAutoscaling("min %d is above max %d: lower min or raise max", a.Min, a.Max)
+	case a.Desired < a.Min || a.Desired > a.Max:
+		return invalidAutoscaling("desired %d is not between min %d and max %d", a.Desired, a.Min, a.Max)
+	case a.TargetCPUPercent != nil && (*a.TargetCPUPercent < 1 || *a.TargetCPUPercent > 100):
+		return invalidAutoscaling("targetCPUPercent %d is not from 1 to 100", *a.TargetCPUPercent)
+	case a.CooldownSeconds != nil && (*a.CooldownSeconds < 0 || *a.CooldownSeconds > maxCooldown):
+		return invalidAutoscaling("cooldownSeconds %d is not from 0 to %d", *a.CooldownSeconds, maxCooldown)
+	case a.CooldownSeconds != nil && a.TargetCPUPercent == nil:
+		return invalidAutoscaling("cooldownSeconds %d is of a rule for the CPU: say its targetCPUPercent too", *a.CooldownSeconds)
+	}
+	return nil
+}
+
+func invalidAutoscaling(format string, args ...any) error {
+	return &Error{Class: Invalid, Op: "SetAutoscaling", Message: fmt.Sprintf(format, args...)}
+}
+
+// IsMetBy reports whether a group that is scaled as live is so already as a asks: a rule that a does not name may be any.
+func (a Autoscaling) IsMetBy(live Autoscaling) bool {
+	return a.Min == live.Min && a.Max == live.Max && a.Desired == live.Desired &&
+		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) && meetsOptional(a.CooldownSeconds, live.CooldownSeconds)
+}
+
+func meetsOptional(want, live *int64) bool { return want == nil || live != nil && *live == *want }
+
+// ReadAutoscaling returns the Conn's; class Unsupported when the Conn scales nothing.
+func (d discreet) ReadAutoscaling(ctx context.Context, kind, region, uid string) (Autoscaling, error) {
+	a, ok := d.conn.(Autoscaler)
+	if !ok {
+		return Autoscaling{}, notAutoscaled(kind)
+	}
+	got, err := a.ReadAutoscaling(ctx, kind, region, uid)
+	return got, d.s.hide(err)
+}
+
+// SetAutoscaling returns the Conn's; class Unsupported when the Conn scales nothing.
+//
+//nolint:revive // as Autoscaler has it
+func (d discreet) SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error {
+	a, ok := d.conn.(Autoscaler)
+	if !ok {
+		return notAutoscaled(kind)
+	}
+	return d.s.hide(a.SetAutoscaling(ctx, kind, region, uid, want))
+}
+
+func notAutoscaled(kind string) error {
+	return &Error{Class: Unsupported, Message: fmt.Sprintf("resources of type %s are not scaled by this provider", kind)}
+}
+
+var _ Autoscaler = discreet{}

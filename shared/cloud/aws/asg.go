@@ -23,13 +23,16 @@ var groups = kind[asgAPI]{
 	needs: needs{
 		discover:  []string{"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribePolicies"},
 		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses"},
-		scale:     []string{"autoscaling:UpdateAutoScalingGroup"},
+		scale:     []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:PutScalingPolicy", "autoscaling:DeletePolicy"},
 	},
 	client: func(cfg sdk.Config) asgAPI { return autoscaling.NewFromConfig(cfg) },
 	list:   listGroups,
 	read:   readGroups,
 	act:    actOneByOne(actGroup),
 	scale:  scaleGroup,
+
+	readAutoscaling: readGroupAutoscaling,
+	setAutoscaling:  setGroupAutoscaling,
 }
 
 // asgAPI is what is called of Auto Scaling.
@@ -39,6 +42,8 @@ type asgAPI interface {
 	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput, ...func(*autoscaling.Options)) (*autoscaling.UpdateAutoScalingGroupOutput, error)
 	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.SuspendProcessesOutput, error)
 	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.ResumeProcessesOutput, error)
+	PutScalingPolicy(context.Context, *autoscaling.PutScalingPolicyInput, ...func(*autoscaling.Options)) (*autoscaling.PutScalingPolicyOutput, error)
+	DeletePolicy(context.Context, *autoscaling.DeletePolicyInput, ...func(*autoscaling.Options)) (*autoscaling.DeletePolicyOutput, error)
 }
 
 // raisers are the processes that would give a stopped group instances again.

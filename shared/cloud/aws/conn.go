@@ -169,14 +169,41 @@ func (c *conn) act(ctx context.Context, o operations, k call) []error {
 //
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
-	o, err := c.operationsOf(kind, region)
+	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {
 		return err
 	}
-	if c.elsewhere(uid, region) {
-		return notFound("%s is not in region %s of this account", uid, region)
-	}
 	return classifyError(o.Scale(ctx, uid, want))
+}
+
+// ReadAutoscaling tells how a group is scaled.
+func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
+	o, err := c.operationsAt(kind, region, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	got, err := o.ReadAutoscaling(ctx, uid)
+	return got, classifyError(err)
+}
+
+// SetAutoscaling sets how a group is scaled.
+//
+//nolint:revive // the parameters are those of cloud.Autoscaler
+func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
+	o, err := c.operationsAt(kind, region, uid)
+	if err != nil {
+		return err
+	}
+	return classifyError(o.SetAutoscaling(ctx, uid, want))
+}
+
+// operationsAt returns the operations of a kind for one resource that is not elsewhere.
+func (c *conn) operationsAt(kind, region, uid string) (operations, error) {
+	o, err := c.operationsOf(kind, region)
+	if err == nil && c.elsewhere(uid, region) {
+		err = notFound("%s is not in region %s of this account", uid, region)
+	}
+	return o, err
 }
 
 // elsewhere reports whether the uid is an ARN of another region or account: acting by the name in it would reach a

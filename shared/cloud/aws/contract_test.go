@@ -68,7 +68,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			collectedGroup(tw, cloud.AWSCanary, "synthetics"),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
-		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
+		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw), Autoscaled: autoscaledGroups(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {

@@ -19,6 +19,9 @@ type kind[C any] struct {
 	verify func(ctx context.Context, c C, uids []string) ([]cloud.State, error) // nil is read; at most verifyBatch uids
 	act    func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error
 	scale  func(ctx context.Context, c C, uid string, want cloud.Capacity) error
+	// readAutoscaling and setAutoscaling are as cloud.Autoscaler has them; nil of a kind that AWS does not scale.
+	readAutoscaling func(ctx context.Context, c C, uid string) (cloud.Autoscaling, error)
+	setAutoscaling  func(ctx context.Context, c C, uid string, want cloud.Autoscaling) error
 	// counted are the limits of the resources that an act is on, where AWS counts those besides the calls.
 	counted map[cloud.Verb]string
 	// dryRun asks AWS whether the action would be allowed; nil where AWS has no way to ask.
@@ -41,6 +44,8 @@ type operations interface {
 	Verify(ctx context.Context, uids []string) ([]cloud.State, error)
 	Act(ctx context.Context, v cloud.Verb, targets []cloud.Target) []error
 	Scale(ctx context.Context, uid string, want cloud.Capacity) error
+	ReadAutoscaling(ctx context.Context, uid string) (cloud.Autoscaling, error)
+	SetAutoscaling(ctx context.Context, uid string, want cloud.Autoscaling) error
 	DryRun(ctx context.Context, action string) error
 	Kind() cloud.Kind
 	Needs() needs
@@ -89,6 +94,20 @@ func (b bound[C]) Scale(ctx context.Context, uid string, want cloud.Capacity) er
 		return errUnsupported("%s has no size to set", b.kind.Name)
 	}
 	return b.kind.scale(ctx, b.client, uid, want)
+}
+
+func (b bound[C]) ReadAutoscaling(ctx context.Context, uid string) (cloud.Autoscaling, error) {
+	if b.kind.readAutoscaling == nil {
+		return cloud.Autoscaling{}, errUnsupported("%s is not scaled by AWS", b.kind.Name)
+	}
+	return b.kind.readAutoscaling(ctx, b.client, uid)
+}
+
+func (b bound[C]) SetAutoscaling(ctx context.Context, uid string, want cloud.Autoscaling) error {
+	if b.kind.setAutoscaling == nil {
+		return errUnsupported("%s is not scaled by AWS", b.kind.Name)
+	}
+	return b.kind.setAutoscaling(ctx, b.client, uid, want)
 }
 
 func (b bound[C]) DryRun(ctx context.Context, action string) error {

@@ -29,6 +29,8 @@ type Fixture struct {
 	Metered []Metered
 	// Collective is what no kind lists; nil leaves the cases out.
 	Collective *Collective
+	// Autoscaled are what the provider scales by itself; none leaves the cases out.
+	Autoscaled []Autoscaled
 }
 
 // Group is all resources of one kind in one region.
@@ -56,6 +58,9 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 	}
 	if f.Collective != nil {
 		t.Run("everything else", r.runCollective)
+	}
+	if len(f.Autoscaled) > 0 {
+		t.Run("what the provider scales", r.runAutoscaled)
 	}
 	for _, g := range f.Groups {
 		t.Run(g.Kind, trial{run: r, Group: g}.runAll)

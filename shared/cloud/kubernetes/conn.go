@@ -128,15 +128,60 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	if k.scale == nil {
 		return errUnsupported("%s has no size to set", k.Name)
 	}
-	id, err := c.identity(ctx)
+	at, err := c.refOf(ctx, k, uid)
 	if err != nil {
 		return err
-	}
-	at, ok := parse(id, k.resource.Resource, uid)
-	if !ok {
-		return notFound("%s is not in this cluster", uid)
 	}
 	return k.scale(ctx, c.cluster, at, want)
 }
 
-var _ cloud.Conn = (*conn)(nil)
+// refOf returns the object of this cluster that a uid names.
+func (c *conn) refOf(ctx context.Context, k kind, uid string) (ref, error) {
+	id, err := c.identity(ctx)
+	if err != nil {
+		return ref{}, err
+	}
+	at, ok := parse(id, k.resource.Resource, uid)
+	if !ok {
+		return ref{}, notFound("%s is not in this cluster", uid)
+	}
+	return at, nil
+}
+
+// ReadAutoscaling tells how a workload is scaled.
+func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
+	k, at, err := c.autoscaled(ctx, kind, region, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return readAutoscaling(ctx, c.cluster, k.resource, at)
+}
+
+// SetAutoscaling sets how a workload is scaled.
+//
+//nolint:revive // as cloud.Autoscaler has it
+func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
+	k, at, err := c.autoscaled(ctx, kind, region, uid)
+	if err != nil {
+		return err
+	}
+	return setAutoscaling(ctx, c.cluster, k.resource, at, want)
+}
+
+// autoscaled finds a workload of a kind that Kubernetes scales by itself.
+func (c *conn) autoscaled(ctx context.Context, kindType, region, uid string) (kind, ref, error) {
+	k, err := c.kindOf(kindType, region)
+	if err != nil {
+		return k, ref{}, err
+	}
+	if !slices.Contains(cloud.AutoscaledTypes(), kindType) {
+		return k, ref{}, errUnsupported("%s is not scaled by Kubernetes", k.Name)
+	}
+	at, err := c.refOf(ctx, k, uid)
+	return k, at, err
+}
+
+var (
+	_ cloud.Conn       = (*conn)(nil)
+	_ cloud.Autoscaler = (*conn)(nil)
+)

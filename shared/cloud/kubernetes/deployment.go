@@ -9,7 +9,10 @@ var deployments = kind{
 	needs: needs{
 		discover:  []rule{{deploymentsOf, "", "list"}, {deploymentsOf, "", "get"}, {scaledOf, "", "list"}, {podsOf, "", "list"}},
 		startStop: []rule{{deploymentsOf, "", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}, {scaledOf, "", "get"}, {scaledOf, "", "patch"}},
-		scale:     []rule{{deploymentsOf, "scale", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}},
+		scale: []rule{
+			{deploymentsOf, "scale", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"},
+			{hpasOf, "", "create"}, {hpasOf, "", "patch"}, {hpasOf, "", "delete"},
+		},
 	},
 	list:  listWorkloads(deploymentsOf),
 	read:  readWorkload(deploymentsOf),

@@ -33,9 +33,11 @@ type spec struct {
 		Spec podSpec `json:"spec"`
 	} `json:"jobTemplate"`
 	// of autoscalers
-	Target      target `json:"scaleTargetRef"`
-	MinReplicas *int64 `json:"minReplicas"`
-	MaxReplicas int64  `json:"maxReplicas"`
+	Target      target         `json:"scaleTargetRef"`
+	MinReplicas *int64         `json:"minReplicas"`
+	MaxReplicas int64          `json:"maxReplicas"`
+	Metrics     []any          `json:"metrics"`
+	Behavior    map[string]any `json:"behavior"`
 	// of disruption budgets
 	MinAvailable   any `json:"minAvailable"`
 	MaxUnavailable any `json:"maxUnavailable"`

@@ -14,6 +14,8 @@ var (
 	_ cloud.Admitter = (*account)(nil)
 	_ cloud.Verifier = (*account)(nil)
 	_ cloud.Metered  = (*account)(nil)
+
+	_ cloud.Autoscaler = (*account)(nil)
 )
 
 // PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
@@ -55,4 +57,35 @@ func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Met
 		return cloud.MetricAnswer{}, errUnsupported("%s is not measured here", r.Type)
 	}
 	return c.Metrics(ctx, r)
+}
+
+// ReadAutoscaling reads in the cluster of the uid, and asks the cloud about what is its own.
+func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
+	c, err := a.autoscaler(ctx, kind, region, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return c.ReadAutoscaling(ctx, kind, region, uid)
+}
+
+// SetAutoscaling sets it in the cluster of the uid, or has the cloud set what is its own.
+//
+//nolint:revive // as cloud.Autoscaler has it
+func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
+	c, err := a.autoscaler(ctx, kind, region, uid)
+	if err != nil {
+		return err
+	}
+	return c.SetAutoscaling(ctx, kind, region, uid, want)
+}
+
+func (a *account) autoscaler(ctx context.Context, kind, region, uid string) (cloud.Autoscaler, error) {
+	if ours(kind) {
+		return a.open(ctx, region).of(uid)
+	}
+	c, ok := a.Conn.(cloud.Autoscaler)
+	if !ok {
+		return nil, errUnsupported("%s is not scaled here", kind)
+	}
+	return c, nil
 }

@@ -128,6 +128,9 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 		m.Had = &st.cap
 	}
 	if !m.On {
+		if off := st.cap.none(); off != (capacity{}) {
+			m.Cap = &off
+		}
 		return nil
 	}
 	want, err := decodeCapacity(target.Snapshot)
@@ -135,7 +138,7 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 		return fmt.Errorf("snapshot of %s: %w", target.UID, err)
 	}
 	if m.Cap = want; want == nil {
-		m.Cap = &capacity{Min: 1, Max: 1, Desired: 1}
+		m.Cap = &capacity{1, 1, 1, st.cap.CPU, st.cap.Cooldown}
 	}
 	return nil
 }
@@ -151,12 +154,28 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	if r.op, r.capability = kinds[k].resize, scale; r.op == "" {
 		return newFailure(cloud.Unsupported, r, "UnsupportedOperation", kind+" has no capacity to set")
 	}
+	return c.changeSize(ctx, turn{kind: k, request: r}, uid, func(_ node, now capacity) (capacity, error) {
+		for size, v := range map[*int32]*int64{&now.Min: want.Min, &now.Max: want.Max, &now.Desired: want.Desired} {
+			if v != nil {
+				*size = int32(min(max(*v, -1), 1<<30))
+			}
+		}
+		if now.Min < 0 || now.Min > now.Desired || now.Desired > now.Max {
+			return now, newFailure(cloud.Invalid, r, "ValidationError", fmt.Sprintf(
+				"the sizes must obey 0 ≤ min ≤ desired ≤ max: %d, %d, %d", now.Min, now.Desired, now.Max))
+		}
+		return now, nil
+	})
+}
+
+// changeSize makes one call that gives a resource the capacity that to makes of the one it has.
+func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node, capacity) (capacity, error)) error {
 	var refused error
-	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
+	err := c.simulateCall(ctx, t.request, func(ctx context.Context) error {
 		return c.world.changeHistory(ctx, func(h history) entry {
-			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(k), Region: uint8(slices.Index(regionNames, region))}
+			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind), Region: uint8(slices.Index(regionNames, t.request.region))}
 			var m *move
-			if m, refused = c.rescale(h, turn{kind: k, request: r}, uid, want); m != nil {
+			if m, refused = c.rescale(h, t, uid, to); m != nil {
 				e.Moves = []move{*m}
 			}
 			return e
@@ -165,7 +184,8 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	return cmp.Or(err, refused)
 }
 
-func (c *conn) rescale(h history, t turn, uid string, want cloud.Capacity) (*move, error) {
+//nolint:revive // one resource, and what becomes of it
+func (c *conn) rescale(h history, t turn, uid string, change func(node, capacity) (capacity, error)) (*move, error) {
 	n, ok := c.findNode(t.kind, t.request.region, uid)
 	if !ok {
 		return nil, newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)
@@ -174,18 +194,9 @@ func (c *conn) rescale(h history, t turn, uid string, want cloud.Capacity) (*mov
 		return nil, newFailure(cloud.Unsupported, t.request, "UnsupportedOperation", why)
 	}
 	st := c.stateAt(n, h, c.clk.Now())
-	to := st.cap
-	for size, v := range map[*int32]*int64{&to.Min: want.Min, &to.Max: want.Max, &to.Desired: want.Desired} {
-		if v != nil {
-			*size = int32(min(max(*v, -1), 1<<30))
-		}
-	}
-	if to.Min < 0 || to.Min > to.Desired || to.Desired > to.Max {
-		return nil, newFailure(cloud.Invalid, t.request, "ValidationError", fmt.Sprintf(
-			"the sizes must obey 0 ≤ min ≤ desired ≤ max: %d, %d, %d", to.Min, to.Desired, to.Max))
-	}
-	if to == st.cap {
-		return nil, nil
+	to, err := change(n, st.cap)
+	if err != nil || to == st.cap {
+		return nil, err
 	}
 	return &move{
 		Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to, Had: &st.cap,

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 	refused.ID = "ca_refused"
 	cloudtest.Run(t, p, cloudtest.Fixture{
 		Account: a, NativeID: a.NativeID, Refused: &refused, Groups: groups(t, p, a),
-		Metered:  metered(t, p, a),
+		Metered:  metered(t, p, a), Autoscaled: autoscaledGroups(t, p, a),
 		Throttle: func(calls int) { ThrottleCalls(p, a.ID, calls) },
 		Deny:     func(on bool) { DenyCapability(p, a.ID, startStop, on) },
 	})
@@ -53,6 +54,32 @@ func metered(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Metere
 	}
 	t.Fatal("the account has no databases")
 	return nil
+}
+
+// autoscaledGroups returns one of each kind that is scaled and can be acted on.
+func autoscaledGroups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Autoscaled {
+	t.Helper()
+	c := apitest.Value(p.Connect(t.Context(), a))(t)
+	var out []cloudtest.Autoscaled
+	for _, g := range groups(t, p, a) {
+		if !slices.Contains(cloud.AutoscaledTypes(), g.Kind) {
+			continue
+		}
+		uid := g.Free[0]
+		out = append(out, cloudtest.Autoscaled{
+			Kind: g.Kind, Region: g.Region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2,
+			Mutations: func() int { return int(p.(*provider).world(a.ID).seq) },
+			Other: func(t *testing.T) {
+				got := apitest.Value(c.(cloud.Autoscaler).ReadAutoscaling(t.Context(), g.Kind, g.Region, uid))(t)
+				desired := got.Desired + 1
+				largest := max(got.Max, desired)
+				if err := c.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &desired, Max: &largest}); err != nil {
+					t.Fatal(err)
+				}
+			},
+		})
+	}
+	return out
 }
 
 // groups returns the kinds in one region: what can be acted on, what cannot, and a name past the last.

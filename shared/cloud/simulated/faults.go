@@ -89,6 +89,9 @@ func (c *conn) pass(ctx context.Context, r request, number int) error {
 	return nil
 }
 
+// mutating are the methods whose answer may be lost.
+var mutating = []string{"Act", "Scale", "SetAutoscaling"}
+
 func (c *conn) answer(ctx context.Context, r request, number int, do func(context.Context) error) error {
 	if do == nil {
 		return nil
@@ -98,7 +101,7 @@ func (c *conn) answer(ctx context.Context, r request, number int, do func(contex
 		e.Err = err
 		return e
 	}
-	if (r.method == "Act" || r.method == "Scale") && c.chance(r, number, "lost", c.faults.lost) {
+	if slices.Contains(mutating, r.method) && c.chance(r, number, "lost", c.faults.lost) {
 		return newFailure(cloud.Transient, r, "RequestError", "read: connection reset by peer")
 	}
 	return nil

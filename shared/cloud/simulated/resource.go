@@ -7,12 +7,18 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// capacity is how many instances a thing has that has a number of instances instead of a state.
+// capacity is how many instances a thing has that has a number of instances instead of a state, and the rule that scales it: the
+// percentage of CPU, 0 without one, and how many seconds it waits.
 type capacity struct {
-	Min     int32 `json:"min"`
-	Max     int32 `json:"max"`
-	Desired int32 `json:"desired"`
+	Min      int32 `json:"min"`
+	Max      int32 `json:"max"`
+	Desired  int32 `json:"desired"`
+	CPU      int32 `json:"cpu,omitempty"`
+	Cooldown int32 `json:"cooldown,omitempty"`
 }
+
+// none returns the capacity without instances. Its rule stays.
+func (c capacity) none() capacity { return capacity{CPU: c.CPU, Cooldown: c.Cooldown} }
 
 func (c capacity) fields() map[string]int64 {
 	return map[string]int64{"min": int64(c.Min), "max": int64(c.Max), "desired": int64(c.Desired)}

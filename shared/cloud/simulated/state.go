@@ -51,7 +51,7 @@ func (s *settings) stateAt(n node, h history, now time.Time) state {
 	case elapsed < int64(t.millis)*1000:
 		return state{status: cloud.Stopping, native: w.stopping, cap: t.cap}
 	case t.falls:
-		st := settled(w, false, capacity{})
+		st := settled(w, false, t.cap.none())
 		st.reason = "Client.InternalError: Client error on launch"
 		return st
 	}

@@ -3,6 +3,9 @@
 package autoscaling
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -29,6 +32,14 @@ const (
 	Autopilot Mode = "autopilot"
 )
 
+// The statuses of a policy. One that a plan holds is told as Held whatever is stored.
+const (
+	Active = "active" // it may be applied; autopilot: it was, when it was last written, resumed or applied
+	Paused = "paused" // the cloud is left as it is, and nothing is applied
+	Failed = "error"  // the last apply did not succeed; Note says why
+	Held   = "held"   // an event readiness plan has its capacity
+)
+
 // Policy is an autoscaler policy.
 type Policy struct {
 	ID               string            `json:"id"` // asp_…
@@ -44,12 +55,40 @@ type Policy struct {
 	Status           string            `json:"status"`
 	Found            cloud.Autoscaling `json:"found"`            // as it was when the policy was adopted, given back on its deletion
 	PlanID           string            `json:"planID,omitempty"` // the event readiness plan that holds its capacity now; nothing else sets it meanwhile
-	Version          int64             `json:"version"`
-	CreatedAt        time.Time         `json:"createdAt"`
-	UpdatedAt        time.Time         `json:"updatedAt"`
+	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil before that.
+	Applied   *cloud.Autoscaling `json:"applied,omitempty"`
+	AppliedAt time.Time          `json:"appliedAt,omitzero"`
+	Note      string             `json:"note,omitempty"` // why Status is Failed
+
+	ClaimedUntil int64     `json:"claimedUntil,omitempty"` // Unix seconds until which an apply may be under way
+	Version      int64     `json:"version"`
+	CreatedAt    time.Time `json:"createdAt"`
+	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
 // Key returns where a policy is stored.
 func Key(org, policyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "AUTOSCALER", SK: policyID}
+}
+
+// ToldStatus returns the status that is told of a policy.
+func (p *Policy) ToldStatus() string {
+	if p.PlanID != "" {
+		return Held
+	}
+	return p.Status
+}
+
+// Wanted returns how the target is to be scaled.
+func (p *Policy) Wanted() cloud.Autoscaling {
+	percent, cooldown := p.TargetCPUPercent, p.CooldownSeconds
+	return cloud.Autoscaling{Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent, CooldownSeconds: &cooldown}
+}
+
+// The rows beside the policies: one for each name and one for each target that is taken, and the log of each policy.
+func nameKey(org, name string) table.Key { return Key(org, "N#"+strings.ToLower(name)) }
+
+func targetKey(org string, t Target) table.Key {
+	sum := sha256.Sum256([]byte(t.Type + "\x00" + t.UID)) // ids of Azure may be longer than a sort key
+	return Key(org, "T#"+hex.EncodeToString(sum[:]))
 }

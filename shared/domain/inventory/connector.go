@@ -20,6 +20,21 @@ const AskOrganisation = "organisation"
 // is a ClusterReview.
 const AskClusterReview = "clusterReview"
 
+// What Connector can be asked of a group that its provider scales. Both answers are how it is scaled then, a cloud.Autoscaling; a group
+// that is not there is fault.NotFound.
+const (
+	AskAutoscaling    = "autoscaling"    // how is it scaled?
+	AskSetAutoscaling = "setAutoscaling" // scale it so; nothing is done where it is so already
+)
+
+// AutoscalingQuestion names the group that Connector is asked about. Want is of AskSetAutoscaling.
+type AutoscalingQuestion struct {
+	Type   string            `json:"type"`
+	Region string            `json:"region"`
+	UID    string            `json:"uid"`
+	Want   cloud.Autoscaling `json:"want,omitzero"`
+}
+
 // Question is what Connector is sent. The account need not be stored; its credentials are sealed for its id.
 type Question struct {
 	Ask      string              `json:"ask"`
@@ -29,6 +44,9 @@ type Question struct {
 	Metrics  cloud.MetricRequest `json:"metrics,omitzero"`
 
 	Registration Registration `json:"registration,omitzero"`
+
+	Autoscaling   AutoscalingQuestion `json:"autoscaling,omitzero"`
+	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
 }
 
 // Verified is what credentials open.

@@ -157,6 +157,15 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       }
     },
     {
+      "Sid": "LamplighterScale",
+      "Effect": "Allow",
+      "Action": [
+        "autoscaling:DeletePolicy",
+        "autoscaling:PutScalingPolicy"
+      ],
+      "Resource": "*"
+    },
+    {
       "Sid": "LamplighterScalingRole",
       "Effect": "Allow",
       "Action": [

@@ -31,7 +31,7 @@ func (c *Cloud) Tell(op, answer string) {
 // untold are the operations that have nothing to tell unless Tell says what.
 var untold = []string{
 	"ec2:DescribeInstanceTypes", "ec2:DescribeSubnets", "ec2:DescribeVpcEndpoints", "ec2:DescribeFastSnapshotRestores",
-	"rds:DescribeDBMajorEngineVersions", "autoscaling:DescribePolicies", "redshift:DescribeStorage", "elasticache:DescribeCacheClusters",
+	"rds:DescribeDBMajorEngineVersions", "redshift:DescribeStorage", "elasticache:DescribeCacheClusters",
 	"elasticache:DescribeReplicationGroups", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
 	"ecs:DescribeTaskDefinition", "lambda:ListFunctionEventInvokeConfigs",
 	"es:ListDomainNames", "es:DescribeDomains", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy", "s3:GetPublicAccessBlock",

@@ -48,6 +48,7 @@ type Cloud struct {
 	groups     []*Group
 	services   []*Service
 	targets    []*ScalableTarget
+	policies   []*ScalingPolicy
 	nodes      []*Nodegroup
 	clusters   []*Cluster
 	warehouses []*Warehouse
@@ -266,6 +267,9 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"rds:StopDBCluster":                               (*Cloud).stopDB,
 	"autoscaling:DescribeAutoScalingGroups":           (*Cloud).describeGroups,
 	"autoscaling:UpdateAutoScalingGroup":              (*Cloud).updateGroup,
+	"autoscaling:DescribePolicies":                    (*Cloud).describePolicies,
+	"autoscaling:PutScalingPolicy":                    (*Cloud).putScalingPolicy,
+	"autoscaling:DeletePolicy":                        (*Cloud).deleteScalingPolicy,
 	"autoscaling:SuspendProcesses":                    (*Cloud).suspendProcesses,
 	"autoscaling:ResumeProcesses":                     (*Cloud).resumeProcesses,
 	"organizations:DescribeOrganization":              (*Cloud).describeOrganization,

@@ -1,0 +1,75 @@
+package connector
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// autoscalingPatience is how long the cloud may take in all: less than a caller of the API waits.
+const autoscalingPatience = 10 * time.Second
+
+// readAutoscaling tells how a group is scaled.
+func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling, error) {
+	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
+	defer cancel()
+	a, err := c.autoscalerOf(ctx, conn, q)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	got, err := a.ReadAutoscaling(ctx, q.Autoscaling.Type, q.Autoscaling.Region, q.Autoscaling.UID)
+	return got, autoscalingFault(q.Autoscaling, err)
+}
+
+// setAutoscaling sets how a group is scaled, and tells how it is then.
+func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling, error) {
+	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
+	defer cancel()
+	a, err := c.autoscalerOf(ctx, conn, q)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	t := q.Autoscaling
+	if err := a.SetAutoscaling(ctx, t.Type, t.Region, t.UID, t.Want); err != nil {
+		return cloud.Autoscaling{}, autoscalingFault(t, err)
+	}
+	got, err := a.ReadAutoscaling(ctx, t.Type, t.Region, t.UID)
+	return got, autoscalingFault(t, err)
+}
+
+// autoscalerOf returns the connection that scales the group, which may be in a registered cluster of the account.
+func (c connector) autoscalerOf(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaler, error) {
+	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.
+		LookInside(table.WithOrg(ctx, q.Org), conn, q.Org, q.Account, q.Registrations)
+	if err != nil {
+		return nil, err
+	}
+	a, ok := conn.(cloud.Autoscaler)
+	if !ok {
+		return nil, fault.New(fault.Invalid, "resources of type %.64q are not scaled by %s", q.Autoscaling.Type, q.Account.Provider)
+	}
+	return a, nil
+}
+
+// autoscalingFault is clientFault for what is told of one group.
+func autoscalingFault(t inventory.AutoscalingQuestion, err error) error {
+	e, ok := errors.AsType[*cloud.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Class {
+	case cloud.NotFound:
+		return fault.NewWithCause(fault.NotFound, err, "the cloud has no %s %.300s: %s", t.Type, t.UID, e)
+	case cloud.Invalid, cloud.Unsupported:
+		return fault.NewWithCause(fault.Invalid, err, "%s", e)
+	case cloud.Moving:
+		return fault.NewWithCause(fault.Conflict, err, "%.300s is being changed at the moment, try again in a minute: %s", t.UID, e)
+	default:
+		return clientFault(err)
+	}
+}

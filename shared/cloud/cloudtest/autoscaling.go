@@ -1,0 +1,206 @@
+package cloudtest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// Autoscaled is a group that its provider scales, at a size of at least 1. Other is what somebody else does to it meanwhile: it gives the group one instance
+// more, and the maximum that this takes. Mutations counts the calls so far that change something; nil leaves the case out.
+type Autoscaled struct {
+	Kind, Region string
+	UID, Missing string
+	Fixed        bool                               // it has no rule, and no minimum and maximum before one is made
+	Unscaled     string                             // a kind of the same provider that is not scaled by it
+	Other        func(t *testing.T)                 // nil leaves the case out
+	Mutations    func() int                         //
+	Custom       func(t *testing.T) (before string) // tells of the customer's own rules, which stay as they are; nil leaves the case out
+}
+
+func (r run) runAutoscaled(t *testing.T) {
+	a, ok := r.conn.(cloud.Autoscaler)
+	if !ok {
+		t.Fatal("the connection is no cloud.Autoscaler")
+	}
+	for _, g := range r.f.Autoscaled {
+		t.Run(g.Kind, autoscaled{Autoscaled: g, scaler: a, moveOn: trial{run: r}.moveOn}.runAll)
+	}
+}
+
+type autoscaled struct {
+	Autoscaled
+	scaler cloud.Autoscaler
+	moveOn func()
+}
+
+func (g autoscaled) runAll(t *testing.T) {
+	found := g.read(t)
+	custom := g.custom(t)
+	t.Run("what cannot be is refused", g.refusals)
+	t.Run("sizes and rule are set, and once", g.sets)
+	t.Run("sizes are set and the rule stays", g.setsSizes)
+	t.Run("what was remembered comes back", func(t *testing.T) { g.restore(t, found) })
+	t.Run("what somebody else did meanwhile is told, and undone", func(t *testing.T) { g.others(t, found) })
+	if got := g.custom(t); got != custom {
+		t.Errorf("the customer's own rules are %s; want %s, as before", got, custom)
+	}
+}
+
+func (g autoscaled) custom(t *testing.T) string {
+	t.Helper()
+	if g.Custom == nil {
+		return ""
+	}
+	return g.Custom(t)
+}
+
+func (g autoscaled) read(t *testing.T) cloud.Autoscaling {
+	t.Helper()
+	got, err := g.scaler.ReadAutoscaling(t.Context(), g.Kind, g.Region, g.UID)
+	if err != nil || len(got.Native) == 0 || got.Desired < 1 || got.Min > got.Max {
+		t.Fatalf("ReadAutoscaling: %+v, %v; want a size of at least 1, and what restores it", got, err)
+	}
+	return got
+}
+
+func (g autoscaled) set(t *testing.T, want cloud.Autoscaling) {
+	t.Helper()
+	if err := g.scaler.SetAutoscaling(t.Context(), g.Kind, g.Region, g.UID, want); err != nil {
+		t.Fatalf("SetAutoscaling(%+v): %v", want, err)
+	}
+}
+
+// settled reads until the group is scaled so.
+func (g autoscaled) settled(t *testing.T, want cloud.Autoscaling) cloud.Autoscaling {
+	t.Helper()
+	var got cloud.Autoscaling
+	for range polls {
+		if got = g.read(t); want.IsMetBy(got) {
+			return got
+		}
+		g.moveOn()
+	}
+	t.Fatalf("the group is scaled as %s; want %s", text(got), text(want))
+	return got
+}
+
+func text(a cloud.Autoscaling) string {
+	a.Native = nil
+	b, _ := json.Marshal(a) // numbers always encode
+	return string(b)
+}
+
+func (g autoscaled) refusals(t *testing.T) {
+	ctx, one, two := t.Context(), int64(1), int64(2)
+	wrong := map[string]cloud.Autoscaling{
+		"a minimum above the maximum":  {Min: 2, Max: 1, Desired: 1},
+		"a size above the maximum":     {Min: 1, Max: 2, Desired: 3},
+		"a size below the minimum":     {Min: 2, Max: 3, Desired: 1},
+		"a negative minimum":           {Min: -1, Max: 1},
+		"a target above 100":           {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: pointer(101)},
+		"a target of 0":                {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: pointer(0)},
+		"a cooldown without a target":  {Min: 1, Max: 1, Desired: 1, CooldownSeconds: &two},
+		"a cooldown of a day":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one, CooldownSeconds: pointer(86_400)},
+		"a memory that cannot be read": {Native: []byte(`"nonsense"`)},
+	}
+	before := g.read(t)
+	for name, want := range wrong {
+		wantClass(t, name, g.scaler.SetAutoscaling(ctx, g.Kind, g.Region, g.UID, want), cloud.Invalid)
+	}
+	some := cloud.Autoscaling{Min: 1, Max: 1, Desired: 1}
+	_, err := g.scaler.ReadAutoscaling(ctx, g.Kind, g.Region, g.Missing)
+	wantClass(t, "ReadAutoscaling of a missing group", err, cloud.NotFound)
+	wantClass(t, "SetAutoscaling of a missing group", g.scaler.SetAutoscaling(ctx, g.Kind, g.Region, g.Missing, some), cloud.NotFound)
+	if g.Unscaled != "" {
+		_, err = g.scaler.ReadAutoscaling(ctx, g.Unscaled, g.Region, g.UID)
+		wantClass(t, "ReadAutoscaling of a kind that is not scaled", err, cloud.Unsupported)
+		wantClass(t, "SetAutoscaling of it", g.scaler.SetAutoscaling(ctx, g.Unscaled, g.Region, g.UID, some), cloud.Unsupported)
+	}
+	_, err = g.scaler.ReadAutoscaling(ctx, "no-such-kind", g.Region, g.UID)
+	wantClass(t, "ReadAutoscaling of an unknown kind", err, cloud.Invalid)
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := g.scaler.SetAutoscaling(gone, g.Kind, g.Region, g.UID, some); err == nil {
+		t.Error("SetAutoscaling with an ended context succeeded")
+	}
+	if after := g.read(t); text(after) != text(before) || !sameJSON(after.Native, before.Native) {
+		t.Errorf("after what was refused: %s %s; want %s %s", text(after), after.Native, text(before), before.Native)
+	}
+}
+
+// wanted is larger than found, by a rule.
+func (g autoscaled) wanted(t *testing.T) cloud.Autoscaling {
+	t.Helper()
+	now := g.read(t)
+	return cloud.Autoscaling{
+		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2, TargetCPUPercent: pointer(55), CooldownSeconds: pointer(180),
+	}
+}
+
+func (g autoscaled) sets(t *testing.T) {
+	want := g.wanted(t)
+	g.set(t, want)
+	g.settled(t, want)
+	g.idle(t, func() { g.set(t, want) })
+	want.TargetCPUPercent, want.CooldownSeconds = pointer(70), pointer(240)
+	g.set(t, want)
+	g.settled(t, want)
+}
+
+// idle demands that do calls nothing that changes something.
+func (g autoscaled) idle(t *testing.T, do func()) {
+	t.Helper()
+	if g.Mutations == nil {
+		do()
+		return
+	}
+	before := g.Mutations()
+	if do(); g.Mutations() != before {
+		t.Errorf("%d calls that change something; want none, for it was so already", g.Mutations()-before)
+	}
+}
+
+func (g autoscaled) setsSizes(t *testing.T) {
+	was := g.read(t)
+	want := cloud.Autoscaling{Min: was.Min + 1, Max: was.Max + 1, Desired: was.Desired + 1}
+	g.set(t, want)
+	got := g.settled(t, want)
+	rule := cloud.Autoscaling{Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent, CooldownSeconds: was.CooldownSeconds}
+	if !rule.IsMetBy(got) || (was.TargetCPUPercent == nil) != (got.TargetCPUPercent == nil) {
+		t.Errorf("the rule became %s; want that of %s", text(got), text(was))
+	}
+}
+
+func (g autoscaled) restore(t *testing.T, found cloud.Autoscaling) {
+	t.Helper()
+	g.set(t, found)
+	sizes := cloud.Autoscaling{Min: found.Min, Max: found.Max, Desired: found.Desired}
+	got := g.settled(t, sizes)
+	if text(got) != text(found) || !sameJSON(got.Native, found.Native) {
+		t.Errorf("given back: %s %s; want %s %s", text(got), got.Native, text(found), found.Native)
+	}
+	g.idle(t, func() { g.set(t, found) })
+}
+
+func (g autoscaled) others(t *testing.T, found cloud.Autoscaling) {
+	if g.Other == nil {
+		t.Skip("SKIPPED: nobody else changes anything in this cloud")
+	}
+	g.Other(t)
+	more := cloud.Autoscaling{Min: found.Min, Max: max(found.Max, found.Desired+1), Desired: found.Desired + 1}
+	if g.Fixed {
+		more.Min = more.Desired
+	}
+	if got := g.read(t); !more.IsMetBy(got) {
+		t.Errorf("after somebody else has given it one more: %s; want %s", text(got), text(more))
+	}
+	want := g.wanted(t)
+	g.set(t, want)
+	g.settled(t, want)
+	g.restore(t, found)
+}
+
+func pointer(n int64) *int64 { return &n }

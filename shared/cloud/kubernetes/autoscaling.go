@@ -1,0 +1,174 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref) (cloud.Autoscaling, error) {
+	w, err := c.readScaled(ctx, r, at)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return w.autoscaling(), nil
+}
+
+// setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the replicas: the other way
+// round it would take them back.
+//
+//nolint:revive // which workload, and what it is to be
+func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref, want cloud.Autoscaling) error {
+	w, err := c.readScaled(ctx, r, at)
+	if err != nil {
+		return err
+	}
+	if err := w.autoscalable(); err != nil {
+		return err
+	}
+	if len(want.Native) > 0 {
+		return c.restoreScaling(ctx, r, w, want.Native)
+	}
+	if err := checkReplicas(want); err != nil {
+		return err
+	}
+	if err := c.setHPA(ctx, w, want); err != nil {
+		return err
+	}
+	return c.setReplicas(ctx, r, w.object, want.Desired)
+}
+
+// autoscalable returns why the scaling of a workload cannot be set.
+func (w scaledWorkload) autoscalable() error {
+	switch {
+	case ofCluster(w.Namespace) != "":
+		return errUnsupported("%s", ofCluster(w.Namespace))
+	case len(w.scalers) > 0:
+		return errUnsupported("KEDA scales it (ScaledObject %s): change that", w.scalers[0].Name)
+	case len(w.hpas) > 1:
+		return errUnsupported("%d HorizontalPodAutoscalers scale it (%s, %s): leave one", len(w.hpas), w.hpas[0].Name, w.hpas[1].Name)
+	}
+	return nil
+}
+
+func checkReplicas(want cloud.Autoscaling) error {
+	switch err := want.Check(); {
+	case err != nil:
+		return err
+	case want.Min < 1:
+		return errInvalid("min %d: a HorizontalPodAutoscaler keeps one pod at least; send a min of 1 or more", want.Min)
+	case want.Max > mostReplicas:
+		return errInvalid("max %d is above %d", want.Max, mostReplicas)
+	}
+	return nil
+}
+
+// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is to keep one size.
+func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autoscaling) error {
+	if len(w.hpas) == 0 {
+		if want.TargetCPUPercent == nil && want.Min == want.Max {
+			return nil
+		}
+		return c.makeHPA(ctx, hpaSpec{Name: hpaName(w.Name)}.with(want), w.object, true)
+	}
+	return c.guarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
+		if s := specOf(h); !s.meets(want) {
+			return change{"spec": s.with(want).change()}, nil
+		}
+		return nil, nil //nolint:nilnil // it is so
+	})
+}
+
+func (c *cluster) makeHPA(ctx context.Context, s hpaSpec, w object, ours bool) error {
+	_, err := c.client.Resource(hpasOf).Namespace(w.Namespace).Create(ctx, s.made(w, ours), metav1.CreateOptions{FieldManager: autoscalerMaker})
+	return classifyError(op("create", hpasOf), err)
+}
+
+// setReplicas gives a workload its replicas.
+func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+	return c.guarded(ctx, r, w, func(o object) (change, error) {
+		if o.replicas() == n {
+			return nil, nil //nolint:nilnil // it has them
+		}
+		return change{"spec": change{"replicas": n}}, nil
+	}, "scale")
+}
+
+// restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
+func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload, native json.RawMessage) error {
+	m, _, err := decodeMemory(native)
+	if err != nil {
+		return err
+	}
+	if err := c.restoreHPA(ctx, w, m.HPA); err != nil {
+		return err
+	}
+	return c.setReplicas(ctx, r, w.object, m.Replicas)
+}
+
+func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec) error {
+	switch {
+	case was == nil && len(w.hpas) == 0, was == nil && !w.hpas[0].isOurs():
+		return nil
+	case was == nil:
+		return c.removeHPA(ctx, w.hpas[0])
+	case len(w.hpas) == 0:
+		return c.makeHPA(ctx, *was, w.object, false)
+	}
+	return c.guarded(ctx, hpasOf, w.hpas[0], func(h object) (change, error) {
+		now := specOf(h)
+		if now.Name = was.Name; reflect.DeepEqual(now, *was) {
+			return nil, nil //nolint:nilnil // it is so
+		}
+		return change{"spec": was.change()}, nil
+	})
+}
+
+// removeHPA deletes the one that was read, and no other of its name.
+func (c *cluster) removeHPA(ctx context.Context, h object) error {
+	err := c.client.Resource(hpasOf).Namespace(h.Namespace).Delete(ctx, h.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &h.UID}})
+	return gone(classifyError(op("delete", hpasOf), err))
+}
+
+// decodeMemory reads what was remembered; whole numbers stay whole, as the cluster has them.
+func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
+	d := json.NewDecoder(strings.NewReader(string(native)))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil {
+		return m, false, errInvalid("what was remembered of its scaling cannot be read: %s", err)
+	}
+	if m.HPA != nil {
+		m.HPA.Metrics, _ = whole(m.HPA.Metrics).([]any)
+		m.HPA.Behavior, _ = whole(m.HPA.Behavior).(map[string]any)
+	}
+	return m, true, nil
+}
+
+// whole turns the numbers in what was decoded into those that a cluster's answer is decoded into.
+func whole(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = whole(v[k])
+		}
+		return v
+	}
+	return v
+}

@@ -1,0 +1,179 @@
+package kubernetes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// autoscalerLabel marks the HorizontalPodAutoscalers that were made here.
+const (
+	autoscalerLabel = "app.kubernetes.io/managed-by"
+	autoscalerMaker = "lamplighter"
+)
+
+// hpaMemory gives the scaling of a workload back: its replicas, and its HorizontalPodAutoscaler; nil when it had none.
+type hpaMemory struct {
+	Replicas int64    `json:"replicas"`
+	HPA      *hpaSpec `json:"hpa,omitempty"`
+}
+
+// hpaSpec is what is changed of a HorizontalPodAutoscaler, as it was.
+type hpaSpec struct {
+	Name        string         `json:"name"`
+	MinReplicas *int64         `json:"minReplicas,omitempty"`
+	MaxReplicas int64          `json:"maxReplicas"`
+	Metrics     []any          `json:"metrics,omitempty"`
+	Behavior    map[string]any `json:"behavior,omitempty"`
+}
+
+func specOf(h object) hpaSpec {
+	return hpaSpec{h.Name, h.Spec.MinReplicas, h.Spec.MaxReplicas, h.Spec.Metrics, h.Spec.Behavior}
+}
+
+// change makes the fields of a HorizontalPodAutoscaler those of the spec.
+func (s hpaSpec) change() change {
+	out := change{"minReplicas": nil, "maxReplicas": s.MaxReplicas, "metrics": nil, "behavior": nil}
+	if s.MinReplicas != nil {
+		out["minReplicas"] = *s.MinReplicas
+	}
+	if s.Metrics != nil {
+		out["metrics"] = s.Metrics
+	}
+	if s.Behavior != nil {
+		out["behavior"] = s.Behavior
+	}
+	return out
+}
+
+// scaledWorkload is a workload with the HorizontalPodAutoscalers that drive it.
+type scaledWorkload struct {
+	view
+	hpas []object
+}
+
+func (c *cluster) readScaled(ctx context.Context, r schema.GroupVersionResource, at ref) (scaledWorkload, error) {
+	w, err := c.view(ctx, r, at)
+	if err != nil {
+		return scaledWorkload{}, err
+	}
+	all, err := c.all(ctx, hpasOf, at.ns, metav1.ListOptions{})
+	return scaledWorkload{w, drivers(all, w.object)}, err
+}
+
+// autoscaling puts the scaling into the words of this service. What nothing scales is kept between what it has and what it has.
+func (w scaledWorkload) autoscaling() cloud.Autoscaling {
+	n := w.replicas()
+	out, memory := cloud.Autoscaling{Min: n, Max: n, Desired: n}, hpaMemory{Replicas: n}
+	if len(w.hpas) > 0 {
+		s := specOf(w.hpas[0])
+		memory.HPA, out.Min, out.Max = &s, s.least(), s.MaxReplicas
+		out.TargetCPUPercent, out.CooldownSeconds = s.cpu(), s.cooldown()
+	}
+	out.Native = encodeSnapshot(memory)
+	return out
+}
+
+// least is the minimum; absence is one.
+func (s hpaSpec) least() int64 {
+	if s.MinReplicas == nil {
+		return 1
+	}
+	return *s.MinReplicas
+}
+
+// cpu returns the percentage of what the pods request that their CPU is kept at; nil when nothing does.
+func (s hpaSpec) cpu() *int64 {
+	i := slices.IndexFunc(s.Metrics, isCPU)
+	if i < 0 {
+		return nil
+	}
+	m, _ := s.Metrics[i].(map[string]any)
+	n, ok, _ := unstructured.NestedInt64(m, "resource", "target", "averageUtilization")
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
+// isCPU reports whether a metric is the average utilization of the CPU.
+func isCPU(metric any) bool {
+	m, _ := metric.(map[string]any)
+	name, _, _ := unstructured.NestedString(m, "resource", "name")
+	kind, _, _ := unstructured.NestedString(m, "resource", "target", "type")
+	return m["type"] == "Resource" && name == "cpu" && kind == "Utilization"
+}
+
+// cooldown returns for how many seconds it waits before it takes pods away; nil when it does not say.
+func (s hpaSpec) cooldown() *int64 {
+	n, ok, _ := unstructured.NestedInt64(s.Behavior, "scaleDown", "stabilizationWindowSeconds")
+	if !ok || s.cpu() == nil {
+		return nil
+	}
+	return &n
+}
+
+// with returns the spec with what is wanted put in: all other metrics and behaviour stay.
+func (s hpaSpec) with(want cloud.Autoscaling) hpaSpec {
+	s.MinReplicas, s.MaxReplicas = &want.Min, want.Max
+	if want.TargetCPUPercent != nil {
+		s.Metrics = withCPU(s.Metrics, *want.TargetCPUPercent)
+	}
+	if want.CooldownSeconds != nil {
+		down, _, _ := unstructured.NestedMap(s.Behavior, "scaleDown")
+		if down = maps.Clone(down); down == nil {
+			down = map[string]any{}
+		}
+		if s.Behavior = maps.Clone(s.Behavior); s.Behavior == nil {
+			s.Behavior = map[string]any{}
+		}
+		down["stabilizationWindowSeconds"], s.Behavior["scaleDown"] = *want.CooldownSeconds, down
+	}
+	return s
+}
+
+func withCPU(metrics []any, percent int64) []any {
+	cpu := map[string]any{"type": "Resource", "resource": map[string]any{
+		"name": "cpu", "target": map[string]any{"type": "Utilization", "averageUtilization": percent},
+	}}
+	out := slices.Clone(metrics)
+	if i := slices.IndexFunc(out, isCPU); i >= 0 {
+		out[i] = cpu
+		return out
+	}
+	return append(out, cpu)
+}
+
+func (s hpaSpec) meets(want cloud.Autoscaling) bool {
+	live := cloud.Autoscaling{Min: s.least(), Max: s.MaxReplicas, Desired: want.Desired, TargetCPUPercent: s.cpu(), CooldownSeconds: s.cooldown()}
+	return want.IsMetBy(live)
+}
+
+// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here if it is ours.
+func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
+	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
+	if ours {
+		meta["labels"] = map[string]any{autoscalerLabel: autoscalerMaker}
+	}
+	of := s.change()
+	maps.DeleteFunc(of, func(_ string, v any) bool { return v == nil })
+	of["scaleTargetRef"] = map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.Name}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": map[string]any(of),
+	}}
+}
+
+// isOurs reports whether a HorizontalPodAutoscaler was made here.
+func (o object) isOurs() bool { return o.Labels[autoscalerLabel] == autoscalerMaker && o.Name == hpaName(o.Spec.Target.Name) }
+
+// hpaName is the name of the one that is made here for a workload.
+func hpaName(workload string) string {
+	name := cloud.CPURule + "-" + workload
+	return name[:min(len(name), 253)]
+}

@@ -1,0 +1,75 @@
+package autoscaling
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// MaxEntries is how many entries of a log are read, the newest, and keepLog for how long each is kept.
+const (
+	MaxEntries = 500
+	keepLog    = 90 * 24 * time.Hour
+)
+
+// What an Entry tells of.
+const (
+	LogAdopted  = "adopted"  // the target was found so
+	LogApplied  = "applied"  // it was set
+	LogDrifted  = "drifted"  // somebody else had changed it since
+	LogRestored = "restored" // it was given back as it was found
+	LogRefused  = "refused"  // the cloud, or a rule, did not let it be set; Message says why
+	LogPaused   = "paused"
+	LogResumed  = "resumed"
+)
+
+// Entry is what was done or seen of a policy. Before and After are the target's scaling; nil where nothing was set or seen.
+type Entry struct {
+	ID      string             `json:"id"`
+	Kind    string             `json:"kind"`
+	At      time.Time          `json:"at"`
+	By      string             `json:"by,omitempty"` // the user
+	Message string             `json:"message,omitempty"`
+	Before  *cloud.Autoscaling `json:"before,omitempty"`
+	After   *cloud.Autoscaling `json:"after,omitempty"`
+}
+
+func logKey(org, policyID, entryID string) table.Key { return Key(org, "L#"+policyID+"#"+entryID) }
+
+// item makes the row of an entry at the time now. What is needed to restore a target is not repeated in each.
+func (e Entry) item(org, policyID string, now time.Time) (table.Item, error) {
+	e.ID, e.At, e.Before, e.After = id.New("asl", now), now, withoutNative(e.Before), withoutNative(e.After)
+	it, err := table.NewItem(logKey(org, policyID, e.ID), e)
+	it.Expires = now.Add(keepLog)
+	return it, err
+}
+
+func withoutNative(a *cloud.Autoscaling) *cloud.Autoscaling {
+	if a == nil {
+		return nil
+	}
+	out := *a
+	out.Native = nil
+	return &out
+}
+
+// Note adds to the log of a policy, which need not be there any more. One round trip.
+func (s *Store) Note(ctx context.Context, org, policyID string, e Entry) error {
+	it, err := e.item(org, policyID, s.clock.Now())
+	if err != nil {
+		return err
+	}
+	_, err = s.table.Write(ctx, table.Put(it))
+	return fault.Wrap("log of autoscaler policy "+policyID, err)
+}
+
+// Log lists the newest MaxEntries entries of a policy, newest first: one round trip.
+func (s *Store) Log(ctx context.Context, org, policyID string) ([]Entry, error) {
+	q := table.Query{PK: Key(org, "").PK, Prefix: logKey(org, policyID, "").SK, Reverse: true, Limit: MaxEntries}
+	all, _, err := table.ReadPage[Entry](ctx, s.table, q)
+	return all, fault.Wrap("read log of autoscaler policy "+policyID, err)
+}

@@ -1,0 +1,201 @@
+package autoscaling
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// MaxPolicies is how many policies an organization may have.
+const MaxPolicies = 500
+
+// claimLength is how long an apply may take before another one may begin: longer than the connector and its caller wait.
+const claimLength = time.Minute
+
+// Store keeps the policies of organizations.
+type Store struct {
+	table table.Store
+	clock clock.Clock
+}
+
+// NewStore returns the Store on t.
+func NewStore(t table.Store, c clock.Clock) *Store { return &Store{t, c} }
+
+// List lists the policies of an organization, oldest first: never more than MaxPolicies, in one round trip for each megabyte.
+func (s *Store) List(ctx context.Context, org string) ([]Policy, error) {
+	var out []Policy
+	for q := (table.Query{PK: Key(org, "").PK, Prefix: "asp_", Limit: MaxPolicies}); ; {
+		page, next, err := table.ReadPage[Policy](ctx, s.table, q)
+		if err != nil {
+			return nil, fault.Wrap("list autoscaler policies of "+org, err)
+		}
+		out = append(out, page...)
+		if q.Cursor = next; next == "" {
+			return out, nil
+		}
+	}
+}
+
+// Get reads a policy; fault.NotFound when there is none. One round trip.
+func (s *Store) Get(ctx context.Context, org, policyID string) (Policy, error) {
+	p, err := table.Read[Policy](ctx, s.table, Key(org, policyID))
+	if fault.Is(err, fault.NotFound) {
+		return p, Missing(policyID)
+	}
+	return p, fault.Wrap("read autoscaler policy "+policyID, err)
+}
+
+// Missing is the error of a policy that does not exist.
+func Missing(policyID string) error {
+	return fault.New(fault.NotFound, "autoscaler policy %.64q does not exist", policyID)
+}
+
+// GetMany reads policies by their ids; those that do not exist are left out. One round trip for each hundred.
+func (s *Store) GetMany(ctx context.Context, org string, policyIDs ...string) (map[string]Policy, error) {
+	out := map[string]Policy{}
+	keys := make([]table.Key, len(policyIDs))
+	for i, id := range policyIDs {
+		keys[i] = Key(org, id)
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	items, err := s.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fault.Wrap("read autoscaler policies of "+org, err)
+	}
+	for _, it := range items {
+		p, err := table.Decode[Policy](it)
+		if err != nil {
+			return nil, err
+		}
+		out[p.ID] = p
+	}
+	return out, nil
+}
+
+// Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its condition fails when there is
+// no such policy, another plan has it, or an apply is under way; a plan that has it already may take it again.
+func (s *Store) Hold(org, policyID, planID string) table.Write {
+	return table.Update(Key(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)}, table.Exists(),
+		table.Any(table.Lacks("planID"), table.Equal("planID", planID)), s.unclaimed())
+}
+
+// Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan does not have it.
+func (s *Store) Release(org, policyID, planID string) table.Write {
+	return table.Update(Key(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)}, table.Equal("planID", planID))
+}
+
+// unclaimed demands that no apply is under way.
+func (s *Store) unclaimed() table.Cond {
+	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
+}
+
+// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target.
+func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
+	p.Version = 1
+	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
+	if err != nil {
+		return p, err
+	}
+	ws := []table.Write{put}
+	for _, k := range []table.Key{nameKey(org, p.Name), targetKey(org, p.Target)} {
+		it, err := table.NewItem(k, map[string]string{"id": p.ID})
+		if err != nil {
+			return p, err
+		}
+		ws = append(ws, table.Put(it, table.Absent()))
+	}
+	return s.commit(ctx, org, p, ws, log)
+}
+
+// Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
+// the policy is not as it was read.
+func (s *Store) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
+	next := p
+	next.ClaimedUntil = s.clock.Now().Add(claimLength).Unix()
+	return s.replace(ctx, org, p, next, nil, s.unclaimed(), table.Lacks("planID"))
+}
+
+// Save replaces old, as it was read or claimed, by next, and ends a claim; fault.Conflict when old has changed since, or another one has the new name.
+func (s *Store) Save(ctx context.Context, org string, old, next Policy, log ...Entry) (Policy, error) {
+	next.ClaimedUntil = 0
+	return s.replace(ctx, org, old, next, log)
+}
+
+//nolint:revive // what is replaced by what, while what holds
+func (s *Store) replace(ctx context.Context, org string, old, next Policy, log []Entry, conds ...table.Cond) (Policy, error) {
+	next.Version = old.Version + 1
+	put, err := table.PutFields(Key(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
+	if err != nil {
+		return next, err
+	}
+	ws := []table.Write{put}
+	if from, to := nameKey(org, old.Name), nameKey(org, next.Name); from != to {
+		it, err := table.NewItem(to, map[string]string{"id": next.ID})
+		if err != nil {
+			return next, err
+		}
+		ws = append(ws, table.Put(it, table.Absent()), table.Delete(from))
+	}
+	return s.commit(ctx, org, next, ws, log)
+}
+
+// Delete deletes a policy as it was read or claimed; fault.Conflict when it has changed since. Its log goes with its time.
+func (s *Store) Delete(ctx context.Context, org string, p Policy, log ...Entry) error {
+	_, err := s.commit(ctx, org, p, []table.Write{
+		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)), table.Delete(targetKey(org, p.Target)),
+	}, log)
+	return err
+}
+
+// commit makes the writes, the first of which is of the policy, and adds to its log.
+//
+//nolint:revive // one policy and what is written of it
+func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []Entry) (Policy, error) {
+	for _, e := range log {
+		it, err := e.item(org, p.ID, s.clock.Now())
+		if err != nil {
+			return p, err
+		}
+		ws = append(ws, table.Put(it))
+	}
+	err := s.table.Transact(ctx, ws...)
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		return p, refused(lost, &p)
+	}
+	return p, fault.Wrap("write autoscaler policy "+p.ID, err)
+}
+
+func refused(lost *table.ConditionError, p *Policy) error {
+	if old, ok := lost.Old(0); ok {
+		return changed(old, p)
+	}
+	if _, ok := lost.Old(1); ok {
+		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name", p.Name)
+	}
+	return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+}
+
+// changed tells why a policy could not be written that is old now.
+func changed(old table.Item, p *Policy) error {
+	now, err := table.Decode[Policy](old)
+	switch {
+	case old.Data == nil || err != nil:
+		return Missing(p.ID)
+	case now.PlanID != "":
+		return HeldBy(now)
+	case now.ClaimedUntil != 0:
+		return fault.New(fault.Conflict, "autoscaler policy %s is being applied by someone else; wait a minute and try again", p.ID)
+	}
+	return fault.New(fault.Conflict, "autoscaler policy %s was changed by someone else meanwhile; read it and try again", p.ID)
+}
+
+// HeldBy is the error of what cannot be done while a plan has the capacity of a policy.
+func HeldBy(p Policy) error {
+	return fault.New(fault.Conflict, "the event readiness plan %s has the capacity of autoscaler policy %s: wait for its end, or cancel it", p.PlanID, p.ID)
+}

@@ -7,7 +7,9 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
 )
@@ -17,8 +19,22 @@ func (e *Executor) rescaler() *rescaling.Runner {
 	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Report: e.report}
 }
 
+// connectTo opens an account, and its registered clusters for what is in them.
+//
+//nolint:revive // whose account it is, and for what
+func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn, error) {
+	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
+		return e.newClouds().Connect(ctx, org, a)
+	}
+	known, err := inventory.ReadRegistrations(ctx, e.p.Table, org, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return e.newClouds().ConnectInside(ctx, org, a, known)
+}
+
 // openAutoscaler connects to an account that may be scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string) (cloud.Autoscaler, error) {
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (cloud.Autoscaler, error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
@@ -26,7 +42,7 @@ func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string) (c
 	if reason := execution.Refusal(accountID, account); reason != "" {
 		return nil, &cloud.Error{Class: cloud.Denied, Message: reason}
 	}
-	conn, err := e.newClouds().Connect(ctx, org, account)
+	conn, err := e.connectTo(ctx, org, account, of)
 	if err != nil {
 		return nil, err
 	}

@@ -81,4 +81,6 @@ func raised(s Size, desired, most int64) (Size, error) {
 func ByRequests(expected, each int64) int64 { return (expected + each - 1) / each }
 
 // String writes a size as operators say it.
-func (s Size) String() string { return fmt.Sprintf("min %d, max %d, desired %d", s.Min, s.Max, s.Desired) }
+func (s Size) String() string {
+	return fmt.Sprintf("min %d, max %d, desired %d", s.Min, s.Max, s.Desired)
+}

@@ -209,4 +209,3 @@ func (s *Store) store(p *Plan, was Plan, deleted bool) ([]table.Write, error) {
 func Logs(org, planID string) table.Query {
 	return table.Query{PK: LogPK(org, planID), Reverse: true}
 }
-

@@ -34,8 +34,8 @@ type capture struct {
 	Original  cloud.Autoscaling  `json:"original"`
 	Wanted    readiness.Size     `json:"wanted"`
 	State     state              `json:"state"`
-	Owner     string             `json:"owner"` // who called last
-	Until     time.Time          `json:"until"` // until when that call may be under way
+	Owner     string             `json:"owner"`  // who called last
+	Until     time.Time          `json:"until"`  // until when that call may be under way
 	LookAt    time.Time          `json:"lookAt"` // before which a restored target is not believed to stay so
 	Failures  int                `json:"failures"`
 	Note      string             `json:"note,omitempty"` // what was found that nobody expected

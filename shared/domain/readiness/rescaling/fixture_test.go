@@ -77,7 +77,9 @@ func newFixture(t testing.TB, uids ...string) *fixture {
 	f.plans = readiness.New(f.Table, f.Clock)
 	f.r = &Runner{
 		Table: f.Table, Clock: f.Clock,
-		Open: func(context.Context, string, string) (cloud.Autoscaler, error) { return f.cloud, nil },
+		Open: func(context.Context, string, string, autoscaling.Target) (cloud.Autoscaler, error) {
+			return f.cloud, nil
+		},
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := f.plans.Take(ctx, org, planID, r)
 			return err

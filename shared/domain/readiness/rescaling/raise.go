@@ -93,16 +93,16 @@ func (r *raiser) prepare(ctx context.Context, t readiness.Target, c *capture) (c
 	fresh := c.Version == 0 || c.State == restored
 	c.PlanID, c.PolicyID, c.Run = r.p.ID, t.PolicyID, r.in.Run
 	if fresh {
-		policy, err := table.Read[autoscaling.Policy](ctx, r.Table, autoscaling.Key(r.in.Org, t.PolicyID))
+		policy, err := r.policies().Get(ctx, r.in.Org, t.PolicyID)
 		if fault.Is(err, fault.NotFound) {
 			return nil, errGone
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read policy %s: %w", t.PolicyID, err)
+			return nil, err
 		}
 		c.AccountID, c.Target = policy.CloudAccountID, policy.Target
 	}
-	conn, err := r.Open(ctx, r.in.Org, c.AccountID)
+	conn, err := r.Open(ctx, r.in.Org, c.AccountID, c.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +133,14 @@ func (r *raiser) begin(ctx context.Context, c *capture) (mine bool, err error) {
 	}
 	err = r.Table.Transact(ctx,
 		table.Check(readiness.Key(r.in.Org, r.p.ID), table.Equal("status", string(readiness.ScalingUp)), table.Equal("run", r.in.Run)),
-		own, hold(r.in.Org, c.PolicyID, r.p.ID))
+		own, r.policies().Hold(r.in.Org, c.PolicyID, r.p.ID))
 	lost, refused := errors.AsType[*table.ConditionError](err)
 	if !refused {
 		return err == nil, fault.Wrap("begin to scale "+c.PolicyID, err)
 	}
 	note := ""
 	if _, held := lost.Old(2); held {
-		note = c.PolicyID + ": another plan has raised it and not given it back, or it is gone"
+		note = c.PolicyID + ": another plan has raised it and not given it back, it is being applied, or it is gone"
 	}
 	r.out.wait(r.Clock.Now().Add(soon), note)
 	return false, nil
@@ -196,15 +196,4 @@ func (r *raiser) note(ctx context.Context, c *capture, note string) error {
 		r.out.wait(r.Clock.Now().Add(time.Second), note)
 	}
 	return err
-}
-
-// hold returns the write that has a plan hold a policy, which must be there and held by no other.
-func hold(org, policyID, planID string) table.Write {
-	return table.Update(autoscaling.Key(org, policyID), []table.Change{table.Set("planID", planID)}, table.Exists(),
-		table.Any(table.Lacks("planID"), table.Equal("planID", ""), table.Equal("planID", planID)))
-}
-
-// release returns the write that frees a policy that the plan holds.
-func release(org, policyID, planID string) table.Write {
-	return table.Update(autoscaling.Key(org, policyID), []table.Change{table.Remove("planID")}, table.Exists(), table.Equal("planID", planID))
 }

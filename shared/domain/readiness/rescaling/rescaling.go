@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -25,8 +26,8 @@ import (
 type Runner struct {
 	Table table.Store
 	Clock clock.Clock
-	// Open connects to an account; what cannot be scaled is an error of class cloud.Unsupported.
-	Open func(ctx context.Context, org, accountID string) (cloud.Autoscaler, error)
+	// Open connects to the account of a group; what cannot be scaled is an error of class cloud.Unsupported.
+	Open func(ctx context.Context, org, accountID string, of autoscaling.Target) (cloud.Autoscaler, error)
 	// Report tells how far a plan is. A report that the plan does not permit is fault.Conflict.
 	Report func(ctx context.Context, org, planID string, r readiness.Report) error
 }
@@ -47,6 +48,8 @@ const (
 )
 
 func (r *Runner) plans() *readiness.Store { return readiness.New(r.Table, r.Clock) }
+
+func (r *Runner) policies() *autoscaling.Store { return autoscaling.NewStore(r.Table, r.Clock) }
 
 func (r *Runner) in(d time.Duration) Result { return Result{At: r.Clock.Now().Add(d)} }
 

@@ -129,7 +129,7 @@ func (r *restorer) begin(ctx context.Context, c *capture) (bool, error) {
 // restore decides by how the target is now. What is as it was needs nothing; what is as it was set is given back; and so is what somebody
 // else has changed meanwhile, which is noted.
 func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err error) {
-	conn, err := r.Open(ctx, r.in.Org, c.AccountID)
+	conn, err := r.Open(ctx, r.in.Org, c.AccountID, c.Target)
 	if err != nil {
 		return false, err
 	}
@@ -190,7 +190,7 @@ func pause(failures int) time.Duration {
 func (r *restorer) free(ctx context.Context, c *capture) error {
 	r.out.found(c.Note)
 	version := c.Version
-	kept, err := r.keep(ctx, r.in.Org, c, release(r.in.Org, c.PolicyID, c.PlanID))
+	kept, err := r.keep(ctx, r.in.Org, c, r.policies().Release(r.in.Org, c.PolicyID, c.PlanID))
 	if err == nil && !kept {
 		c.Version = version
 		kept, err = r.keep(ctx, r.in.Org, c)

@@ -1,0 +1,82 @@
+package eventreadiness
+
+import (
+	"context"
+	"time"
+
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/rehearsal"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// RehearsalInput is the body of POST /event-readiness/{eventID}/rehearse.
+type RehearsalInput struct {
+	LaunchSeconds int64 `json:"launchSeconds,omitempty" minimum:"1" maximum:"3600" default:"300" doc:"How long a machine needs at most to boot, warm up and be found healthy; each group takes between half of it and all"`
+}
+
+// Rehearsal is how a rehearsal went.
+type Rehearsal struct {
+	EventID string            `json:"eventId"`
+	Status  readiness.Status  `json:"status" enum:"completed,failed" doc:"That the plan had in the end"`
+	Ready   bool              `json:"ready" doc:"Whether every target had its capacity when the event began, and was given back what it had"`
+	Targets []RehearsedTarget `json:"targets"`
+	Log     []Line            `json:"log" doc:"Oldest first, at the times that the plan names"`
+}
+
+// RehearsedTarget is how a target fared in a rehearsal.
+type RehearsedTarget struct {
+	PolicyID          string     `json:"policyId"`
+	Original          Size       `json:"original"`
+	Scaled            Size       `json:"scaled"`
+	SecondsToCapacity *int64     `json:"secondsToCapacity" doc:"From the time to scale up until all machines were in service; null if they never were"`
+	ReachedAt         *time.Time `json:"reachedAt" doc:"null if they never were"`
+	Shortfall         int64      `json:"shortfall" doc:"Machines that were missing when the event began"`
+	Restored          bool       `json:"restored" doc:"Whether it had in the end exactly what it had before"`
+}
+
+// rehearsalTime bounds a rehearsal, which takes a second or two.
+const rehearsalTime = 20 * time.Second
+
+func (s *service) rehearse(ctx context.Context, in *struct {
+	PlanPath
+	Body *RehearsalInput `required:"false"`
+},
+) (Rehearsal, error) {
+	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	if err != nil {
+		return Rehearsal{}, err
+	}
+	launch := 300 * time.Second
+	if in.Body != nil {
+		launch = time.Duration(in.Body.LaunchSeconds) * time.Second
+	}
+	limited, cancel := context.WithTimeout(ctx, rehearsalTime)
+	defer cancel()
+	got, err := rehearsal.Run(limited, p, launch)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return Rehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal took longer than %s and was ended: try again", rehearsalTime)
+	}
+	if err != nil {
+		return Rehearsal{}, err
+	}
+	return rehearsed(p, got), nil
+}
+
+func rehearsed(p readiness.Plan, got rehearsal.Result) Rehearsal {
+	out := Rehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed, Log: []Line{}, Targets: make([]RehearsedTarget, len(got.Targets))}
+	for i, t := range got.Targets {
+		out.Targets[i] = RehearsedTarget{
+			PolicyID: t.PolicyID, Original: Size(t.Original), Scaled: Size(t.Scaled), ReachedAt: rest.Optional(t.ReachedAt), Shortfall: t.Shortfall, Restored: t.Restored,
+		}
+		if !t.ReachedAt.IsZero() {
+			seconds := int64(t.ReachedAt.Sub(p.ScaleUpAt()) / time.Second)
+			out.Targets[i].SecondsToCapacity = &seconds
+		}
+		out.Ready = out.Ready && t.Restored && t.Shortfall == 0
+	}
+	for _, l := range got.Log {
+		out.Log = append(out.Log, shownLine(l))
+	}
+	return out
+}

@@ -28,6 +28,7 @@ import (
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/functions/evaluator"
+	"lamplighter.dev/functions/eventreadiness"
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
@@ -104,6 +105,7 @@ func All() []Function {
 		{costqueries.Declaration, []Group{costqueries.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
+		{eventreadiness.Declaration, []Group{eventreadiness.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},

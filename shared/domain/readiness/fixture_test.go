@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -47,5 +48,9 @@ func (f *fixture) in(s readiness.Status, policies ...string) readiness.Plan {
 
 func (f *fixture) log(planID string) []readiness.Line {
 	f.Helper()
-	return apitest.Rows[readiness.Line](f.Fixture, readiness.LogPK(org, planID))
+	q := readiness.Logs(org, planID)
+	q.Reverse, q.Limit = false, 10_000
+	lines, _, err := table.ReadPage[readiness.Line](f.In(org), f.Table, q)
+	f.Must(err)
+	return lines
 }

@@ -31,11 +31,13 @@ const (
 	keepLines = 400 * 24 * time.Hour
 )
 
-// LogPK returns the partition of the log of a plan.
-func LogPK(org, planID string) string { return table.OrgPK(org) + "EVENTLOG#" + planID }
-
 func lineKey(p *Plan, n int64) table.Key {
-	return table.Key{PK: LogPK(p.Org, p.ID), SK: fmt.Sprintf("%010d", n)}
+	return table.Key{PK: table.OrgPK(p.Org) + "EVENTLOG", SK: fmt.Sprintf("%s#%010d", p.ID, n)}
+}
+
+// Logs returns the query for the log of a plan, the newest line first.
+func Logs(org, planID string) table.Query {
+	return table.Query{PK: table.OrgPK(org) + "EVENTLOG", Prefix: planID + "#", Reverse: true}
 }
 
 // log returns the writes that add lines to the log of the plan, whose count of them they are: they belong into a transaction that demands

@@ -17,7 +17,7 @@ const (
 	Partition        table.Partition = "ORG#*#EVENTPLAN"
 	ClaimPartition   table.Partition = "ORG#*#EVENTCLAIM"
 	CapturePartition table.Partition = "ORG#*#EVENTCAPTURE"
-	LogPartition     table.Partition = "ORG#*#EVENTLOG#*"
+	LogPartition     table.Partition = "ORG#*#EVENTLOG"
 )
 
 // Bounds.

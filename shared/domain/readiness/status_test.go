@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// table is that of the interface specification, as it stands there.
-var table = []string{
+// permitted is that of the interface specification, as it stands there.
+var permitted = []string{
 	"draft scheduling", "draft cancelled", "scheduling scheduled", "scheduling failed", "scheduling cancelled", "scheduled scaling_up",
 	"scheduled cancelled", "scheduled failed", "scaling_up active", "scaling_up failed", "scaling_up cancelled", "active scaling_down",
 	"active failed", "active cancelled", "scaling_down completed", "scaling_down failed", "scaling_down cancelled", "failed draft",
@@ -28,7 +28,7 @@ func eachPair(t *testing.T, f func(t *testing.T, from, to readiness.Status, perm
 		for _, to := range readiness.Statuses {
 			pairs++
 			t.Run(fmt.Sprintf("%s to %s", from, to), func(t *testing.T) {
-				f(t, from, to, slices.Contains(table, string(from+" "+to)))
+				f(t, from, to, slices.Contains(permitted, string(from+" "+to)))
 			})
 		}
 	}

@@ -204,8 +204,3 @@ func (s *Store) store(p *Plan, was Plan, deleted bool) ([]table.Write, error) {
 	it.Expires = p.DeletedAt.Add(keepDeleted)
 	return []table.Write{table.Delete(Key(p.Org, p.ID), conds...), table.Put(it), count(p.Org, -1)}, err
 }
-
-// Logs returns the query for the log of a plan, the newest line first.
-func Logs(org, planID string) table.Query {
-	return table.Query{PK: LogPK(org, planID), Reverse: true}
-}

@@ -182,7 +182,10 @@ func (f *fixture) asBefore(in readiness.Input) {
 // once holds the log against this: each report, and each transition of one dispatch, is there once.
 func (f *fixture) once(in readiness.Input) []readiness.Line {
 	f.Helper()
-	lines := apitest.Rows[readiness.Line](f.Fixture, readiness.LogPK(org, in.PlanID))
+	q := readiness.Logs(org, in.PlanID)
+	q.Reverse, q.Limit = false, 1000
+	lines, _, err := table.ReadPage[readiness.Line](f.In(org), f.Table, q)
+	f.Must(err)
 	seen := map[string]bool{}
 	for _, l := range lines {
 		name := apitest.JSON([]any{l.Kind, l.From, l.To, l.Run, l.Report})

@@ -33,6 +33,8 @@ var open = map[string]string{
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
+
+	"reportEventPlanStatus": "the executor alone may, by its own identity, and nobody else ever",
 }
 
 const (

@@ -58,6 +58,9 @@ func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, err
 // Cancel ends a plan from whichever status the table permits. What was dispatched of it is rolled back by the work that is returned, which
 // the caller starts; its name is empty where nothing ever was.
 func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
+	if err := p.Status.Check(Cancelled); err != nil {
+		return p, Work{}, err
+	}
 	c.To = Cancelled
 	if p.Run == 0 {
 		p, err := s.Move(ctx, p, c)

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Calculated is the scaled capacity of a policy.
-type Calculated struct {
+// CalculatedCapacity is the scaled capacity of a policy.
+type CalculatedCapacity struct {
 	ScaledMin        int64       `json:"scaledMin"`
 	ScaledMax        int64       `json:"scaledMax"`
 	ScaledDesired    int64       `json:"scaledDesired"`
@@ -27,24 +27,24 @@ type calculateInput struct {
 	RequestsPerInstance int64  `query:"requests_per_instance" minimum:"1" maximum:"1000000000" doc:"With expected_requests: how many requests a second one machine or pod takes"`
 }
 
-func (s *service) calculate(ctx context.Context, in *calculateInput) (Calculated, error) {
+func (s *service) calculate(ctx context.Context, in *calculateInput) (CalculatedCapacity, error) {
 	if (in.Multiplier == "") == (in.ExpectedRequests == 0) {
-		return Calculated{}, fault.New(fault.Invalid, "multiplier, expected_requests: send one of them")
+		return CalculatedCapacity{}, fault.New(fault.Invalid, "multiplier, expected_requests: send one of them")
 	}
 	g, err := s.groupOf(ctx, in.PolicyID)
 	if err != nil {
-		return Calculated{}, err
+		return CalculatedCapacity{}, err
 	}
 	if in.ExpectedRequests > 0 {
 		return g.byRequests(in)
 	}
 	m, err := multiplierIn(in.Multiplier)
 	if err != nil {
-		return Calculated{}, err
+		return CalculatedCapacity{}, err
 	}
 	size, err := g.scaled(&readiness.Plan{ExpectedMultiplier: m})
 	reason := why(g.target())
-	return Calculated{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil, reason}, err
+	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil, reason}, err
 }
 
 // multiplierIn reads the multiplier of a query.
@@ -61,7 +61,7 @@ func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) 
 	if _, err := s.policies.Get(ctx, callerOrg(ctx), policyID); err != nil {
 		return nil, fault.Wrap("policy_id", err)
 	}
-	groups, err := s.policiesOf(ctx, []TargetName{{policyID}})
+	groups, err := s.policiesOf(ctx, []EventTargetName{{policyID}})
 	if err == nil {
 		err = s.readGroups(ctx, groups)
 	}
@@ -72,13 +72,13 @@ func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) 
 }
 
 // byRequests calculates by how many requests a second there will be. No cloud measures what one member of a group takes.
-func (g *group) byRequests(in *calculateInput) (Calculated, error) {
+func (g *group) byRequests(in *calculateInput) (CalculatedCapacity, error) {
 	if in.RequestsPerInstance == 0 {
-		return Calculated{}, fault.New(fault.Invalid, "expected_requests: how many requests one member of policy %s's target takes is not measured: "+
+		return CalculatedCapacity{}, fault.New(fault.Invalid, "expected_requests: how many requests one member of policy %s's target takes is not measured: "+
 			"send requests_per_instance too, or multiplier instead", in.PolicyID)
 	}
 	size, err := readiness.ScaleTo(g.size(), readiness.ByRequests(in.ExpectedRequests, in.RequestsPerInstance))
 	reason := "requests_per_instance is what was sent, and not measured"
 	times := money.FromInt(size.Desired).DivInt(max(g.now.Desired, 1)).Round(2)
-	return Calculated{size.Min, size.Max, size.Desired, rest.NumberOf(times), "absolute", true, &reason}, fault.Wrap("expected_requests", err)
+	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(times), "absolute", true, &reason}, fault.Wrap("expected_requests", err)
 }

@@ -15,14 +15,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Checked is whether a plan can be carried out.
-type Checked struct {
-	Ready  bool    `json:"ready" doc:"Whether no check failed"`
-	Checks []Check `json:"checks"`
+// ReadinessCheck is whether a plan can be carried out.
+type ReadinessCheck struct {
+	Ready  bool                 `json:"ready" doc:"Whether no check failed"`
+	Checks []ReadinessCheckItem `json:"checks"`
 }
 
-// Check is one thing that was looked at.
-type Check struct {
+// ReadinessCheckItem is one thing that was looked at.
+type ReadinessCheckItem struct {
 	Name     string  `json:"name" enum:"times,capacity,credentials,executor"`
 	PolicyID *string `json:"policyId" doc:"null when it is about the plan as a whole"`
 	Status   string  `json:"status" enum:"passed,warning,failed"`
@@ -35,20 +35,20 @@ const (
 	failed  = "failed"
 )
 
-func (s *service) check(ctx context.Context, in *PlanPath) (Checked, error) {
+func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err != nil {
-		return Checked{}, err
+		return ReadinessCheck{}, err
 	}
 	groups, err := s.stored(ctx, &p)
 	if err != nil {
-		return Checked{}, err
+		return ReadinessCheck{}, err
 	}
 	queue, err := s.checkQueue(ctx, &p)
 	if err != nil {
-		return Checked{}, err
+		return ReadinessCheck{}, err
 	}
-	checks := make([][]Check, len(groups))
+	checks := make([][]ReadinessCheckItem, len(groups))
 	g, asking := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i := range groups {
@@ -58,14 +58,14 @@ func (s *service) check(ctx context.Context, in *PlanPath) (Checked, error) {
 		})
 	}
 	_ = g.Wait() // what failed is among the checks
-	out := Checked{Checks: slices.Concat([]Check{s.checkTimes(&p), queue}, slices.Concat(checks...))}
-	out.Ready = !slices.ContainsFunc(out.Checks, func(c Check) bool { return c.Status == failed })
+	out := ReadinessCheck{Checks: slices.Concat([]ReadinessCheckItem{s.checkTimes(&p), queue}, slices.Concat(checks...))}
+	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool { return c.Status == failed })
 	return out, nil
 }
 
 // checkTimes looks whether the event is yet to come, and whether there is time enough before it.
-func (s *service) checkTimes(p *readiness.Plan) Check {
-	c := Check{Name: "times", Status: passed, Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
+func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
+	c := ReadinessCheckItem{Name: "times", Status: passed, Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
 	if w := s.warnings(p); len(w) > 0 {
 		c.Status, c.Message = warning, w[0]
 	}
@@ -76,8 +76,8 @@ func (s *service) checkTimes(p *readiness.Plan) Check {
 }
 
 // checkQueue looks whether the executor has the plan, and how often it had to begin anew: one round trip.
-func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (Check, error) {
-	c := Check{Name: "executor", Status: passed, Message: "nothing is queued: the plan is " + string(p.Status)}
+func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessCheckItem, error) {
+	c := ReadinessCheckItem{Name: "executor", Status: passed, Message: "nothing is queued: the plan is " + string(p.Status)}
 	if p.Run == 0 || p.Status == readiness.Draft || p.Status == readiness.Completed {
 		return c, nil
 	}
@@ -103,25 +103,27 @@ func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (Check, err
 }
 
 // checkTarget asks the cloud of a target how it is now, and whether its credentials may scale it.
-func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, t readiness.Target) []Check {
-	c := func(name, status, message string) Check { return Check{name, &t.PolicyID, status, message} }
+func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, t readiness.Target) []ReadinessCheckItem {
+	c := func(name, status, message string) ReadinessCheckItem {
+		return ReadinessCheckItem{name, &t.PolicyID, status, message}
+	}
 	if g.policy.Target.UID == "" {
-		return []Check{c("capacity", failed, "the policy does not exist any more: change the plan's targets")}
+		return []ReadinessCheckItem{c("capacity", failed, "the policy does not exist any more: change the plan's targets")}
 	}
 	if err := g.scalable("policy"); err != nil {
-		return []Check{c("credentials", failed, fault.Message(err))}
+		return []ReadinessCheckItem{c("credentials", failed, fault.Message(err))}
 	}
 	now, err := s.askNow(ctx, g)
 	if err != nil {
-		return []Check{c("capacity", failed, fault.Message(err))}
+		return []ReadinessCheckItem{c("capacity", failed, fault.Message(err))}
 	}
-	return []Check{s.checkCapacity(p, g, t, now), s.checkCredentials(ctx, g, t)}
+	return []ReadinessCheckItem{s.checkCapacity(p, g, t, now), s.checkCredentials(ctx, g, t)}
 }
 
 // checkCapacity compares what a target has now with what was captured, and with what it is to have.
-func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target, now cloud.Autoscaling) Check {
+func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target, now cloud.Autoscaling) ReadinessCheckItem {
 	live := readiness.Size{Min: now.Min, Max: now.Max, Desired: now.Desired}
-	out := Check{"capacity", &t.PolicyID, passed, "it has " + live.String()}
+	out := ReadinessCheckItem{"capacity", &t.PolicyID, passed, "it has " + live.String()}
 	scaled, err := p.Scaled(t, live)
 	switch {
 	case err != nil:
@@ -139,8 +141,8 @@ func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
 }
 
 // checkCredentials asks what the credentials of a target's account may do.
-func (s *service) checkCredentials(ctx context.Context, g *group, t readiness.Target) Check {
-	out := Check{"credentials", &t.PolicyID, passed, "the credentials may scale"}
+func (s *service) checkCredentials(ctx context.Context, g *group, t readiness.Target) ReadinessCheckItem {
+	out := ReadinessCheckItem{"credentials", &t.PolicyID, passed, "the credentials may scale"}
 	var granted []cloud.Permission
 	q := inventory.Question{Ask: inventory.AskPermissions, Org: callerOrg(ctx), Account: g.account}
 	if err := s.p.Workers.Invoke(ctx, inventory.Connector, q, &granted); err != nil {

@@ -13,37 +13,37 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Cost is what a plan costs.
-type Cost struct {
-	Currency           string       `json:"currency" enum:"USD"`
-	EstimatedExtraCost rest.Number  `json:"estimatedExtraCost" doc:"Of the targets whose price is known"`
-	MaximumExtraCost   rest.Number  `json:"maximumExtraCost" doc:"If each of them grew to its scaled maximum for all of the time"`
-	PerTarget          []TargetCost `json:"perTarget"`
+// EventCost is what a plan costs.
+type EventCost struct {
+	Currency           string            `json:"currency" enum:"USD"`
+	EstimatedExtraCost rest.Number       `json:"estimatedExtraCost" doc:"Of the targets whose price is known"`
+	MaximumExtraCost   rest.Number       `json:"maximumExtraCost" doc:"If each of them grew to its scaled maximum for all of the time"`
+	PerTarget          []EventTargetCost `json:"perTarget"`
 }
 
-// TargetCost is what a target of a plan costs.
-type TargetCost struct {
+// EventTargetCost is what a target of a plan costs.
+type EventTargetCost struct {
 	PolicyID  string       `json:"policyId"`
 	ExtraCost *rest.Number `json:"extraCost" doc:"null when its price is not known"`
 	Reason    *string      `json:"reason" doc:"Why there is none; else null"`
 }
 
-func (s *service) previewCost(ctx context.Context, in *struct{ Body PreviewInput }) (Cost, error) {
+func (s *service) previewCost(ctx context.Context, in *struct{ Body EventPreviewInput }) (EventCost, error) {
 	p, groups, err := s.imagined(ctx, &in.Body)
 	if err != nil {
-		return Cost{}, err
+		return EventCost{}, err
 	}
 	return s.costOf(ctx, &p, groups)
 }
 
-func (s *service) estimateCost(ctx context.Context, in *PlanPath) (Cost, error) {
+func (s *service) estimateCost(ctx context.Context, in *EventPlanPath) (EventCost, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err != nil {
-		return Cost{}, err
+		return EventCost{}, err
 	}
 	groups, err := s.stored(ctx, &p)
 	if err != nil {
-		return Cost{}, err
+		return EventCost{}, err
 	}
 	return s.costOf(ctx, &p, groups)
 }
@@ -52,20 +52,20 @@ func (s *service) estimateCost(ctx context.Context, in *PlanPath) (Cost, error) 
 const cent = 2
 
 // costOf estimates what a plan costs on groups: two round trips, and one for each list of prices that is not in memory.
-func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group) (Cost, error) {
+func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group) (EventCost, error) {
 	prices, err := s.unitPrices(ctx, groups)
 	if err != nil {
-		return Cost{}, err
+		return EventCost{}, err
 	}
-	out := Cost{Currency: "USD", PerTarget: make([]TargetCost, len(groups))}
+	out := EventCost{Currency: "USD", PerTarget: make([]EventTargetCost, len(groups))}
 	var extra []money.Amount
 	var priced []int
 	most := money.Amount{}
 	for i, g := range groups {
-		out.PerTarget[i] = TargetCost{PolicyID: g.policy.ID}
+		out.PerTarget[i] = EventTargetCost{PolicyID: g.policy.ID}
 		size, err := p.Scaled(p.Targets[i], g.size())
 		if err != nil {
-			return Cost{}, err
+			return EventCost{}, err
 		}
 		hourly := prices[i]
 		if hourly.Reason != "" {

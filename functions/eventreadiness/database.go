@@ -106,8 +106,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	return out, nil
 }
 
-// Impact is how the tier of a database would change for a plan.
-type Impact struct {
+// DatabaseImpact is how the tier of a database would change for a plan.
+type DatabaseImpact struct {
 	PolicyID       string          `json:"policyId"`
 	Current        readiness.Class `json:"current"`
 	Recommended    readiness.Class `json:"recommended"`
@@ -117,7 +117,7 @@ type Impact struct {
 }
 
 // databaseImpact estimates for those targets of a plan that are databases.
-func (s *service) databaseImpact(ctx context.Context, in *PlanPath) ([]Impact, error) {
+func (s *service) databaseImpact(ctx context.Context, in *EventPlanPath) ([]DatabaseImpact, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *service) databaseImpact(ctx context.Context, in *PlanPath) ([]Impact, e
 	if err != nil {
 		return nil, err
 	}
-	out := []Impact{}
+	out := []DatabaseImpact{}
 	for _, t := range p.Targets {
 		of := policies[t.PolicyID].Target
 		if !slices.Contains(readiness.DatabaseTypes, of.Type) {
@@ -140,7 +140,7 @@ func (s *service) databaseImpact(ctx context.Context, in *PlanPath) ([]Impact, e
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Impact{
+		out = append(out, DatabaseImpact{
 			PolicyID: t.PolicyID, Current: c.Current, Recommended: c.Recommended,
 			VCPUDelta: c.Recommended.VCPUs - c.Current.VCPUs, MemoryMiBDelta: c.Recommended.MemoryMiB - c.Current.MemoryMiB,
 		})

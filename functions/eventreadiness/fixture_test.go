@@ -115,10 +115,10 @@ func (f *fixture) body(policies ...string) map[string]any {
 	}
 }
 
-func (f *fixture) create(policies ...string) Plan {
+func (f *fixture) create(policies ...string) EventPlan {
 	f.Helper()
 	f.Clock.Advance(time.Millisecond)
-	return apitest.Data[Plan](f.call("POST /event-readiness", f.body(policies...)))
+	return apitest.Data[EventPlan](f.call("POST /event-readiness", f.body(policies...)))
 }
 
 // report does what the executor does to tell how far a plan is.
@@ -142,14 +142,14 @@ func (f *fixture) function(p *platform.Platform) lambdacall.Invoker {
 }
 
 // bring has the executor report a plan into a status.
-func (f *fixture) bring(p Plan, run int64, through ...readiness.Status) {
+func (f *fixture) bring(p EventPlan, run int64, through ...readiness.Status) {
 	f.Helper()
 	for _, s := range through {
 		f.Must(f.report(p.ID, readiness.Report{ID: string(s), Run: run, Status: s}))
 	}
 }
 
-func (f *fixture) get(planID string) Plan {
+func (f *fixture) get(planID string) EventPlan {
 	f.Helper()
-	return apitest.Data[Plan](f.call("GET /event-readiness/" + planID))
+	return apitest.Data[EventPlan](f.call("GET /event-readiness/" + planID))
 }

@@ -58,7 +58,7 @@ func why(t readiness.Target) *string {
 const atOnce = 8
 
 // groups finds what the policies of targets scale: each is there, once, and may be scaled; the error names the target that is not.
-func (s *service) groups(ctx context.Context, names []TargetName) ([]group, error) {
+func (s *service) groups(ctx context.Context, names []EventTargetName) ([]group, error) {
 	out, err := s.policiesOf(ctx, names)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *service) groups(ctx context.Context, names []TargetName) ([]group, erro
 }
 
 // policiesOf reads the policies that targets name, and their accounts: two round trips.
-func (s *service) policiesOf(ctx context.Context, names []TargetName) ([]group, error) {
+func (s *service) policiesOf(ctx context.Context, names []EventTargetName) ([]group, error) {
 	ids := make([]string, len(names))
 	for i, n := range names {
 		if slices.Contains(ids[:i], n.PolicyID) {

@@ -11,29 +11,29 @@ import (
 
 // report takes what the executor says of a plan.
 func (s *service) report(ctx context.Context, in *struct {
-	PlanPath
-	Body Report
+	EventPlanPath
+	Body EventPlanReport
 },
-) (Plan, error) {
+) (EventPlan, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.EventID})
 	p, err := s.plans.Take(ctx, callerOrg(ctx), in.EventID, in.Body.taken())
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: shown(p)})
 	return shown(p), nil
 }
 
-// Report is the body of POST /internal/event-readiness/{eventID}/status.
-type Report struct {
+// EventPlanReport is the body of POST /internal/event-readiness/{eventID}/status.
+type EventPlanReport struct {
 	ID      string           `json:"id" minLength:"1" maxLength:"128" doc:"Names the report: it is taken once"`
 	Run     int64            `json:"run" minimum:"0" doc:"The dispatch that it is of"`
 	Status  readiness.Status `json:"status" enum:"draft,scheduling,scheduled,scaling_up,active,scaling_down,completed,cancelled,failed"`
 	Message string           `json:"message,omitempty" maxLength:"2000"`
-	Targets []Target         `json:"targets,omitempty" maxItems:"20" nullable:"true" doc:"What was captured right before scaling"`
+	Targets []EventTarget    `json:"targets,omitempty" maxItems:"20" nullable:"true" doc:"What was captured right before scaling"`
 }
 
-func (r *Report) taken() readiness.Report {
+func (r *EventPlanReport) taken() readiness.Report {
 	out := readiness.Report{ID: r.ID, Run: r.Run, Status: r.Status, Message: r.Message}
 	for _, t := range r.Targets {
 		out.Targets = append(out.Targets, readiness.Target{
@@ -43,8 +43,8 @@ func (r *Report) taken() readiness.Report {
 	return out
 }
 
-// Line is a line of the log of a plan.
-type Line struct {
+// EventPlanLine is a line of the log of a plan.
+type EventPlanLine struct {
 	At      time.Time         `json:"at"`
 	Kind    string            `json:"kind" enum:"transition,callback,change"`
 	From    *readiness.Status `json:"from" doc:"null for the first one, and where the plan stayed in its status"`
@@ -55,19 +55,19 @@ type Line struct {
 }
 
 func (s *service) logs(ctx context.Context, in *struct {
-	PlanPath
+	EventPlanPath
 	rest.Page
 },
-) (rest.List[Line], error) {
+) (rest.List[EventPlanLine], error) {
 	org := callerOrg(ctx)
 	if _, err := s.plans.Get(ctx, org, in.EventID); err != nil {
-		return rest.List[Line]{}, err
+		return rest.List[EventPlanLine]{}, err
 	}
 	r := rest.Reading[readiness.Line]{Store: s.p.Table, Page: in.Page}
 	all, err := r.Filtered(ctx, readiness.Logs(org, in.EventID), func(readiness.Line) bool { return true })
 	return rest.MapItems(all, shownLine), err
 }
 
-func shownLine(l readiness.Line) Line {
-	return Line{l.At, l.Kind, rest.Optional(l.From), rest.Optional(l.To), l.By, l.Message, l.Run}
+func shownLine(l readiness.Line) EventPlanLine {
+	return EventPlanLine{l.At, l.Kind, rest.Optional(l.From), rest.Optional(l.To), l.By, l.Message, l.Run}
 }

@@ -22,7 +22,7 @@ const (
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
 // draft makes the plan that a body describes, without its targets.
-func (s *service) draft(e *Event, timezone string) (readiness.Plan, error) {
+func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
 	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour, PostEventMinutes: halfHour, Timezone: timezone}
 	if e.PreScaleMinutes != nil {
 		p.PreScaleMinutes = *e.PreScaleMinutes
@@ -48,30 +48,30 @@ func multiplierOf(field string, n rest.Number) (readiness.Multiplier, error) {
 	return readiness.MultiplierOf(field, a)
 }
 
-func (s *service) create(ctx context.Context, in *struct{ Body NewPlan }) (Plan, error) {
+func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (EventPlan, error) {
 	b := &in.Body
-	p, err := s.draft(&b.Event, b.Timezone)
+	p, err := s.draft(&b.EventTimes, b.Timezone)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	if p.Name, err = displayname.CleanName("name", b.Name, maxName); err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	c := identity.CallerFrom(ctx)
 	p.ID, p.Org, p.CreatedBy, p.Description = id.New("evt", s.p.Clock.Now()), c.Org, c.Email, b.Description
 	groups, err := s.groups(ctx, b.Targets)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	p.Targets = captured(groups)
 	for _, g := range groups {
 		if _, err = g.scaled(&p); err != nil {
-			return Plan{}, err
+			return EventPlan{}, err
 		}
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: shown(p)})
 	if p, err = s.plans.Create(ctx, p); err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	out := shown(p)
 	audit.NoteChange(ctx, audit.Change{After: out})
@@ -87,7 +87,7 @@ func captured(groups []group) []readiness.Target {
 	return out
 }
 
-func (s *service) get(ctx context.Context, in *PlanPath) (Plan, error) {
+func (s *service) get(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	return shown(p), err
 }
@@ -114,33 +114,33 @@ func (s *service) list(ctx context.Context, in *struct {
 	rest.Page
 	Filter
 },
-) (rest.List[Plan], error) {
+) (rest.List[EventPlan], error) {
 	all, err := s.find(ctx, &in.Filter, in.Page)
 	return rest.MapItems(all, shown), err
 }
 
-// Count is how many plans there are.
-type Count struct {
+// EventPlanCount is how many plans there are.
+type EventPlanCount struct {
 	Count int `json:"count"`
 }
 
-func (s *service) count(ctx context.Context, in *struct{ Filter }) (Count, error) {
+func (s *service) count(ctx context.Context, in *struct{ Filter }) (EventPlanCount, error) {
 	all, err := s.find(ctx, &in.Filter, rest.Page{Page: 1, Limit: 1})
-	return Count{all.Total}, err
+	return EventPlanCount{all.Total}, err
 }
 
-// Filters are the values that plans can be filtered by.
-type Filters struct {
+// EventPlanFilters are the values that plans can be filtered by.
+type EventPlanFilters struct {
 	Statuses []readiness.Status `json:"statuses"`
 }
 
-func (s *service) filters(ctx context.Context, _ *struct{}) (Filters, error) {
+func (s *service) filters(ctx context.Context, _ *struct{}) (EventPlanFilters, error) {
 	seen := map[readiness.Status]bool{}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: rest.Page{Page: 1, Limit: 1}}
 	if _, err := r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool { seen[p.Status] = true; return false }); err != nil {
-		return Filters{}, err
+		return EventPlanFilters{}, err
 	}
-	out := Filters{[]readiness.Status{}}
+	out := EventPlanFilters{[]readiness.Status{}}
 	for _, status := range readiness.Statuses {
 		if seen[status] {
 			out.Statuses = append(out.Statuses, status)

@@ -22,11 +22,11 @@ func TestCreate_CapturesWhatTheCloudsSay(t *testing.T) {
 	f := newFixture(t)
 	f.cloud.groups["api"] = cloud.Autoscaling{Min: 1, Max: 5, Desired: 3}
 	w := f.call("POST /event-readiness", f.body("asp_web", "asp_api"))
-	p := apitest.Data[Plan](w)
+	p := apitest.Data[EventPlan](w)
 	if p.Status != readiness.Draft || p.OrgID != ours || p.PreScaleMinutes != 30 || p.PostEventMinutes != 30 || p.CreatedBy != "ada@example.com" || p.Message != nil {
 		t.Errorf("%s", w)
 	}
-	want := []Target{{"asp_web", 2, 10, 4}, {"asp_api", 1, 5, 3}}
+	want := []EventTarget{{"asp_web", 2, 10, 4}, {"asp_api", 1, 5, 3}}
 	f.Equal("targets", p.Targets, want)
 	f.Equal("as it is read", f.get(p.ID), p)
 	if !p.ScaleUpAt.Equal(p.EventStart.Add(-30*time.Minute)) || !p.ScaleDownAt.Equal(p.EventEnd.Add(30*time.Minute)) {
@@ -84,7 +84,7 @@ func TestCreate_BadInputIsRefusedByField(t *testing.T) {
 		delete(body, field)
 		f.call("POST /event-readiness", body).Want(400, field)
 	}
-	if n := apitest.Data[Count](f.call("GET /event-readiness/count")); n.Count != 0 {
+	if n := apitest.Data[EventPlanCount](f.call("GET /event-readiness/count")); n.Count != 0 {
 		t.Errorf("%d plans were made of bad input", n.Count)
 	}
 }
@@ -146,12 +146,12 @@ func TestList_IsFilteredAndPaged(t *testing.T) {
 		start := f.Clock.Now().Add(time.Duration(24*(n+1)) * time.Hour)
 		body["name"], body["eventStart"], body["eventEnd"] = fmt.Sprintf("Sale %d", n), start.Format(time.RFC3339), start.Add(time.Hour).Format(time.RFC3339)
 		f.Clock.Advance(time.Second)
-		made = append(made, apitest.Data[Plan](f.call("POST /event-readiness", body)).ID)
+		made = append(made, apitest.Data[EventPlan](f.call("POST /event-readiness", body)).ID)
 	}
 	f.call("POST /event-readiness/" + made[1] + "/cancel").Want(200)
 	f.call("DELETE /event-readiness/"+made[2]).Want(200, made[2])
 	names := func(query string) (out []string) {
-		for _, p := range apitest.Data[rest.List[Plan]](f.call("GET /event-readiness" + query).AtMost(1)).Items {
+		for _, p := range apitest.Data[rest.List[EventPlan]](f.call("GET /event-readiness" + query).AtMost(1)).Items {
 			out = append(out, p.Name)
 		}
 		return out
@@ -163,27 +163,27 @@ func TestList_IsFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s lists %s, want %s", query, got, want)
 		}
 	}
-	if l := apitest.Data[rest.List[Plan]](f.call("GET /event-readiness?limit=500")); l.Limit != 100 || l.Total != 4 {
+	if l := apitest.Data[rest.List[EventPlan]](f.call("GET /event-readiness?limit=500")); l.Limit != 100 || l.Total != 4 {
 		t.Errorf("limit %d of %d", l.Limit, l.Total)
 	}
 	f.call("GET /event-readiness?limit=0").Want(400, "limit")
 	f.call("GET /event-readiness?status=asleep").Want(400, "status")
-	if n := apitest.Data[Count](f.call("GET /event-readiness/count?status=draft&search=sale")); n.Count != 3 {
+	if n := apitest.Data[EventPlanCount](f.call("GET /event-readiness/count?status=draft&search=sale")); n.Count != 3 {
 		t.Errorf("%d drafts", n.Count)
 	}
-	f.Equal("statuses", apitest.Data[Filters](f.call("GET /event-readiness/filters")).Statuses, []readiness.Status{readiness.Draft, readiness.Cancelled})
+	f.Equal("statuses", apitest.Data[EventPlanFilters](f.call("GET /event-readiness/filters")).Statuses, []readiness.Status{readiness.Draft, readiness.Cancelled})
 }
 
 func TestUpdate_ChangesWhatIsSentWhereThePlanIsSchedulable(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web")
 	f.cloud.groups["web"] = cloud.Autoscaling{Min: 7, Max: 7, Desired: 7} // what was captured stays
-	got := apitest.Data[Plan](f.call("PUT /event-readiness/"+p.ID, map[string]any{
+	got := apitest.Data[EventPlan](f.call("PUT /event-readiness/"+p.ID, map[string]any{
 		"name": "Cyber Monday", "expectedMultiplier": 2.5, "preScaleMinutes": 0, "targets": []any{map[string]any{"policyId": "asp_web"}, map[string]any{"policyId": "asp_api"}},
 	}))
 	want := p
 	want.Name, want.ExpectedMultiplier, want.PreScaleMinutes, want.ScaleUpAt, want.UpdatedAt = "Cyber Monday", got.ExpectedMultiplier, 0, p.EventStart, got.UpdatedAt
-	want.Targets = append(want.Targets, Target{"asp_api", 2, 10, 4})
+	want.Targets = append(want.Targets, EventTarget{"asp_api", 2, 10, 4})
 	f.Equal("changed", got, want)
 	if apitest.JSON(got.ExpectedMultiplier) != "2.5" {
 		t.Errorf("multiplier %s", apitest.JSON(got.ExpectedMultiplier))
@@ -203,7 +203,7 @@ func TestUpdate_AScheduledPlanIsDispatchedAnewAndOneUnderWayIsNotChanged(t *test
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
 	f.call("PUT /event-readiness/"+p.ID+` {"name":"Early"}`).Want(409, "scheduling")
 	f.bring(p, 1, readiness.Scheduled)
-	got := apitest.Data[Plan](f.call("PUT /event-readiness/" + p.ID + ` {"name":"Cyber Monday"}`))
+	got := apitest.Data[EventPlan](f.call("PUT /event-readiness/" + p.ID + ` {"name":"Cyber Monday"}`))
 	if got.Status != readiness.Scheduled || fmt.Sprint(f.engine.started) != fmt.Sprintf("[event-readiness %s-r1 event-readiness %s-r2]", p.ID, p.ID) {
 		t.Errorf("%s, started %v", got.Status, f.engine.started)
 	}

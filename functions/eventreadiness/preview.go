@@ -8,41 +8,41 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 )
 
-// Size is the capacity of a group.
-type Size struct {
+// GroupSize is the capacity of a group.
+type GroupSize struct {
 	Min     int64 `json:"min"`
 	Max     int64 `json:"max"`
 	Desired int64 `json:"desired"`
 }
 
-// PreviewedTarget is what a plan would do to a target.
-type PreviewedTarget struct {
-	PolicyID         string  `json:"policyId"`
-	Current          Size    `json:"current" doc:"As the cloud tells it now"`
-	Scaled           Size    `json:"scaled"`
-	IsEstimated      bool    `json:"isEstimated"`
-	EstimationReason *string `json:"estimationReason" doc:"null when it is not estimated"`
+// PreviewedEventTarget is what a plan would do to a target.
+type PreviewedEventTarget struct {
+	PolicyID         string    `json:"policyId"`
+	Current          GroupSize `json:"current" doc:"As the cloud tells it now"`
+	Scaled           GroupSize `json:"scaled"`
+	IsEstimated      bool      `json:"isEstimated"`
+	EstimationReason *string   `json:"estimationReason" doc:"null when it is not estimated"`
 }
 
-// Preview is what a plan would do.
-type Preview struct {
-	ScaleUpAt   time.Time         `json:"scaleUpAt" doc:"When the executor would raise the capacity"`
-	EventStart  time.Time         `json:"eventStart"`
-	EventEnd    time.Time         `json:"eventEnd"`
-	ScaleDownAt time.Time         `json:"scaleDownAt" doc:"When it would give it back"`
-	Targets     []PreviewedTarget `json:"targets"`
-	Warnings    []string          `json:"warnings"`
+// EventPreview is what a plan would do.
+type EventPreview struct {
+	ScaleUpAt   time.Time              `json:"scaleUpAt" doc:"When the executor would raise the capacity"`
+	EventStart  time.Time              `json:"eventStart"`
+	EventEnd    time.Time              `json:"eventEnd"`
+	ScaleDownAt time.Time              `json:"scaleDownAt" doc:"When it would give it back"`
+	Targets     []PreviewedEventTarget `json:"targets"`
+	Warnings    []string               `json:"warnings"`
 }
 
-// PreviewInput is the body of POST /event-readiness/preview-readiness, and of cost-preview.
-type PreviewInput struct {
+// EventPreviewInput is the body of POST /event-readiness/preview-readiness, and of cost-preview.
+type EventPreviewInput struct {
 	Timezone string `json:"timezone,omitempty" maxLength:"64" default:"UTC" doc:"IANA; in which errors show times"`
-	Event
+	EventTimes
 }
 
 // imagined makes the plan of a preview, and finds its groups.
-func (s *service) imagined(ctx context.Context, in *PreviewInput) (readiness.Plan, []group, error) {
-	p, err := s.draft(&in.Event, in.Timezone)
+func (s *service) imagined(ctx context.Context, in *EventPreviewInput) (readiness.Plan, []group, error) {
+	p, err := s.draft(&in.EventTimes, in.Timezone)
 	if err != nil {
 		return p, nil, err
 	}
@@ -51,22 +51,22 @@ func (s *service) imagined(ctx context.Context, in *PreviewInput) (readiness.Pla
 	return p, groups, err
 }
 
-func (s *service) preview(ctx context.Context, in *struct{ Body PreviewInput }) (Preview, error) {
+func (s *service) preview(ctx context.Context, in *struct{ Body EventPreviewInput }) (EventPreview, error) {
 	p, groups, err := s.imagined(ctx, &in.Body)
 	if err != nil {
-		return Preview{}, err
+		return EventPreview{}, err
 	}
-	out := Preview{
+	out := EventPreview{
 		ScaleUpAt: p.ScaleUpAt(), EventStart: p.EventStart, EventEnd: p.EventEnd, ScaleDownAt: p.ScaleDownAt(),
-		Targets: make([]PreviewedTarget, len(groups)), Warnings: s.warnings(&p),
+		Targets: make([]PreviewedEventTarget, len(groups)), Warnings: s.warnings(&p),
 	}
 	for i, g := range groups {
 		size, err := g.scaled(&p)
 		if err != nil {
-			return Preview{}, err
+			return EventPreview{}, err
 		}
 		reason := why(g.target())
-		out.Targets[i] = PreviewedTarget{g.policy.ID, Size(g.size()), Size(size), reason != nil, reason}
+		out.Targets[i] = PreviewedEventTarget{g.policy.ID, GroupSize(g.size()), GroupSize(size), reason != nil, reason}
 	}
 	return out, nil
 }

@@ -21,12 +21,12 @@ import (
 func TestCalculate_ByMultiplierWithAndWithoutMetrics(t *testing.T) {
 	f := newFixture(t)
 	w := f.call("GET /event-readiness/calculate?policy_id=asp_web&multiplier=3.0")
-	got := apitest.Data[Calculated](w)
+	got := apitest.Data[CalculatedCapacity](w)
 	if got.ScaledMin != 9 || got.ScaledMax != 22 || got.ScaledDesired != 9 || got.Method != "multiplier" || !got.IsEstimated || got.EstimationReason == nil || !strings.Contains(w.Body, `"multiplier":3,`) {
 		t.Errorf("%s", w)
 	}
 	f.measure("web", cloud.AWSASG, 35)
-	got = apitest.Data[Calculated](f.call("GET /event-readiness/calculate?policy_id=asp_web&multiplier=3"))
+	got = apitest.Data[CalculatedCapacity](f.call("GET /event-readiness/calculate?policy_id=asp_web&multiplier=3"))
 	if got.ScaledDesired != 6 || got.IsEstimated || got.EstimationReason != nil {
 		t.Errorf("measured at 35 percent: %s", apitest.JSON(got))
 	}
@@ -53,7 +53,7 @@ func (f *fixture) measure(uid, kind string, percent float64) {
 
 func TestCalculate_ByRequests(t *testing.T) {
 	f := newFixture(t)
-	got := apitest.Data[Calculated](f.call("GET /event-readiness/calculate?policy_id=asp_web&expected_requests=1001&requests_per_instance=100"))
+	got := apitest.Data[CalculatedCapacity](f.call("GET /event-readiness/calculate?policy_id=asp_web&expected_requests=1001&requests_per_instance=100"))
 	if got.ScaledDesired != 11 || got.ScaledMin != 11 || got.ScaledMax != 14 || got.Method != "absolute" || !got.IsEstimated || apitest.JSON(got.Multiplier) != "2.75" {
 		t.Errorf("%s", apitest.JSON(got))
 	}
@@ -71,15 +71,15 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 	f := newFixture(t)
 	body := f.body("asp_web", "asp_api")
 	body["preScaleMinutes"] = 5
-	got := apitest.Data[Preview](f.call("POST /event-readiness/preview-readiness", body))
+	got := apitest.Data[EventPreview](f.call("POST /event-readiness/preview-readiness", body))
 	start := f.Clock.Now().Add(24 * time.Hour).Truncate(time.Second)
 	if !got.ScaleUpAt.Equal(start.Add(-5*time.Minute)) || !got.ScaleDownAt.Equal(start.Add(8*time.Hour+30*time.Minute)) || len(got.Warnings) != 1 || len(got.Targets) != 2 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
-	if x := got.Targets[1]; x.PolicyID != "asp_api" || x.Current != (Size{2, 10, 4}) || x.Scaled != (Size{9, 22, 9}) || !x.IsEstimated {
+	if x := got.Targets[1]; x.PolicyID != "asp_api" || x.Current != (GroupSize{2, 10, 4}) || x.Scaled != (GroupSize{9, 22, 9}) || !x.IsEstimated {
 		t.Errorf("%s", apitest.JSON(x))
 	}
-	if n := apitest.Data[Count](f.call("GET /event-readiness/count")); n.Count != 0 || len(f.Audited(ours)) != 0 {
+	if n := apitest.Data[EventPlanCount](f.call("GET /event-readiness/count")); n.Count != 0 || len(f.Audited(ours)) != 0 {
 		t.Errorf("a preview left %d plans and %d rows in the audit log", n.Count, len(f.Audited(ours)))
 	}
 	body["eventEnd"] = "2020-01-01"
@@ -99,7 +99,7 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	f.price("ec2/m5.large/linux/default", "0.096")
 	p := f.create("asp_web", "asp_api")
 	w := f.call("GET /event-readiness/" + p.ID + "/cost-estimate")
-	got := apitest.Data[Cost](w)
+	got := apitest.Data[EventCost](w)
 	if got.Currency != "USD" || apitest.JSON(got.EstimatedExtraCost) != "4.32" || apitest.JSON(got.MaximumExtraCost) != "15.55" || !strings.Contains(w.Body, `"estimatedExtraCost":4.32`) {
 		t.Errorf("%s", w)
 	}
@@ -107,7 +107,7 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	if web.PolicyID != "asp_web" || apitest.JSON(web.ExtraCost) != "4.32" || web.Reason != nil || api.ExtraCost != nil || api.Reason == nil || !strings.Contains(*api.Reason, "x9.unknown") {
 		t.Errorf("%s", w)
 	}
-	f.Equal("the preview", apitest.JSON(apitest.Data[Cost](f.call("POST /event-readiness/cost-preview", f.body("asp_web", "asp_api")))), apitest.JSON(got))
+	f.Equal("the preview", apitest.JSON(apitest.Data[EventCost](f.call("POST /event-readiness/cost-preview", f.body("asp_web", "asp_api")))), apitest.JSON(got))
 }
 
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
@@ -130,7 +130,7 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	p := f.create("asp_web")
 	f.call("GET /event-readiness/"+p.ID+"/db-impact").Want(200, `{"data":[]}`)
 	f.Change(autoscaling.Key(ours, "asp_web"), table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
-	impact := apitest.Data[[]Impact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
+	impact := apitest.Data[[]DatabaseImpact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
 	if len(impact) != 1 || impact[0].VCPUDelta != 6 || impact[0].MemoryMiBDelta != 24576 {
 		t.Errorf("%s", apitest.JSON(impact))
 	}
@@ -139,16 +139,16 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web")
-	look := func(name string) (Checked, Check) {
+	look := func(name string) (ReadinessCheck, ReadinessCheckItem) {
 		f.Helper()
-		got := apitest.Data[Checked](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
+		got := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
 		for _, c := range got.Checks {
 			if c.Name == name {
 				return got, c
 			}
 		}
 		t.Fatalf("nothing looked at %s: %s", name, apitest.JSON(got))
-		return got, Check{}
+		return got, ReadinessCheckItem{}
 	}
 	if got, c := look("capacity"); !got.Ready || c.Status != "passed" || *c.PolicyID != "asp_web" || len(got.Checks) != 4 {
 		t.Errorf("%s", apitest.JSON(got))
@@ -183,11 +183,11 @@ func TestRehearse_RunsThePlanAndTouchesNothing(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web", "asp_api")
 	asked := f.cloud.asked
-	got := apitest.Data[Rehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
-	if !got.Ready || got.Status != readiness.Completed || len(got.Targets) != 2 || *got.Targets[0].SecondsToCapacity < 100 || got.Targets[0].Scaled != (Size{9, 22, 9}) || len(got.Log) != 12 {
+	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
+	if !got.Ready || got.Status != readiness.Completed || len(got.Targets) != 2 || *got.Targets[0].SecondsToCapacity < 100 || got.Targets[0].Scaled != (GroupSize{9, 22, 9}) || len(got.Log) != 12 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
-	slow := apitest.Data[Rehearsal](f.call("POST /event-readiness/"+p.ID+"/rehearse", `{"launchSeconds":3600}`))
+	slow := apitest.Data[EventRehearsal](f.call("POST /event-readiness/"+p.ID+"/rehearse", `{"launchSeconds":3600}`))
 	if slow.Status != readiness.Completed || slow.Ready != (slow.Targets[0].Shortfall+slow.Targets[1].Shortfall == 0) || *slow.Targets[0].SecondsToCapacity < 1700 {
 		t.Errorf("%s", apitest.JSON(slow))
 	}

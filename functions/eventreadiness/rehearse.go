@@ -10,25 +10,25 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RehearsalInput is the body of POST /event-readiness/{eventID}/rehearse.
-type RehearsalInput struct {
+// EventRehearsalInput is the body of POST /event-readiness/{eventID}/rehearse.
+type EventRehearsalInput struct {
 	LaunchSeconds int64 `json:"launchSeconds,omitempty" minimum:"1" maximum:"3600" default:"300" doc:"How long a machine needs at most to boot, warm up and be found healthy; each group takes between half of it and all"`
 }
 
-// Rehearsal is how a rehearsal went.
-type Rehearsal struct {
-	EventID string            `json:"eventId"`
-	Status  readiness.Status  `json:"status" enum:"completed,failed" doc:"That the plan had in the end"`
-	Ready   bool              `json:"ready" doc:"Whether every target had its capacity when the event began, and was given back what it had"`
-	Targets []RehearsedTarget `json:"targets"`
-	Log     []Line            `json:"log" doc:"Oldest first, at the times that the plan names"`
+// EventRehearsal is how a rehearsal went.
+type EventRehearsal struct {
+	EventID string                 `json:"eventId"`
+	Status  readiness.Status       `json:"status" enum:"completed,failed" doc:"That the plan had in the end"`
+	Ready   bool                   `json:"ready" doc:"Whether every target had its capacity when the event began, and was given back what it had"`
+	Targets []RehearsedEventTarget `json:"targets"`
+	Log     []EventPlanLine        `json:"log" doc:"Oldest first, at the times that the plan names"`
 }
 
-// RehearsedTarget is how a target fared in a rehearsal.
-type RehearsedTarget struct {
+// RehearsedEventTarget is how a target fared in a rehearsal.
+type RehearsedEventTarget struct {
 	PolicyID          string     `json:"policyId"`
-	Original          Size       `json:"original"`
-	Scaled            Size       `json:"scaled"`
+	Original          GroupSize  `json:"original"`
+	Scaled            GroupSize  `json:"scaled"`
 	SecondsToCapacity *int64     `json:"secondsToCapacity" doc:"From the time to scale up until all machines were in service; null if they never were"`
 	ReachedAt         *time.Time `json:"reachedAt" doc:"null if they never were"`
 	Shortfall         int64      `json:"shortfall" doc:"Machines that were missing when the event began"`
@@ -39,13 +39,13 @@ type RehearsedTarget struct {
 const rehearsalTime = 20 * time.Second
 
 func (s *service) rehearse(ctx context.Context, in *struct {
-	PlanPath
-	Body *RehearsalInput `required:"false"`
+	EventPlanPath
+	Body *EventRehearsalInput `required:"false"`
 },
-) (Rehearsal, error) {
+) (EventRehearsal, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err != nil {
-		return Rehearsal{}, err
+		return EventRehearsal{}, err
 	}
 	launch := 300 * time.Second
 	if in.Body != nil {
@@ -55,19 +55,19 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	defer cancel()
 	got, err := rehearsal.Run(limited, p, launch)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return Rehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal took longer than %s and was ended: try again", rehearsalTime)
+		return EventRehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal took longer than %s and was ended: try again", rehearsalTime)
 	}
 	if err != nil {
-		return Rehearsal{}, err
+		return EventRehearsal{}, err
 	}
 	return rehearsed(p, got), nil
 }
 
-func rehearsed(p readiness.Plan, got rehearsal.Result) Rehearsal {
-	out := Rehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed, Log: []Line{}, Targets: make([]RehearsedTarget, len(got.Targets))}
+func rehearsed(p readiness.Plan, got rehearsal.Result) EventRehearsal {
+	out := EventRehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed, Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets))}
 	for i, t := range got.Targets {
-		out.Targets[i] = RehearsedTarget{
-			PolicyID: t.PolicyID, Original: Size(t.Original), Scaled: Size(t.Scaled), ReachedAt: rest.Optional(t.ReachedAt), Shortfall: t.Shortfall, Restored: t.Restored,
+		out.Targets[i] = RehearsedEventTarget{
+			PolicyID: t.PolicyID, Original: GroupSize(t.Original), Scaled: GroupSize(t.Scaled), ReachedAt: rest.Optional(t.ReachedAt), Shortfall: t.Shortfall, Restored: t.Restored,
 		}
 		if !t.ReachedAt.IsZero() {
 			seconds := int64(t.ReachedAt.Sub(p.ScaleUpAt()) / time.Second)

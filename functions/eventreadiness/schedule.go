@@ -19,7 +19,7 @@ func (s *service) start(ctx context.Context, w readiness.Work) error {
 }
 
 // known reads the plan of a path, for a request that changes it.
-func (s *service) known(ctx context.Context, in *PlanPath) (readiness.Plan, readiness.Change, error) {
+func (s *service) known(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Change, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: shown(p)})
@@ -41,45 +41,45 @@ func (s *service) dispatch(ctx context.Context, p readiness.Plan, c readiness.Ch
 	return p, s.start(ctx, w)
 }
 
-func (s *service) schedule(ctx context.Context, in *PlanPath) (Dispatched, error) {
+func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
 	p, c, err := s.known(ctx, in)
 	if err != nil {
-		return Dispatched{}, err
+		return EventDispatch{}, err
 	}
 	if p.Status != readiness.Draft {
 		if err = p.Status.Check(readiness.Scheduling); err == nil {
 			err = fault.New(fault.Conflict, "status: the plan is %s: POST …/retry dispatches it again", p.Status)
 		}
-		return Dispatched{}, err
+		return EventDispatch{}, err
 	}
 	p, err = s.dispatch(ctx, p, c)
-	return Dispatched{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone), p.ID}, err
+	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone), p.ID}, err
 }
 
-func (s *service) cancel(ctx context.Context, in *PlanPath) (Dispatched, error) {
+func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
 	p, c, err := s.known(ctx, in)
 	if err != nil {
-		return Dispatched{}, err
+		return EventDispatch{}, err
 	}
 	p, w, err := s.plans.Cancel(ctx, p, c)
 	if err != nil {
-		return Dispatched{}, err
+		return EventDispatch{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: shown(p)})
 	message := "the plan is cancelled; nothing had been sent to the executor"
 	if w.Name != "" {
 		message = "the plan is cancelled; the executor rolls back what was applied of it"
 	}
-	return Dispatched{message, p.ID}, s.start(ctx, w)
+	return EventDispatch{message, p.ID}, s.start(ctx, w)
 }
 
-func (s *service) retry(ctx context.Context, in *PlanPath) (Plan, error) {
+func (s *service) retry(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
 	p, c, err := s.known(ctx, in)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	if p.Status != readiness.Failed {
-		return Plan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that failed is retried", p.Status)
+		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that failed is retried", p.Status)
 	}
 	if p.EventEnd.After(s.p.Clock.Now()) {
 		p, err = s.dispatch(ctx, p, c)
@@ -88,29 +88,29 @@ func (s *service) retry(ctx context.Context, in *PlanPath) (Plan, error) {
 	return s.move(ctx, p, c)
 }
 
-func (s *service) reset(ctx context.Context, in *PlanPath) (Plan, error) {
+func (s *service) reset(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
 	p, c, err := s.known(ctx, in)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	if p.Status != readiness.Completed {
-		return Plan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
+		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
 	}
 	return s.move(ctx, p, c)
 }
 
 // move makes a draft of a plan.
-func (s *service) move(ctx context.Context, p readiness.Plan, c readiness.Change) (Plan, error) {
+func (s *service) move(ctx context.Context, p readiness.Plan, c readiness.Change) (EventPlan, error) {
 	c.To = readiness.Draft
 	p, err := s.plans.Move(ctx, p, c)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: shown(p)})
 	return shown(p), nil
 }
 
-func (s *service) remove(ctx context.Context, in *PlanPath) (rest.Deleted, error) {
+func (s *service) remove(ctx context.Context, in *EventPlanPath) (rest.Deleted, error) {
 	p, c, err := s.known(ctx, in)
 	if err != nil {
 		return rest.Deleted{}, err

@@ -15,7 +15,7 @@ import (
 func TestSchedule_DispatchesADraftOnce(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web")
-	got := apitest.Data[Dispatched](f.call("POST /event-readiness/" + p.ID + "/schedule"))
+	got := apitest.Data[EventDispatch](f.call("POST /event-readiness/" + p.ID + "/schedule"))
 	if got.EventID != p.ID || got.Message == "" || f.get(p.ID).Status != readiness.Scheduling || len(f.engine.started) != 1 {
 		t.Errorf("%+v, started %v", got, f.engine.started)
 	}
@@ -80,7 +80,7 @@ func TestRetry_OfAPlanThatIsOverMakesADraftOfIt(t *testing.T) {
 		t.Errorf("why it failed: %v", m)
 	}
 	f.Clock.Advance(48 * time.Hour)
-	if got := apitest.Data[Plan](f.call("POST /event-readiness/" + p.ID + "/retry")); got.Status != readiness.Draft {
+	if got := apitest.Data[EventPlan](f.call("POST /event-readiness/" + p.ID + "/retry")); got.Status != readiness.Draft {
 		t.Errorf("it is %s", got.Status)
 	}
 }
@@ -120,7 +120,7 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 	}
 	f.Must(f.report(p.ID, body))
 	f.Must(f.report(p.ID, body))
-	logs := apitest.Data[rest.List[Line]](f.call("GET /event-readiness/" + p.ID + "/logs"))
+	logs := apitest.Data[rest.List[EventPlanLine]](f.call("GET /event-readiness/" + p.ID + "/logs"))
 	if logs.Total != 4 || logs.Items[0].Kind != "transition" || logs.Items[1].Kind != "callback" || logs.Items[1].By != "executor" || *logs.Items[0].To != readiness.Scheduled {
 		t.Errorf("%s", apitest.JSON(logs))
 	}

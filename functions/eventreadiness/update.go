@@ -14,21 +14,21 @@ import (
 )
 
 func (s *service) update(ctx context.Context, in *struct {
-	PlanPath
-	Body PlanPatch
+	EventPlanPath
+	Body EventPlanPatch
 },
-) (Plan, error) {
+) (EventPlan, error) {
 	was, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: shown(was)})
 	if !was.Status.Editable() {
-		return Plan{}, fault.New(fault.Conflict, "status: a plan that is %s cannot be changed; one that is draft, failed or scheduled can", was.Status)
+		return EventPlan{}, fault.New(fault.Conflict, "status: a plan that is %s cannot be changed; one that is draft, failed or scheduled can", was.Status)
 	}
 	next := was
 	if err = s.patch(ctx, &next, &in.Body); err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed", Edit: func(p *readiness.Plan) { takeOver(p, &next) }}
 	var w readiness.Work
@@ -39,7 +39,7 @@ func (s *service) update(ctx context.Context, in *struct {
 		next, err = s.plans.Move(ctx, was, c)
 	}
 	if err != nil {
-		return Plan{}, err
+		return EventPlan{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: shown(next)})
 	return shown(next), s.start(ctx, w)
@@ -53,7 +53,7 @@ func takeOver(p, from *readiness.Plan) {
 }
 
 // patch changes a plan as a body says.
-func (s *service) patch(ctx context.Context, p *readiness.Plan, b *PlanPatch) error {
+func (s *service) patch(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
 	err := b.refuseNull()
 	if err == nil && b.Name.Set() {
 		p.Name, err = displayname.CleanName("name", b.Name.Value, maxName)
@@ -76,7 +76,7 @@ func (s *service) patch(ctx context.Context, p *readiness.Plan, b *PlanPatch) er
 }
 
 // refuseNull refuses null for what a plan always has.
-func (b *PlanPatch) refuseNull() error {
+func (b *EventPlanPatch) refuseNull() error {
 	null := map[string]bool{
 		"name": b.Name.Null, "eventStart": b.EventStart.Null, "eventEnd": b.EventEnd.Null, "preScaleMinutes": b.PreScaleMinutes.Null,
 		"postEventMinutes": b.PostEventMinutes.Null, "expectedMultiplier": b.ExpectedMultiplier.Null, "timezone": b.Timezone.Null, "targets": b.Targets.Null,
@@ -90,7 +90,7 @@ func (b *PlanPatch) refuseNull() error {
 }
 
 // patchTimes changes the times of a plan. Of one that failed and is over other things may be changed all the same.
-func (s *service) patchTimes(p *readiness.Plan, b *PlanPatch) error {
+func (s *service) patchTimes(p *readiness.Plan, b *EventPlanPatch) error {
 	if !b.EventStart.Sent && !b.EventEnd.Sent && !b.PreScaleMinutes.Sent && !b.PostEventMinutes.Sent {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *service) patchTimes(p *readiness.Plan, b *PlanPatch) error {
 }
 
 // patchTargets changes the targets of a plan: those that it had keep what was captured. All must be able to grow as the plan wants.
-func (s *service) patchTargets(ctx context.Context, p *readiness.Plan, b *PlanPatch) error {
+func (s *service) patchTargets(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
 	if b.Targets.Set() {
 		had := *p
 		groups, err := s.groups(ctx, b.Targets.Value)

@@ -24,6 +24,6 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{readiness.Partition, readiness.ClaimPartition, readiness.LogPartition, workqueue.Partition},
 	}),
 	Starts:  []string{readiness.Machine},
-	Calls:   []string{inventory.Connector},
+	Calls:   []string{inventory.Connector, readiness.Executor},
 	Samples: []string{"list", "status"},
 }

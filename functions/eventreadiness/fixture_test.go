@@ -15,7 +15,9 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -53,6 +55,17 @@ func (c *connector) answer(_ context.Context, in json.RawMessage) (any, error) {
 	return a, nil
 }
 
+// rehearse answers as the executor does.
+func rehearse(ctx context.Context, in json.RawMessage) (any, error) {
+	c, err := workflow.ReadCall("executor", in)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
+		return rehearsal.Run(ctx, in.Plan, in.Launch)
+	})
+}
+
 // engine notes what was started.
 type engine struct {
 	apitest.Idle
@@ -78,7 +91,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{apitest.New(t), &connector{groups: map[string]cloud.Autoscaling{}}, &engine{}}
 	f.Workflow = f.engine
-	f.Workers = lambdacall.Local{inventory.Connector: f.cloud.answer}
+	f.Workers = lambdacall.Local{inventory.Connector: f.cloud.answer, readiness.Executor: rehearse}
 	f.Mount(Operations)
 	inventorytest.Discover(f.Fixture, ours, cloud.AWSASG,
 		cloud.Resource{UID: "web", Name: "web", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running, InstanceType: "m5.large"},

@@ -7,8 +7,6 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
@@ -38,8 +36,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Event Readiness")
 	s := &service{
 		p, readiness.New(p.Table, p.Clock), autoscaling.NewStore(p.Table, p.Clock), inventory.New(p), measurement.New(p),
-		// Of all clouds the simulated one alone knows its prices without being asked for them.
-		estimation.New(p, cloud.Providers{simulatedCloud: simulated.New(p.Table, p.Clock)}),
+		estimation.New(p, nil), // which are fetched by whoever can ask the clouds for them
 	}
 	s.planOperations(g)
 	s.statusOperations(g)
@@ -155,6 +152,3 @@ func (s *service) estimateOperations(g *rest.Group) {
 		Description: "For targets that are databases; empty for a plan that has none.",
 	}, s.databaseImpact)
 }
-
-// simulatedCloud is the provider of simulated accounts.
-const simulatedCloud = "simulated"

@@ -6,7 +6,6 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -53,17 +52,18 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	}
 	limited, cancel := context.WithTimeout(ctx, rehearsalTime)
 	defer cancel()
-	got, err := rehearsal.Run(limited, p, launch)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return EventRehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal took longer than %s and was ended: try again", rehearsalTime)
-	}
+	call, err := readiness.RehearsalCall(readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: launch})
 	if err != nil {
 		return EventRehearsal{}, err
+	}
+	var got readiness.Rehearsed
+	if err = s.p.Workers.RunTask(limited, readiness.Executor, call, &got); err != nil {
+		return EventRehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal did not come to its end: try again")
 	}
 	return rehearsed(p, got), nil
 }
 
-func rehearsed(p readiness.Plan, got rehearsal.Result) EventRehearsal {
+func rehearsed(p readiness.Plan, got readiness.Rehearsed) EventRehearsal {
 	out := EventRehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed, Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets))}
 	for i, t := range got.Targets {
 		out.Targets[i] = RehearsedEventTarget{

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -63,6 +64,10 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 		return workflow.RunTask(ctx, c, e.finishBulk)
 	case "advance":
 		return workflow.RunTask(ctx, c, e.rescaler().Advance)
+	case readiness.RehearseTask:
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
+			return rehearsal.Run(ctx, in.Plan, in.Launch)
+		})
 	case "giveUp":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.Input) (rescaling.Result, error) {
 			return e.rescaler().GiveUp(ctx, in, "the executor gave up: "+c.Error.String())

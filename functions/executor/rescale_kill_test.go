@@ -44,7 +44,9 @@ const speed = 300
 func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
 
 // Sleep is over sooner.
-func (h hurried) Sleep(ctx context.Context, d time.Duration) error { return h.System.Sleep(ctx, d/speed) }
+func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
+	return h.System.Sleep(ctx, d/speed)
+}
 
 // event is a plan under way in a folder, which processes carry out that are killed.
 type event struct {
@@ -178,11 +180,8 @@ func (e *event) take(ctx context.Context, in json.RawMessage) (any, error) {
 	}
 	planID := strings.Split(ev.Path, "/")[3]
 	_, err := e.plans.Take(ctx, org, planID, r)
-	switch fault.KindOf(err) {
-	case fault.Conflict:
+	if fault.Is(err, fault.Conflict) {
 		return events.APIGatewayProxyResponse{StatusCode: 409}, nil
-	case fault.NotFound:
-		return events.APIGatewayProxyResponse{StatusCode: 404}, nil
 	}
 	return events.APIGatewayProxyResponse{StatusCode: 200}, err
 }
@@ -192,7 +191,7 @@ func (e *event) settle() {
 	e.Helper()
 	stored := apitest.Rows[inventory.Account](e.Fixture, inventory.AccountKey(org, "").PK)
 	if len(stored) == 0 {
-		e.fixture.connect(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "60"})
+		e.connect(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "60"})
 		e.discover()
 	} else {
 		e.account = stored[0]

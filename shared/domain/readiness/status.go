@@ -2,6 +2,7 @@ package readiness
 
 import (
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -48,7 +49,7 @@ func (s Status) Check(to Status) error {
 	if len(next[s]) == 0 {
 		return fault.New(fault.Conflict, "status: the plan is %s, which is its end: make a new plan", s)
 	}
-	return fault.New(fault.Conflict, "status: a plan that is %s cannot become %s; it can become %s", s, to, listed(next[s]))
+	return fault.New(fault.Conflict, "status: a plan that is %s cannot become %s; it can become one of %s", s, to, listed(next[s]))
 }
 
 // Editable reports whether a plan in this status may be changed and deleted: the interface specification calls that schedulable.
@@ -58,15 +59,9 @@ func (s Status) Editable() bool { return s == Draft || s == Failed || s == Sched
 func (s Status) HoldsWindow() bool { return s != Completed && s != Cancelled }
 
 func listed(all []Status) string {
-	out := ""
+	words := make([]string, len(all))
 	for i, s := range all {
-		switch {
-		case i > 0 && i == len(all)-1:
-			out += " or "
-		case i > 0:
-			out += ", "
-		}
-		out += string(s)
+		words[i] = string(s)
 	}
-	return out
+	return strings.Join(words, ", ")
 }

@@ -3,6 +3,7 @@ package readiness_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,6 +40,7 @@ func eachPair(t *testing.T, f func(t *testing.T, from, to readiness.Status, perm
 
 func TestStatus_OnlyTheTablesTransitionsArePermitted(t *testing.T) {
 	eachPair(t, func(t *testing.T, from, to readiness.Status, permitted bool) {
+		t.Helper()
 		if err := from.Check(to); from.Permits(to) != permitted || (err == nil) != permitted || err != nil && !fault.Is(err, fault.Conflict) {
 			t.Errorf("permitted is %v, and the check says %v", from.Permits(to), err)
 		}
@@ -53,6 +55,7 @@ func report(p readiness.Plan, to readiness.Status) readiness.Report {
 func TestTake_OfTwoRacingReportsOneMovesThePlanWhereTheTableSaysSo(t *testing.T) {
 	f := newFixture(t)
 	eachPair(t, func(t *testing.T, from, to readiness.Status, permitted bool) {
+		t.Helper()
 		p := f.in(from)
 		before := apitest.Read[readiness.Plan](f.Fixture, readiness.Key(org, p.ID))
 		var won atomic.Int64
@@ -60,7 +63,7 @@ func TestTake_OfTwoRacingReportsOneMovesThePlanWhereTheTableSaysSo(t *testing.T)
 		for caller := range 2 {
 			all.Go(func() {
 				r := report(p, to)
-				r.ID += fmt.Sprint(caller)
+				r.ID += strconv.Itoa(caller)
 				switch _, err := f.plans.Take(f.In(org), org, p.ID, r); {
 				case err == nil:
 					won.Add(1)
@@ -103,6 +106,7 @@ func transitions(f *fixture, planID string) int {
 func TestMove_OfTwoThatReadTheSamePlanOneChangesIt(t *testing.T) {
 	f := newFixture(t)
 	eachPair(t, func(t *testing.T, from, to readiness.Status, permitted bool) {
+		t.Helper()
 		p := f.in(from, "asp_1")
 		var won atomic.Int64
 		var all sync.WaitGroup

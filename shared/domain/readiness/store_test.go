@@ -3,6 +3,7 @@ package readiness_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -131,7 +132,7 @@ func TestLog_KeepsTheNewestThousandAndExpires(t *testing.T) {
 	f := newFixture(t)
 	p := f.in(readiness.Draft)
 	for n := range 1010 {
-		p = apitest.Value(f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft, By: "ada@example.com", Message: fmt.Sprint(n)}))(t)
+		p = apitest.Value(f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft, By: "ada@example.com", Message: strconv.Itoa(n)}))(t)
 	}
 	lines := f.log(p.ID)
 	if len(lines) != 1000 || lines[999].Message != "1009" || lines[0].Message != "10" {

@@ -20,23 +20,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Target is how a target of a plan fared.
-type Target struct {
-	PolicyID  string
-	Original  readiness.Size
-	Scaled    readiness.Size
-	ReachedAt time.Time // when all of its machines were in service; zero: they never were before the plan was over
-	Shortfall int64     // machines that it was short of when the event began
-	Restored  bool      // whether it was in the end as it was before
-}
-
-// Result is how a rehearsal went.
-type Result struct {
-	Status  readiness.Status // of the plan in the end
-	Targets []Target
-	Log     []readiness.Line
-}
-
 // virtual is a clock on which waiting takes no time: it moves itself.
 type virtual struct{ *clock.Manual }
 
@@ -57,25 +40,25 @@ type trial struct {
 	conn   cloud.Conn
 	groups []cloud.Resource // one for each target
 	plan   readiness.Plan
-	out    Result
+	out    readiness.Rehearsed
 }
 
 // Run rehearses a plan, of which machines need launch to come into service. Nothing outside of a folder of its own, which is gone
 // afterwards, is touched.
-func Run(ctx context.Context, p readiness.Plan, launch time.Duration) (out Result, err error) {
+func Run(ctx context.Context, p readiness.Plan, launch time.Duration) (out readiness.Rehearsed, err error) {
 	dir, err := os.MkdirTemp("", "rehearsal")
 	if err != nil {
-		return Result{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
+		return readiness.Rehearsed{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early))}}
-	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil {
-		return Result{}, err
+	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil { //nolint:contextcheck // a file is opened
+		return readiness.Rehearsed{}, err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
 	ctx = table.WithOrg(ctx, p.Org)
 	if err = s.build(ctx, p, launch); err != nil {
-		return Result{}, fault.Wrap("prepare the rehearsal", err)
+		return readiness.Rehearsed{}, fault.Wrap("prepare the rehearsal", err)
 	}
 	return s.out, s.carryOut(ctx)
 }

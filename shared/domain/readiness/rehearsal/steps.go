@@ -40,13 +40,13 @@ func (s *trial) carryOut(ctx context.Context) error {
 
 // begin notes what each target is to have.
 func (s *trial) begin() error {
-	s.out.Targets = make([]Target, len(s.plan.Targets))
+	s.out.Targets = make([]readiness.RehearsedTarget, len(s.plan.Targets))
 	for i, t := range s.plan.Targets {
 		size, err := s.plan.Scaled(t, t.Original())
 		if err != nil {
 			return err
 		}
-		s.out.Targets[i] = Target{PolicyID: t.PolicyID, Original: t.Original(), Scaled: size, Shortfall: size.Desired - t.OriginalDesired}
+		s.out.Targets[i] = readiness.RehearsedTarget{PolicyID: t.PolicyID, Original: t.Original(), Scaled: size, Shortfall: size.Desired - t.OriginalDesired}
 	}
 	return nil
 }

@@ -93,15 +93,7 @@ func (r *restorer) owner() string { return fmt.Sprintf("down-%d", r.in.Run) }
 // target gives back what one target was.
 func (r *restorer) target(ctx context.Context, c capture) error {
 	now := r.Clock.Now()
-	switch {
-	case c.State == restored:
-		r.out.found(c.Note)
-		return nil
-	case c.lockedFor(r.owner(), now):
-		r.out.wait(c.Until, c.PolicyID+": what was begun before is waited for")
-		return nil
-	case c.State == restoring && c.Until.IsZero() && c.LookAt.After(now):
-		r.out.wait(c.LookAt, "")
+	if r.passesOver(&c, now) {
 		return nil
 	}
 	looked := c.State == restoring && c.Until.IsZero() && !c.LookAt.IsZero() // the second look is due
@@ -115,6 +107,21 @@ func (r *restorer) target(ctx context.Context, c capture) error {
 		c.LookAt = time.Time{}
 	}
 	return r.judge(ctx, &c, err)
+}
+
+// passesOver reports whether there is nothing to do to a target now: it is restored, somebody is calling, or its time has not come.
+func (r *restorer) passesOver(c *capture, now time.Time) bool {
+	switch {
+	case c.State == restored:
+		r.out.found(c.Note)
+	case c.lockedFor(r.owner(), now):
+		r.out.wait(c.Until, c.PolicyID+": what was begun before is waited for")
+	case c.State == restoring && c.Until.IsZero() && c.LookAt.After(now):
+		r.out.wait(c.LookAt, "")
+	default:
+		return false
+	}
+	return true
 }
 
 // begin writes down that a call begins.
@@ -165,7 +172,7 @@ func (r *restorer) judge(ctx context.Context, c *capture, err error) error {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("restore %s: %w", c.PolicyID, err)
 	case cloud.ClassOf(err) == cloud.NotFound:
-		c.Note, c.LookAt, err = c.PolicyID+": it does not exist any more", time.Time{}, nil
+		c.Note = c.PolicyID + ": it does not exist any more"
 	case err != nil:
 		c.Failures++
 		c.LookAt = clock.Latest(c.LookAt, now.Add(pause(c.Failures)))

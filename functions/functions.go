@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/functions/authorizer"
+	"lamplighter.dev/functions/autoscalerpolicies"
 	"lamplighter.dev/functions/billing"
 	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/budgets"
@@ -105,6 +106,7 @@ func All() []Function {
 		{costqueries.Declaration, []Group{costqueries.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
+		{autoscalerpolicies.Declaration, []Group{autoscalerpolicies.Operations}, nil},
 		{eventreadiness.Declaration, []Group{eventreadiness.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},

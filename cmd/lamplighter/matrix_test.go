@@ -46,7 +46,7 @@ const (
 
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
-	"recommendations": "Recommendations", "remediation": "Remediation Workflows", "autoscaler-policies": "VM Autoscaling",
+	"recommendations": "Recommendations", "remediation": "Remediation Workflows",
 	"notifications": "Notifications", "spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds", "integrations": "Integrations", "webhooks": "Webhooks",
 }

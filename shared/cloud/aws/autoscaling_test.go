@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,15 +38,7 @@ func scaledGroup(tw *twin.Cloud, rules ...twin.ScalingPolicy) (*twin.Group, clou
 			tw.ChangeLocked(func() { g.Desired, g.Max = g.Desired+1, max(g.Max, g.Desired+1) })
 		},
 		Mutations: mutations(tw),
-		Custom: func(*testing.T) string {
-			var others []string
-			for _, p := range tw.ScalingPolicies(g.Name) {
-				if !strings.HasPrefix(p, cloud.CPURule) {
-					others = append(others, p)
-				}
-			}
-			return strings.Join(others, ", ")
-		},
+		Custom:    customRules(tw, g.Name),
 	}
 }
 
@@ -59,7 +52,69 @@ func autoscaledGroups(tw *twin.Cloud) []cloudtest.Autoscaled {
 	_, counted := scaledGroup(tw, requests)
 	_, tracked := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "theirs", Metric: "ASGAverageCPUUtilization", Target: 62.5, Cooldown: 60})
 	_, ours := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "a"}, twin.ScalingPolicy{Name: cloud.CPURule, Metric: "ASGAverageCPUUtilization", Target: 40, Cooldown: -1})
-	return []cloudtest.Autoscaled{bare, counted, tracked, ours}
+	return []cloudtest.Autoscaled{
+		bare, counted, tracked, ours, scaledService(tw, "bare", nil), scaledService(tw, "bounded", &twin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
+		scaledService(tw, "counted", &twin.ScalableTarget{Min: 1, Max: 4}, twin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70, Cooldown: -1}),
+		scaledService(tw, "tracked", &twin.ScalableTarget{Min: 1, Max: 4}, twin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
+	}
+}
+
+const serviceCPU = "ECSServiceAverageCPUUtilization"
+
+// scaledService is a service with a scalable target, unless that is nil, and rules of the customer's.
+func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget, rules ...twin.ScalingPolicy) cloudtest.Autoscaled {
+	s := tw.AddService(twin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
+	resource := "service/scaled/" + name
+	if target != nil {
+		target.Resource, target.Region = resource, apart
+		tw.AddTarget(*target)
+	}
+	for _, r := range rules {
+		r.Group, r.Region = resource, apart
+		tw.AddScalingPolicy(r)
+	}
+	return cloudtest.Autoscaled{
+		Kind: cloud.AWSECS, Region: apart, UID: s.UID(), Missing: (&twin.Service{Cluster: "scaled", Name: "nothing", Region: apart}).UID(),
+		Unscaled: cloud.AWSEC2, Fixed: target == nil, Mutations: mutations(tw), Custom: customRules(tw, resource),
+		Other: func(*testing.T) { tw.ChangeLocked(func() { s.Desired++ }) },
+	}
+}
+
+// customRules tells of the rules of a group that are not ours.
+func customRules(tw *twin.Cloud, group string) func(*testing.T) string {
+	return func(*testing.T) string {
+		return strings.Join(slices.DeleteFunc(tw.ScalingPolicies(group), func(p string) bool { return strings.HasPrefix(p, cloud.CPURule) }), ", ")
+	}
+}
+
+func TestAutoscaling_TakesNoScalableTargetOfTheCustomersAway(t *testing.T) {
+	tw, c := connect(t)
+	g := scaledService(tw, "bare", nil)
+	a, name := c.(cloud.Autoscaler), "service/scaled/bare"
+	found, err := a.ReadAutoscaling(t.Context(), g.Kind, apart, g.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(want cloud.Autoscaling) {
+		t.Helper()
+		if err := a.SetAutoscaling(t.Context(), g.Kind, apart, g.UID, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(cloud.Autoscaling{Min: 2, Max: 5, Desired: 3})
+	if tw.Target(name) == nil {
+		t.Fatal("nothing keeps the bounds")
+	}
+	set(found)
+	if tw.Target(name) != nil {
+		t.Error("the scalable target that was made here is left")
+	}
+	set(cloud.Autoscaling{Min: 2, Max: 5, Desired: 3})
+	tw.AddScalingPolicy(twin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30})
+	set(found)
+	if tw.Target(name) == nil || len(tw.ScalingPolicies(name)) != 1 {
+		t.Error("the customer's rule went with its scalable target")
+	}
 }
 
 func TestAutoscaling_SetsAllSizesOfAGroupInOneCall(t *testing.T) {

@@ -21,9 +21,13 @@ var services = kind[ecsClient]{
 	needs: needs{
 		discover: []string{
 			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:DescribeTaskDefinition", "application-autoscaling:DescribeScalableTargets",
+			"application-autoscaling:DescribeScalingPolicies",
 		},
 		startStop: []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
-		scale:     []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
+		scale: []string{
+			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "application-autoscaling:DeregisterScalableTarget",
+			"application-autoscaling:PutScalingPolicy", "application-autoscaling:DeleteScalingPolicy",
+		},
 	},
 	client: func(cfg sdk.Config) ecsClient {
 		return ecsClient{ecs.NewFromConfig(cfg), applicationautoscaling.NewFromConfig(cfg)}
@@ -32,6 +36,9 @@ var services = kind[ecsClient]{
 	read:  readServices,
 	act:   actOneByOne(actService),
 	scale: scaleService,
+
+	readAutoscaling: readServiceAutoscaling,
+	setAutoscaling:  setServiceAutoscaling,
 }
 
 // ecsClient is what is called of ECS and of what scales its services.

@@ -18,6 +18,10 @@ import (
 type scalingAPI interface {
 	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
 	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.RegisterScalableTargetOutput, error)
+	DeregisterScalableTarget(context.Context, *applicationautoscaling.DeregisterScalableTargetInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeregisterScalableTargetOutput, error)
+	DescribeScalingPolicies(context.Context, *applicationautoscaling.DescribeScalingPoliciesInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalingPoliciesOutput, error)
+	PutScalingPolicy(context.Context, *applicationautoscaling.PutScalingPolicyInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.PutScalingPolicyOutput, error)
+	DeleteScalingPolicy(context.Context, *applicationautoscaling.DeleteScalingPolicyInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
 }
 
 // scaling is how a service is scaled, and which parts of that are suspended.

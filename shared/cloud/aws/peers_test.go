@@ -86,6 +86,20 @@ func TestAWSOverMotoKeepsTheContractOfClouds(t *testing.T) {
 	cloudtest.Run(t, aws.New(motoOptions()), cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Groups: groups})
 }
 
+func TestAutoscaling_OverMotoKeepsTheContract(t *testing.T) {
+	url := moto(t)
+	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
+	var scaled []cloudtest.Autoscaled
+	for _, g := range []cloudtest.Group{s.groups(), s.services()} { // of the services, one has a scalable target
+		for i, uid := range g.Free {
+			scaled = append(scaled, cloudtest.Autoscaled{
+				Kind: g.Kind, Region: region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2, Fixed: g.Kind == cloud.AWSECS && i > 0,
+			})
+		}
+	}
+	cloudtest.Run(t, aws.New(motoOptions()), cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Autoscaled: scaled})
+}
+
 // Emulators do not check external ids, but they switch accounts.
 func TestMotoGivesTheAccountOfAnAssumedRole(t *testing.T) {
 	url := moto(t)

@@ -19,8 +19,9 @@ const (
 )
 
 var (
-	settingRead  = settingType + "/read"
-	settingWrite = settingType + "/write"
+	settingRead   = settingType + "/read"
+	settingWrite  = settingType + "/write"
+	settingDelete = settingType + "/delete"
 )
 
 // setting is an autoscale setting: a resource of Azure Monitor that points at what it scales, and would fill a stopped scale

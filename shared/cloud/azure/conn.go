@@ -250,12 +250,53 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	if err != nil {
 		return err
 	}
-	here, err := c.resolve(ctx, k, []cloud.Target{{UID: uid}})
+	t, err := c.resolveOne(ctx, k, uid)
 	if err != nil {
 		return err
 	}
-	if here[0].err != nil {
-		return here[0].err
+	return k.scaleTo(ctx, c.client, t, want)
+}
+
+// resolveOne is resolve for one resource.
+func (c *conn) resolveOne(ctx context.Context, k kind, uid string) (target, error) {
+	here, err := c.resolve(ctx, k, []cloud.Target{{UID: uid}})
+	if err != nil {
+		return target{}, err
 	}
-	return k.scaleTo(ctx, c.client, here[0].target, want)
+	return here[0].target, here[0].err
+}
+
+var _ cloud.Autoscaler = (*conn)(nil)
+
+// ReadAutoscaling tells how a set is scaled.
+func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
+	k, t, err := c.autoscaled(ctx, kind, region, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return k.readAutoscaling(ctx, c.client, t)
+}
+
+// SetAutoscaling sets how a set is scaled.
+//
+//nolint:revive // the parameters are those of cloud.Autoscaler
+func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
+	k, t, err := c.autoscaled(ctx, kind, region, uid)
+	if err != nil {
+		return err
+	}
+	return k.setAutoscaling(ctx, c.client, t, want)
+}
+
+// autoscaled finds a resource of a kind that Azure scales.
+func (c *conn) autoscaled(ctx context.Context, kindType, region, uid string) (kind, target, error) {
+	k, err := kindOf(kindType, region)
+	if err != nil {
+		return k, target{}, err
+	}
+	if k.readAutoscaling == nil {
+		return k, target{}, errUnsupported("%s is not scaled by Azure Monitor", k.Name)
+	}
+	t, err := c.resolveOne(ctx, k, uid)
+	return k, t, err
 }

@@ -223,6 +223,14 @@ func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
 		}
 		ask("scale", c.Scale(t.Context(), k.Type, region, uid, want))
 	}
+	if scale && k.Type == cloud.AzureVMSS {
+		bare := tw.AddScaleSet("bare", region, 2, nil).UID()
+		found, err := c.(cloud.Autoscaler).ReadAutoscaling(t.Context(), k.Type, region, bare)
+		ask("read the scaling", err)
+		for _, want := range []cloud.Autoscaling{{Min: 1, Max: 3, Desired: 2}, found} {
+			ask("set the scaling", c.(cloud.Autoscaler).SetAutoscaling(t.Context(), k.Type, region, bare, want))
+		}
+	}
 }
 
 func TestPermissions_SayWhatARoleLacks(t *testing.T) {

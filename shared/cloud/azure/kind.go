@@ -23,6 +23,9 @@ type kind struct {
 	autoscaled bool
 	act        func(ctx context.Context, c *armClient, v cloud.Verb, t target) error
 	scale      func(ctx context.Context, c *armClient, t target, want cloud.Capacity) error
+	// readAutoscaling and setAutoscaling are as cloud.Autoscaler has them; nil of a kind that Azure does not scale.
+	readAutoscaling func(ctx context.Context, c *armClient, t target) (cloud.Autoscaling, error)
+	setAutoscaling  func(ctx context.Context, c *armClient, t target, want cloud.Autoscaling) error
 	// parent and inside are of kinds that the Resource Graph does not list, but as parts of another type.
 	parent string
 	inside func(r resource) ([]resource, error)

@@ -21,10 +21,11 @@ const (
 var scaleSets = kind{
 	Kind: catalogueKind(cloud.AzureVMSS), arm: scaleSetType, version: scaleSetVersion, autoscaled: true,
 	facts: scaleSetFacts, act: actScaleSet, scale: scaleScaleSet,
+	readAutoscaling: readScaleSetAutoscaling, setAutoscaling: setScaleSetAutoscaling,
 	needs: needs{
 		discover:  []string{scaleSetType + "/read", settingRead},
 		startStop: []string{scaleSetType + "/write", settingWrite},
-		scale:     []string{scaleSetType + "/write", settingWrite},
+		scale:     []string{scaleSetType + "/write", settingWrite, settingDelete},
 	},
 }
 

@@ -13,7 +13,10 @@ const width = 8
 // conn is a connection to one account.
 type conn struct{ *session }
 
-var _ cloud.Conn = (*conn)(nil)
+var (
+	_ cloud.Conn       = (*conn)(nil)
+	_ cloud.Autoscaler = (*conn)(nil)
+)
 
 // kindIn finds the kind, and the region to ask it in.
 func (c *conn) kindIn(kindType, region string) (kind, place, error) {
@@ -119,16 +122,54 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 //
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want cloud.Capacity) error {
-	k, p, err := c.kindIn(kindType, region)
-	if err != nil {
-		return err
-	}
-	r, ok := c.refOf(k, p, uid)
+	k, p, r, err := c.find(kindType, region, uid)
 	switch {
-	case !ok:
-		return notFound("%.300q is not a %s in region %s of project %s", uid, k.Name, region, c.project)
+	case err != nil:
+		return err
 	case k.scale == nil:
 		return errUnsupported("%s has no size to set", k.Name)
 	}
 	return classifyError("", k.scale(ctx, p, r, want))
+}
+
+// find finds the kind of a resource, where it is, and its name there.
+func (c *conn) find(kindType, region, uid string) (kind, place, ref, error) {
+	k, p, err := c.kindIn(kindType, region)
+	if err != nil {
+		return k, p, ref{}, err
+	}
+	r, ok := c.refOf(k, p, uid)
+	if !ok {
+		err = notFound("%.300q is not a %s in region %s of project %s", uid, k.Name, region, c.project)
+	}
+	return k, p, r, err
+}
+
+// ReadAutoscaling tells how a group is scaled.
+func (c *conn) ReadAutoscaling(ctx context.Context, kindType, region, uid string) (cloud.Autoscaling, error) {
+	k, p, r, err := c.findScaled(kindType, region, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	got, err := k.readAutoscaling(ctx, p, r)
+	return got, classifyError("", err)
+}
+
+// SetAutoscaling sets how a group is scaled.
+//
+//nolint:revive // the parameters are those of cloud.Autoscaler
+func (c *conn) SetAutoscaling(ctx context.Context, kindType, region, uid string, want cloud.Autoscaling) error {
+	k, p, r, err := c.findScaled(kindType, region, uid)
+	if err != nil {
+		return err
+	}
+	return classifyError("", k.setAutoscaling(ctx, p, r, want))
+}
+
+// findScaled is find for a kind that Google scales.
+func (c *conn) findScaled(kindType, region, uid string) (kind, place, ref, error) {
+	if k, _, err := c.kindIn(kindType, region); err == nil && k.readAutoscaling == nil {
+		return k, place{}, ref{}, errUnsupported("%s is not scaled by Google Cloud", k.Name)
+	}
+	return c.find(kindType, region, uid)
 }

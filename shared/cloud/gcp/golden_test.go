@@ -165,6 +165,7 @@ var permissionOf = map[string]string{
 	"compute.autoscalers.aggregatedList":           "compute.autoscalers.list",
 	"compute.regionAutoscalers.list":               "compute.autoscalers.list",
 	"compute.autoscalers.patch":                    "compute.autoscalers.update",
+	"compute.autoscalers.insert":                   "compute.autoscalers.create",
 	"sql.instances.list":                           "cloudsql.instances.list",
 	"sql.instances.get":                            "cloudsql.instances.get",
 	"sql.operations.list":                          "cloudsql.instances.get",
@@ -178,6 +179,7 @@ var permissionOf = map[string]string{
 // What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.
 func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	tw, called := &twin.Cloud{}, map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true} // of suspended ones, of regions
+	called["compute.instanceGroupManagers.use"] = true                                                                   // is checked when an autoscaler is made, and is no method
 	for kind := range makers {
 		exercise(t, tw, kind, func(string) {})
 	}
@@ -185,6 +187,7 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	if _, err := c.Identify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	scaleAndBack(t, tw, c.(cloud.Autoscaler))
 	if _, err := c.Regions(t.Context()); err != nil {
 		t.Fatal(err)
 	}

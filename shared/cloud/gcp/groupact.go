@@ -148,11 +148,15 @@ func alreadyScaled(g group) error {
 
 // resizeGroup sets the size; 0 is sent too, as a parameter.
 func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
-	do := p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+	return begin("compute.instanceGroupManagers.update", resizing(ctx, p, r, n))
+}
+
+// resizing is the call that sets the size.
+func resizing(ctx context.Context, p place, r ref, n int64) operating {
 	if r.isRegional() {
-		do = p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+		return p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
 	}
-	return begin("compute.instanceGroupManagers.update", do)
+	return p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
 }
 
 // operating is a call that begins an operation.

@@ -20,12 +20,18 @@ var groups = kind{
 	needs: needs{
 		discover:  []string{"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get", "compute.autoscalers.list", "compute.autoscalers.get"},
 		startStop: []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.zoneOperations.get", "compute.regionOperations.get"},
-		scale:     []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update"},
+		scale: []string{
+			"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.autoscalers.create", "compute.autoscalers.delete",
+			"compute.instanceGroupManagers.use", // Google checks it of who makes an autoscaler
+		},
 	},
 	list:  listGroups,
 	read:  readGroups,
 	act:   actOneByOne(actGroup),
 	scale: scaleGroup,
+
+	readAutoscaling: readGroupAutoscaling,
+	setAutoscaling:  setGroupAutoscaling,
 }
 
 // group is a managed instance group with what scales it; scaler is nil when nothing does.

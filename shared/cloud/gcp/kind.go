@@ -21,6 +21,9 @@ type kind struct {
 	read       func(ctx context.Context, p place, refs []ref) ([]cloud.State, error)
 	act        func(ctx context.Context, p place, v cloud.Verb, targets []target) []error
 	scale      func(ctx context.Context, p place, r ref, want cloud.Capacity) error // nil for a kind without sizes
+	// as cloud.Autoscaler has them; nil for a kind that Google does not scale
+	readAutoscaling func(ctx context.Context, p place, r ref) (cloud.Autoscaling, error)
+	setAutoscaling  func(ctx context.Context, p place, r ref, want cloud.Autoscaling) error
 }
 
 // needs are the permissions that each capability takes, the first of discover being the one that a listing begins with.

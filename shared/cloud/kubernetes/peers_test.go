@@ -408,3 +408,38 @@ func (r *realCluster) finish(t *testing.T, v cloud.Verb, target cloud.Target) {
 	}
 	t.Fatalf("%s did not end", v)
 }
+
+// A HorizontalPodAutoscaler controller runs beside, which keeps the replicas between the bounds that it reads.
+func TestAutoscaling_OverARealControlPlaneKeepsTheContract(t *testing.T) {
+	r := newReal(t)
+	scaled := func(name string, spec fields) cloudtest.Autoscaled {
+		u := r.deploy("deployments", "scaled", name, 2, nil)
+		if spec != nil {
+			spec["scaleTargetRef"] = fields{"kind": "Deployment", "name": name, "apiVersion": "apps/v1"}
+			r.call("POST", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers", fields{"metadata": fields{"name": name}, "spec": spec}, nil)
+		}
+		path := "/apis/apps/v1/namespaces/scaled/deployments/" + name
+		return cloudtest.Autoscaled{
+			Kind: deployment, Region: "cluster", UID: u, Missing: u + "-not", Unscaled: statefulSet, Fixed: spec == nil,
+			Other: func(*testing.T) {
+				r.await("a change beside the controllers", func() bool {
+					var o fields
+					r.call("GET", path, nil, &o)
+					at(o, "spec")["replicas"] = at(o, "spec")["replicas"].(float64) + 1
+					return r.try("PUT", path, o, nil) == nil
+				})
+			},
+			Custom: func(t *testing.T) string {
+				var o fields
+				if spec != nil {
+					r.call("GET", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers/"+name, nil, &o)
+				}
+				return others(t, o)
+			},
+		}
+	}
+	cloudtest.Run(t, r.provider, cloudtest.Fixture{
+		Account: r.account(userToken), NativeID: r.uid, Settle: r.settle,
+		Autoscaled: []cloudtest.Autoscaled{scaled("bare", nil), scaled("plain", fields{"maxReplicas": 9}), scaled("rich", richHPA())},
+	})
+}

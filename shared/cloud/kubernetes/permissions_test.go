@@ -23,6 +23,7 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 			f := newShop(t)
 			f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
 			f.add("daemonsets", daemon("shop", "agent", nil))
+			f.add("deployments", twin.Named("shop", "plain", 2))
 			f.Allow(level.actions...)
 			used := f.use(level.stop, level.scale)
 			for _, op := range used {
@@ -90,6 +91,13 @@ func (f *fixture) use(stop, scale bool) []string {
 		five := int64(5)
 		for _, kind := range []string{deployment, statefulSet} {
 			f.must(f.conn.Scale(f.Context(), kind, "cluster", uids[kind], cloud.Capacity{Desired: &five}))
+		}
+		for _, name := range []string{"web", "plain"} { // one with an autoscaler, and one for which one is made
+			a, u := f.conn.(cloud.Autoscaler), uid("deployments", "shop/"+name)
+			found, err := a.ReadAutoscaling(f.Context(), deployment, "cluster", u)
+			f.must(err)
+			f.must(a.SetAutoscaling(f.Context(), deployment, "cluster", u, cloud.Autoscaling{Min: 1, Max: 8, Desired: 6}))
+			f.must(a.SetAutoscaling(f.Context(), deployment, "cluster", u, found))
 		}
 		note()
 	}

@@ -2,6 +2,7 @@ package autoscaling
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -38,12 +39,13 @@ type Entry struct {
 	After   *cloud.Autoscaling `json:"after,omitempty"`
 }
 
-func logKey(org, policyID, entryID string) table.Key { return Key(org, "L#"+policyID+"#"+entryID) }
+func logPrefix(policyID string) string { return "L#" + policyID + "#" }
 
-// item makes the row of an entry at the time now. What is needed to restore a target is not repeated in each.
-func (e Entry) item(org, policyID string, now time.Time) (table.Item, error) {
+// item makes the row of the nth entry of the version of a policy that it tells of, so that they stay in order. What is needed to restore a
+// target is not repeated in each.
+func (e Entry) item(org string, p Policy, n int, now time.Time) (table.Item, error) {
 	e.ID, e.At, e.Before, e.After = id.New("asl", now), now, withoutNative(e.Before), withoutNative(e.After)
-	it, err := table.NewItem(logKey(org, policyID, e.ID), e)
+	it, err := table.NewItem(Key(org, fmt.Sprintf("%s%012d#%d", logPrefix(p.ID), p.Version, n)), e)
 	it.Expires = now.Add(keepLog)
 	return it, err
 }
@@ -57,19 +59,9 @@ func withoutNative(a *cloud.Autoscaling) *cloud.Autoscaling {
 	return &out
 }
 
-// Note adds to the log of a policy, which need not be there any more. One round trip.
-func (s *Store) Note(ctx context.Context, org, policyID string, e Entry) error {
-	it, err := e.item(org, policyID, s.clock.Now())
-	if err != nil {
-		return err
-	}
-	_, err = s.table.Write(ctx, table.Put(it))
-	return fault.Wrap("log of autoscaler policy "+policyID, err)
-}
-
 // Log lists the newest MaxEntries entries of a policy, newest first: one round trip.
 func (s *Store) Log(ctx context.Context, org, policyID string) ([]Entry, error) {
-	q := table.Query{PK: Key(org, "").PK, Prefix: logKey(org, policyID, "").SK, Reverse: true, Limit: MaxEntries}
+	q := table.Query{PK: Key(org, "").PK, Prefix: logPrefix(policyID), Reverse: true, Limit: MaxEntries}
 	all, _, err := table.ReadPage[Entry](ctx, s.table, q)
 	return all, fault.Wrap("read log of autoscaler policy "+policyID, err)
 }

@@ -157,8 +157,8 @@ func (s *Store) Delete(ctx context.Context, org string, p Policy, log ...Entry) 
 //
 //nolint:revive // one policy and what is written of it
 func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []Entry) (Policy, error) {
-	for _, e := range log {
-		it, err := e.item(org, p.ID, s.clock.Now())
+	for i, e := range log {
+		it, err := e.item(org, p, i, s.clock.Now())
 		if err != nil {
 			return p, err
 		}

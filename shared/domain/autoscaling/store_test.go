@@ -155,14 +155,16 @@ func TestStore_OneApplyAtATime(t *testing.T) {
 
 func TestStore_LogsTheNewestFirst(t *testing.T) {
 	f := open(t)
+	p := f.policy
 	for i := range 3 {
-		f.clock.Advance(time.Second)
-		if err := f.store.Note(t.Context(), org, f.policy.ID, autoscaling.Entry{Kind: autoscaling.LogRefused, Message: fmt.Sprint(i)}); err != nil {
+		next, err := f.store.Save(t.Context(), org, p, p, autoscaling.Entry{Kind: autoscaling.LogDrifted, Message: fmt.Sprint(i)}, autoscaling.Entry{Kind: autoscaling.LogApplied, Message: fmt.Sprint(i)})
+		if err != nil {
 			t.Fatal(err)
 		}
+		p = next
 	}
 	got, err := f.store.Log(t.Context(), org, f.policy.ID)
-	if err != nil || len(got) != 4 || got[0].Message != "2" || got[3].Kind != autoscaling.LogAdopted {
+	if err != nil || len(got) != 7 || got[0].Message != "2" || got[0].Kind != autoscaling.LogApplied || got[6].Kind != autoscaling.LogAdopted {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.clock.Advance(91 * 24 * time.Hour)

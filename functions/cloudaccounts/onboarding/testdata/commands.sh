@@ -26,6 +26,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Effect": "Allow",
       "Action": [
         "application-autoscaling:DescribeScalableTargets",
+        "application-autoscaling:DescribeScalingPolicies",
         "apprunner:DescribeService",
         "apprunner:ListServices",
         "autoscaling:DescribeAutoScalingGroups",
@@ -160,6 +161,9 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
       "Sid": "LamplighterScale",
       "Effect": "Allow",
       "Action": [
+        "application-autoscaling:DeleteScalingPolicy",
+        "application-autoscaling:DeregisterScalableTarget",
+        "application-autoscaling:PutScalingPolicy",
         "autoscaling:DeletePolicy",
         "autoscaling:PutScalingPolicy"
       ],

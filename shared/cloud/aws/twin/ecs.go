@@ -199,8 +199,13 @@ func (c *Cloud) describeTargets(q request) (any, *failure) {
 // registerTarget changes a target; fields that are not given stay.
 func (c *Cloud) registerTarget(q request) (any, *failure) {
 	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool { return t.Region == q.region && t.Resource == q.getString("ResourceId") })
-	if at < 0 {
+	_, least := q.getNumber("MinCapacity")
+	_, most := q.getNumber("MaxCapacity")
+	switch {
+	case at < 0 && (!least || !most || !c.isService(q)):
 		return nil, newFailure(http.StatusBadRequest, "ValidationException", "No ECS service found or no capacity given for %s", q.getString("ResourceId"))
+	case at < 0:
+		at, c.targets = len(c.targets), append(c.targets, &ScalableTarget{Resource: q.getString("ResourceId"), Region: q.region})
 	}
 	t := c.targets[at]
 	for name, to := range map[string]*int{"MinCapacity": &t.Min, "MaxCapacity": &t.Max} {

@@ -5,10 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
-
-// serviceCPU is the metric of ECS services.
-const serviceCPU = "ECSServiceAverageCPUUtilization"
 
 // ScalingPolicy is a rule that keeps a metric of an Auto Scaling group, or of a scalable target of an ECS service, at a value.
 type ScalingPolicy struct {
@@ -57,7 +55,7 @@ func (c *Cloud) describePolicies(q request) (any, *failure) {
 	}
 	group := q.getString("AutoScalingGroupName")
 	found := slices.DeleteFunc(slices.Clone(c.policies), func(p *ScalingPolicy) bool {
-		return p.Region != q.region || p.Metric == serviceCPU || group != "" && p.Group != group
+		return p.Region != q.region || strings.HasPrefix(p.Group, "service/") || group != "" && p.Group != group
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxRecords", "NextToken")
 	var nodes []node

@@ -42,6 +42,8 @@ func resourceOp(r *http.Request, p string) string {
 		return named + "/read"
 	case http.MethodPost:
 		return named + "/action"
+	case http.MethodDelete:
+		return named + "/delete"
 	default:
 		return named + "/write"
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // change does a PUT or PATCH of a resource that is there.
@@ -44,6 +46,25 @@ func (c *Cloud) patchScaleSet(q request, r *Resource) (answer, *failure) {
 	object(r.Body, "sku")["capacity"] = n
 	r.Properties()["provisioningState"] = "Updating"
 	return a, nil
+}
+
+// makeSetting makes a setting that is not there.
+func (c *Cloud) makeSetting(q request) (answer, *failure) {
+	r := &Resource{ID: q.URL.Path, Type: typeSetting, Body: map[string]any{"id": q.URL.Path, "name": q.path[strings.LastIndex(q.path, "/")+1:], "type": typeSetting}}
+	a, f := c.putSetting(q, r)
+	if f == nil {
+		c.resources = append(c.resources, r)
+	}
+	return a, f
+}
+
+// delete removes a setting; of anything else that is not tried here.
+func (c *Cloud) delete(r *Resource) (answer, *failure) {
+	if r.Type != typeSetting {
+		return answer{}, newFailure(http.StatusMethodNotAllowed, "MethodNotAllowed", "DELETE is not allowed on %s.", r.Type)
+	}
+	c.resources = slices.DeleteFunc(c.resources, func(o *Resource) bool { return o == r })
+	return ok(map[string]any{})
 }
 
 // putSetting takes a setting whole; capacities are texts.

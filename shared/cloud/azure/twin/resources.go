@@ -213,7 +213,11 @@ func (c *Cloud) onResource(q request) (answer, *failure) {
 			return ok(c.render(r, q.URL.Query().Get("$expand") == "instanceView"))
 		case http.MethodPut, http.MethodPatch:
 			return c.change(q, r)
+		case http.MethodDelete:
+			return c.delete(r)
 		}
+	} else if q.Method == http.MethodPut && strings.Contains(strings.ToLower(q.path), strings.ToLower("/"+typeSetting+"/")) {
+		return c.makeSetting(q)
 	}
 	at := strings.LastIndex(q.path, "/")
 	if r := c.find(q.path[:at]); r != nil && q.Method == http.MethodPost && slices.Contains(types, r.Type) {

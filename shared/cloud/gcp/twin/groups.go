@@ -23,6 +23,8 @@ type Scaler struct {
 	Min, Max    int64
 	Mode        string
 	Description string
+	CPU         float64 // utilization target; 0 without a rule for it
+	Cooldown    int64
 }
 
 func (g *Group) scope() string {
@@ -47,6 +49,9 @@ func (c *Cloud) AddGroup(g Group) *Group {
 }
 
 func (g *Group) settle() {
+	if s := g.Scaler; s != nil && s.Mode == "ON" && g.Size > 0 {
+		g.Size = min(max(g.Size, s.Min), s.Max)
+	}
 	if g.Up > g.Size || !g.NoCapacity {
 		g.Up = g.Size
 	}
@@ -77,7 +82,10 @@ func (g *Group) render() map[string]any {
 func (g *Group) renderScaler() map[string]any {
 	out := map[string]any{
 		"name": g.Name, "target": computeURL + g.scope() + "/instanceGroupManagers/" + g.Name, "description": g.Scaler.Description, "status": "ACTIVE",
-		"autoscalingPolicy": map[string]any{"minNumReplicas": g.Scaler.Min, "maxNumReplicas": g.Scaler.Max, "mode": g.Scaler.Mode},
+	}
+	policy := map[string]any{"minNumReplicas": g.Scaler.Min, "maxNumReplicas": g.Scaler.Max, "mode": g.Scaler.Mode, "coolDownPeriodSec": g.Scaler.Cooldown}
+	if out["autoscalingPolicy"] = policy; g.Scaler.CPU > 0 {
+		policy["cpuUtilization"] = map[string]any{"utilizationTarget": g.Scaler.CPU, "predictiveMethod": "NONE"}
 	}
 	if g.NoCapacity {
 		out["statusDetails"] = []any{map[string]string{"type": "ZONE_RESOURCE_STOCKOUT", "message": "The zone has no machines of this type left"}}
@@ -192,21 +200,52 @@ func (c *Cloud) patchScaler(q request) (any, *failure) {
 	if f != nil || g.Scaler == nil {
 		return nil, missing("autoscalers/%s", q.URL.Query().Get("autoscaler"))
 	}
-	policy := object(q.body, "autoscalingPolicy")
-	return c.groupOperation(g, "patch", func() {
-		if d, ok := q.body["description"].(string); ok {
-			g.Scaler.Description = d
+	return c.groupOperation(g, "patch", func() { g.Scaler.merge(q.body) }), nil
+}
+
+// merge changes what the body names.
+func (s *Scaler) merge(body map[string]any) {
+	policy := object(body, "autoscalingPolicy")
+	if d, ok := body["description"].(string); ok {
+		s.Description = d
+	}
+	if m, ok := policy["mode"].(string); ok {
+		s.Mode = m
+	}
+	for name, to := range map[string]*int64{"minNumReplicas": &s.Min, "maxNumReplicas": &s.Max, "coolDownPeriodSec": &s.Cooldown} {
+		if n, ok := number(policy, name); ok {
+			*to = n
 		}
-		if m, ok := policy["mode"].(string); ok {
-			g.Scaler.Mode = m
+	}
+	if cpu, named := policy["cpuUtilization"]; named {
+		s.CPU = 0
+		if rule, ok := cpu.(map[string]any); ok {
+			s.CPU, _ = rule["utilizationTarget"].(float64)
 		}
-		if n, ok := number(policy, "minNumReplicas"); ok {
-			g.Scaler.Min = n
-		}
-		if n, ok := number(policy, "maxNumReplicas"); ok {
-			g.Scaler.Max = n
-		}
-	}), nil
+	}
+}
+
+// insertScaler makes the autoscaler of a group that has none.
+func (c *Cloud) insertScaler(q request) (any, *failure) {
+	target, _ := q.body["target"].(string)
+	g, f := c.group(q, target[strings.LastIndex(target, "/")+1:])
+	if f != nil {
+		return nil, f
+	}
+	if g.Scaler != nil {
+		return nil, newFailure(http.StatusConflict, "alreadyExists", "The resource already exists")
+	}
+	s := &Scaler{}
+	s.merge(q.body)
+	return c.groupOperation(g, "insert", func() { g.Scaler = s }), nil
+}
+
+func (c *Cloud) deleteScaler(q request) (any, *failure) {
+	g, f := c.group(q, q.args[2])
+	if f != nil || g.Scaler == nil {
+		return nil, missing("autoscalers/%s", q.args[2])
+	}
+	return c.groupOperation(g, "delete", func() { g.Scaler = nil }), nil
 }
 
 func (c *Cloud) groupOperation(g *Group, kind string, apply func()) any {

@@ -61,6 +61,10 @@ var routes = compile([]route{
 	{method: "GET", pattern: "compute/v1/projects/{}/regions/{}/autoscalers/{}", op: "compute.regionAutoscalers.get", handle: (*Cloud).getScaler},
 	{method: "PATCH", pattern: "compute/v1/projects/{}/zones/{}/autoscalers", op: "compute.autoscalers.patch", handle: (*Cloud).patchScaler},
 	{method: "PATCH", pattern: "compute/v1/projects/{}/regions/{}/autoscalers", op: "compute.regionAutoscalers.patch", handle: (*Cloud).patchScaler},
+	{method: "POST", pattern: "compute/v1/projects/{}/zones/{}/autoscalers", op: "compute.autoscalers.insert", handle: (*Cloud).insertScaler},
+	{method: "POST", pattern: "compute/v1/projects/{}/regions/{}/autoscalers", op: "compute.regionAutoscalers.insert", handle: (*Cloud).insertScaler},
+	{method: "DELETE", pattern: "compute/v1/projects/{}/zones/{}/autoscalers/{}", op: "compute.autoscalers.delete", handle: (*Cloud).deleteScaler},
+	{method: "DELETE", pattern: "compute/v1/projects/{}/regions/{}/autoscalers/{}", op: "compute.regionAutoscalers.delete", handle: (*Cloud).deleteScaler},
 
 	{method: "GET", pattern: "v1/projects/{}/instances", op: "sql.instances.list", handle: (*Cloud).listDatabases},
 	{method: "GET", pattern: "v1/projects/{}/instances/{}", op: "sql.instances.get", handle: (*Cloud).getDatabase},

@@ -28,6 +28,9 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 	if n := number(at(next, "spec")["replicas"], 0); n < 0 {
 		return nil, newFailure(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: spec.replicas: Invalid value: %d: must be greater than or equal to 0", q.resource, q.name, n)
 	}
+	if f := invalid(q.resource, next); f != nil {
+		return nil, f
+	}
 	if same(next, o) {
 		return scaleOf(q, o), nil // a change that changes nothing makes no version
 	}

@@ -180,6 +180,11 @@ func (c *Cluster) ForgetCalls() {
 func (c *Cluster) Add(resource string, o fields) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_ = invalid(resource, o) // a test may have what an API server would not
+	return c.add(resource, o)
+}
+
+func (c *Cluster) add(resource string, o fields) string {
 	meta := o["metadata"].(fields)
 	c.version++
 	meta["uid"], meta["generation"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.version), int64(1)

@@ -96,7 +96,7 @@ func decodeRequest(r *http.Request) request {
 			*into = p[i]
 		}
 	}
-	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create"}[r.Method]
+	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}[r.Method]
 	if q.verb == "get" && q.name == "" && q.resource != "" {
 		q.verb = "list"
 	}
@@ -178,13 +178,18 @@ func (c *Cluster) answer(q request) (any, *failure) {
 		return c.review(q)
 	case q.verb == "list":
 		return c.list(q)
+	case q.verb == "create":
+		return c.create(q)
 	}
 	o := c.objects[q.resource][q.place()]
 	if o == nil {
 		return nil, newFailure(http.StatusNotFound, "NotFound", "%s %q not found", strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
 	}
-	if q.verb == "get" {
+	switch q.verb {
+	case "get":
 		return scaleOf(q, o), nil
+	case "delete":
+		return c.delete(q, o)
 	}
 	return c.patch(q, o)
 }

@@ -1,0 +1,192 @@
+package autoscalerpolicies
+
+import (
+	"context"
+	"strings"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// maxNote is how many bytes of a failure a policy and its log keep.
+const maxNote = 500
+
+// account reads the account of a policy; one that is gone cannot be reached.
+func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
+	a, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), p.CloudAccountID)
+	if fault.Is(err, fault.NotFound) {
+		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected any more: delete the policy with force=true", p.CloudAccountID, p.ID)
+	}
+	return a, err
+}
+
+// ask asks the cloud how a target is scaled.
+func (s *service) ask(ctx context.Context, t autoscaling.Target, a inventory.Account) (cloud.Autoscaling, error) {
+	return s.call(ctx, inventory.AskAutoscaling, a, inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
+}
+
+// set has the cloud scale a target so, and tells how it is then.
+func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Account, want cloud.Autoscaling) (cloud.Autoscaling, error) {
+	return s.call(ctx, inventory.AskSetAutoscaling, a, inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
+}
+
+func (s *service) call(ctx context.Context, ask string, a inventory.Account, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
+	q := inventory.Question{Ask: ask, Org: callerOrg(ctx), Account: a, Autoscaling: of}
+	var got cloud.Autoscaling
+	if strings.HasPrefix(of.Type, inventory.ClusterProvider+"-") && a.Provider != inventory.ClusterProvider {
+		var err error
+		if q.Registrations, err = inventory.ReadRegistrations(ctx, s.p.Table, q.Org, a.ID); err != nil {
+			return got, err
+		}
+	}
+	err := s.p.Workers.Invoke(ctx, inventory.Connector, q, &got)
+	return got, fault.Wrap("ask how "+of.UID+" is scaled", err)
+}
+
+func (s *service) apply(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.read(ctx, writing, in.PolicyID)
+	if err != nil {
+		return AutoscalerPolicy{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
+	account, err := s.account(ctx, p)
+	if err != nil {
+		return AutoscalerPolicy{}, err
+	}
+	p, err = s.bring(ctx, p, account)
+	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})
+	return newPolicy(p), err
+}
+
+// autopilot applies a policy that is applied whenever it is written. That it could not be is told by its status.
+func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+	if p.Mode != autoscaling.Autopilot || p.Status == autoscaling.Paused {
+		return p, nil
+	}
+	done, err := s.bring(ctx, p, a)
+	if err != nil && done.Status == autoscaling.Failed {
+		return done, nil
+	}
+	return done, err
+}
+
+// allowed returns why a policy may not be applied.
+func allowed(p autoscaling.Policy, a inventory.Account) error {
+	switch {
+	case p.PlanID != "":
+		return autoscaling.HeldBy(p)
+	case p.Mode == autoscaling.Monitor:
+		return fault.New(fault.Conflict, "mode: autoscaler policy %s is in mode monitor, which only watches: change it to recommend or autopilot", p.ID)
+	case p.Status == autoscaling.Paused:
+		return fault.New(fault.Conflict, "autoscaler policy %s is paused: resume it first", p.ID)
+	case a.ReadOnly():
+		return fault.New(fault.Denied, "cloud account %s is read_only: nothing in it is ever changed; make it read_write to apply autoscaler policy %s", a.ID, p.ID)
+	}
+	return nil
+}
+
+// bring scales the target as the policy says, which nobody else does meanwhile. It returns the policy as it is then.
+func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+	if err := allowed(p, a); err != nil {
+		return p, err
+	}
+	claimed, err := s.store.Claim(ctx, callerOrg(ctx), p)
+	if err != nil {
+		return p, err
+	}
+	live, err := s.ask(ctx, p.Target, a)
+	if err == nil && live.Desired < 1 {
+		err = fault.New(fault.Conflict, "%.300s runs nothing now: start it first, or its size would be lost", p.Target.UID)
+	}
+	if err != nil {
+		return s.refused(ctx, claimed, nil, err)
+	}
+	got, err := s.set(ctx, p.Target, a, p.Wanted())
+	if err != nil {
+		return s.refused(ctx, claimed, &live, err)
+	}
+	next, by := claimed, identity.CallerFrom(ctx).Email
+	next.Status, next.Note, next.AppliedAt, next.Applied = autoscaling.Active, "", s.p.Clock.Now(), withoutNative(got)
+	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
+	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
+}
+
+// refused notes that a policy could not be applied, and returns why.
+func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live *cloud.Autoscaling, why error) (autoscaling.Policy, error) {
+	next := claimed
+	next.Status, next.Note = autoscaling.Failed, fault.Message(why)
+	next.Note = next.Note[:min(len(next.Note), maxNote)]
+	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note, Before: live}
+	saved, err := s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, e)
+	if err != nil {
+		return claimed, err
+	}
+	return saved, why
+}
+
+func withoutNative(a cloud.Autoscaling) *cloud.Autoscaling {
+	a.Native = nil
+	return &a
+}
+
+// drift returns what somebody else has changed since the policy was applied; nothing when it never was. The present size is the rule's to change.
+func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
+	if p.Applied == nil {
+		return nil
+	}
+	was := *p.Applied
+	was.Desired = live.Desired
+	if was.IsMetBy(live) && live.IsMetBy(was) {
+		return nil
+	}
+	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted, Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
+}
+
+func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.read(ctx, writing, in.PolicyID)
+	if err != nil || p.Status == autoscaling.Paused {
+		return newPolicy(p), err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
+	next := p
+	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
+	next, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
+	if err != nil {
+		return AutoscalerPolicy{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: newPolicy(next)})
+	return newPolicy(next), nil
+}
+
+func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.read(ctx, writing, in.PolicyID)
+	if err != nil {
+		return AutoscalerPolicy{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
+	if p.PlanID != "" {
+		return AutoscalerPolicy{}, autoscaling.HeldBy(p)
+	}
+	if p.Status == autoscaling.Paused {
+		next := p
+		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
+		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
+			return AutoscalerPolicy{}, err
+		}
+	}
+	if p.Mode != autoscaling.Monitor {
+		account, err := s.account(ctx, p)
+		if err != nil {
+			return AutoscalerPolicy{}, err
+		}
+		if p, err = s.bring(ctx, p, account); err != nil {
+			return AutoscalerPolicy{}, err
+		}
+	}
+	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})
+	return newPolicy(p), nil
+}

@@ -1,0 +1,89 @@
+package autoscalerpolicies
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// DeletedAutoscalerPolicy tells what became of the target of a policy.
+type DeletedAutoscalerPolicy struct {
+	ID       string           `json:"id"`
+	Restored bool             `json:"restored" doc:"The target was given back as it was found"`
+	Drift    *AutoscalerDrift `json:"drift" doc:"What somebody else had changed since the policy was last applied; null for nothing"`
+}
+
+// AutoscalerDrift is how a target was applied, and how it was found instead.
+type AutoscalerDrift struct {
+	Applied AutoscalerScaling `json:"applied"`
+	Live    AutoscalerScaling `json:"live"`
+}
+
+type removeInput struct {
+	PolicyInput
+	Force bool `query:"force" doc:"Forget the policy without giving the target back"`
+}
+
+func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscalerPolicy, error) {
+	p, err := s.read(ctx, writing, in.PolicyID)
+	if err != nil {
+		return DeletedAutoscalerPolicy{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
+	out := DeletedAutoscalerPolicy{ID: p.ID}
+	if p.PlanID != "" {
+		return out, autoscaling.HeldBy(p)
+	}
+	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
+		return out, err
+	}
+	var log []autoscaling.Entry
+	if p.Applied != nil && !in.Force {
+		if out, log, err = s.restore(ctx, p); err != nil {
+			_, err = s.refused(ctx, p, nil, err)
+			return out, err
+		}
+	}
+	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log...)
+}
+
+// restore gives the target back as it was found. One that is gone needs nothing.
+func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry, error) {
+	out := DeletedAutoscalerPolicy{ID: p.ID}
+	account, err := s.account(ctx, p)
+	if err == nil && account.ReadOnly() {
+		err = fault.New(fault.Denied, "cloud account %s is read_only", account.ID)
+	}
+	if err != nil {
+		return out, nil, kept(p, err)
+	}
+	live, err := s.ask(ctx, p.Target, account)
+	if fault.Is(err, fault.NotFound) {
+		return out, nil, nil
+	}
+	if err == nil && live.Desired < 1 {
+		err = fault.New(fault.Conflict, "it runs nothing now, and giving it back would start it: start it first")
+	}
+	if err != nil {
+		return out, nil, kept(p, err)
+	}
+	log := drift(p, live)
+	if len(log) > 0 {
+		out.Drift = &AutoscalerDrift{newScaling(*p.Applied), newScaling(live)}
+	}
+	got, err := s.set(ctx, p.Target, account, p.Found)
+	if err != nil {
+		return out, nil, kept(p, err)
+	}
+	out.Restored = true
+	return out, append(log, autoscaling.Entry{Kind: autoscaling.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got}), nil
+}
+
+// kept tells why a policy is not deleted, and what to do.
+func kept(p autoscaling.Policy, why error) error {
+	return fault.NewWithCause(fault.Conflict, why,
+		"autoscaler policy %s is kept, for %.300s could not be given back as it was found: %s; try again, or delete with force=true to leave it as it is", p.ID, p.Target.UID, fault.Message(why))
+}

@@ -1,0 +1,178 @@
+package aws
+
+import (
+	"context"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/applicationautoscaling"
+	scalingtypes "github.com/aws/aws-sdk-go-v2/service/applicationautoscaling/types"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our rule.
+type serviceNative struct {
+	Desired int32    `json:"desired"`
+	Scaling *scaling `json:"scaling,omitempty"`
+	Rule    *cpuRule `json:"rule,omitempty"`
+}
+
+// scaledService is a service with its rules for the CPU, and how many rules are the customer's.
+type scaledService struct {
+	live
+	ours, other *cpuRule
+	others      int
+}
+
+func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledService, error) {
+	l, err := readLive(ctx, c, uid)
+	out := scaledService{live: l}
+	if err != nil {
+		return out, err
+	}
+	if reason := tiedService(l.service); reason != "" {
+		return out, errUnsupported("%s", reason)
+	}
+	if l.scaling == nil {
+		return out, nil
+	}
+	pages := applicationautoscaling.NewDescribeScalingPoliciesPaginator(c.scaling, &applicationautoscaling.DescribeScalingPoliciesInput{
+		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &l.id, ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		MaxResults: sdk.Int32(50),
+	})
+	for pages.HasMorePages() {
+		got, err := pages.NextPage(ctx)
+		if err != nil {
+			return out, err
+		}
+		for _, p := range got.ScalingPolicies {
+			out.take(p)
+		}
+	}
+	return out, nil
+}
+
+// take notes a policy.
+func (s *scaledService) take(p scalingtypes.ScalingPolicy) {
+	ours := sdk.ToString(p.PolicyName) == cloud.CPURule
+	if !ours {
+		s.others++
+	}
+	t := p.TargetTrackingScalingPolicyConfiguration
+	if t == nil || t.PredefinedMetricSpecification == nil || t.PredefinedMetricSpecification.PredefinedMetricType != scalingtypes.MetricTypeECSServiceAverageCPUUtilization {
+		return
+	}
+	rule := &cpuRule{sdk.ToFloat64(t.TargetValue), t.ScaleInCooldown}
+	if ours {
+		s.ours = rule
+	} else {
+		s.other = strictest(s.other, rule)
+	}
+}
+
+// size returns what the service is kept between: what nothing scales is kept at what it has.
+func (s scaledService) size() size {
+	n := s.service.DesiredCount
+	if s.scaling == nil {
+		return size{n, n, n}
+	}
+	return size{s.scaling.Min, s.scaling.Max, n}
+}
+
+func (s scaledService) autoscaling() cloud.Autoscaling {
+	out := autoscalingOf(s.size(), s.ours, s.other)
+	out.Native = encodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
+	return out
+}
+
+func readServiceAutoscaling(ctx context.Context, c ecsClient, uid string) (cloud.Autoscaling, error) {
+	s, err := readScaledService(ctx, c, uid)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return s.autoscaling(), nil
+}
+
+func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cloud.Autoscaling) error {
+	s, err := readScaledService(ctx, c, uid)
+	if err != nil {
+		return err
+	}
+	to, restore, err := decodeSnapshot[serviceNative](want.Native)
+	if err != nil {
+		return err
+	}
+	if restore {
+		return s.become(ctx, c, to)
+	}
+	if err := want.Check(); err != nil {
+		return err
+	}
+	to = serviceNative{int32(want.Desired), s.scalingFor(want), ruleFor(want, s.autoscaling(), s.ours)} //nolint:gosec // checked
+	return s.become(ctx, c, to)
+}
+
+// scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size without a rule.
+func (s scaledService) scalingFor(want cloud.Autoscaling) *scaling {
+	var to scaling
+	switch {
+	case s.scaling != nil:
+		to = *s.scaling
+	case want.TargetCPUPercent == nil && want.Min == want.Max:
+		return nil
+	}
+	sizes := wantedSize(want)
+	to.Min, to.Max = sizes.Min, sizes.Max
+	return &to
+}
+
+// become sets what differs: the bounds before the count, which they would pull back, and the rule last, which needs them.
+func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative) error {
+	if err := s.bound(ctx, c, to); err != nil {
+		return err
+	}
+	if s.service.DesiredCount != to.Desired {
+		if err := s.setCount(ctx, c, to.Desired); err != nil {
+			return err
+		}
+	}
+	return s.rule(ctx, c, to)
+}
+
+// bound registers the scalable target as it is wanted. One is taken away only where no rule in it is the customer's: then it came from here.
+func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative) error {
+	switch {
+	case to.Scaling != nil && (s.scaling == nil || *s.scaling != *to.Scaling):
+		return register(ctx, c.scaling, s.id, *to.Scaling)
+	case to.Scaling == nil && s.scaling != nil && s.others == 0:
+		_, err := c.scaling.DeregisterScalableTarget(ctx, &applicationautoscaling.DeregisterScalableTargetInput{
+			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		})
+		return err
+	}
+	return nil
+}
+
+// rule puts our rule, or deletes it where it did not go with its scalable target.
+func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) error {
+	gone := to.Scaling == nil && s.others == 0
+	switch {
+	case sameRule(s.ours, to.Rule), to.Rule == nil && gone:
+		return nil
+	case to.Rule == nil:
+		_, err := c.scaling.DeleteScalingPolicy(ctx, &applicationautoscaling.DeleteScalingPolicyInput{
+			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
+			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		})
+		return err
+	}
+	_, err := c.scaling.PutScalingPolicy(ctx, &applicationautoscaling.PutScalingPolicyInput{
+		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
+		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount, PolicyType: scalingtypes.PolicyTypeTargetTrackingScaling,
+		TargetTrackingScalingPolicyConfiguration: &scalingtypes.TargetTrackingScalingPolicyConfiguration{
+			TargetValue: &to.Rule.Percent, ScaleInCooldown: to.Rule.Cooldown, ScaleOutCooldown: to.Rule.Cooldown,
+			PredefinedMetricSpecification: &scalingtypes.PredefinedMetricSpecification{PredefinedMetricType: scalingtypes.MetricTypeECSServiceAverageCPUUtilization},
+		},
+	})
+	return err
+}

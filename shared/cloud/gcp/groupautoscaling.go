@@ -1,0 +1,184 @@
+package gcp
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/google/uuid"
+	"google.golang.org/api/compute/v1"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+const (
+	// madeHere begins the description of the autoscalers that were made here.
+	madeHere = "made by lamplighter"
+	// usualUtilization is what Google takes for a rule that does not say.
+	usualUtilization = 0.6
+)
+
+// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had none.
+type groupNative struct {
+	Size   int64         `json:"size,omitempty"`
+	Scaler *scalerNative `json:"scaler,omitempty"`
+}
+
+// scalerNative is what is changed of an autoscaler, as it was.
+type scalerNative struct {
+	Name     string                                   `json:"name"`
+	Min      int64                                    `json:"min"`
+	Max      int64                                    `json:"max"`
+	Mode     string                                   `json:"mode,omitempty"`
+	CPU      *compute.AutoscalingPolicyCpuUtilization `json:"cpu,omitempty"`
+	Cooldown int64                                    `json:"cooldown"`
+}
+
+func (g group) native() groupNative {
+	out := groupNative{}
+	if g.sizedByHand() {
+		out.Size = g.TargetSize
+	}
+	if p := g.policy(); p != nil {
+		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CpuUtilization, p.CoolDownPeriodSec}
+	}
+	return out
+}
+
+// sizedByHand reports whether the size of a group may be set: while an autoscaler is on, it sets it.
+func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == modeOff }
+
+// autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
+func (g group) autoscaling() cloud.Autoscaling {
+	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize}
+	if p := g.policy(); p != nil {
+		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
+		if p.CpuUtilization != nil {
+			percent := int64(math.Round(p.CpuUtilization.UtilizationTarget * 100))
+			out.TargetCPUPercent, out.CooldownSeconds = &percent, &p.CoolDownPeriodSec
+		}
+	}
+	out.Native = encodeSnapshot(g.native())
+	return out
+}
+
+func readGroupAutoscaling(ctx context.Context, p place, r ref) (cloud.Autoscaling, error) {
+	g, err := getGroup(ctx, p, r)
+	if err != nil {
+		return cloud.Autoscaling{}, err
+	}
+	return g.autoscaling(), nil
+}
+
+// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no autoscaler does.
+func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autoscaling) error {
+	g, err := getGroup(ctx, p, r)
+	if err != nil {
+		return err
+	}
+	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
+		return errUnsupported("%s", reason)
+	}
+	to, restore, err := decodeSnapshot[groupNative](want.Native)
+	if err != nil {
+		return err
+	}
+	if !restore {
+		if err := want.Check(); err != nil {
+			return err
+		}
+		to = g.wanted(want)
+	}
+	return g.become(ctx, p, to)
+}
+
+// wanted returns what a group is to become: no autoscaler where it has none and is to keep one size without a rule.
+func (g group) wanted(want cloud.Autoscaling) groupNative {
+	to := g.native()
+	if to.Scaler == nil && want.TargetCPUPercent == nil && want.Min == want.Max {
+		return groupNative{Size: want.Desired}
+	}
+	if to.Scaler == nil {
+		to = groupNative{Scaler: &scalerNative{Name: g.Name, Mode: modeOn, CPU: &compute.AutoscalingPolicyCpuUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
+	}
+	if to.Size > 0 {
+		to.Size = want.Desired
+	}
+	s := to.Scaler
+	s.Min, s.Max = want.Min, want.Max
+	if want.TargetCPUPercent != nil {
+		cpu := compute.AutoscalingPolicyCpuUtilization{}
+		if s.CPU != nil {
+			cpu = *s.CPU
+		}
+		cpu.UtilizationTarget = float64(*want.TargetCPUPercent) / 100
+		s.CPU = &cpu
+	}
+	if want.CooldownSeconds != nil {
+		s.Cooldown = *want.CooldownSeconds
+	}
+	return to
+}
+
+// become sets what differs. An autoscaler of the customer's that has come since stays.
+func (g group) become(ctx context.Context, p place, to groupNative) error {
+	now := g.native().Scaler
+	switch {
+	case to.Scaler == nil && now != nil && !g.scalerIsOurs():
+		return nil
+	case to.Scaler == nil && now != nil:
+		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.delete", deleteScaler(ctx, p, g)); err != nil {
+			return err
+		}
+	case to.Scaler != nil && now == nil:
+		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.create", insertScaler(ctx, p, g, *to.Scaler)); err != nil {
+			return err
+		}
+	case to.Scaler != nil && !to.Scaler.same(*now):
+		if err := waitFor(ctx, p, g.ref, "compute.autoscalers.update", patchScaler(ctx, p, g, to.Scaler.change())); err != nil {
+			return err
+		}
+	}
+	if to.Size == 0 || to.Size == g.TargetSize {
+		return nil
+	}
+	return waitFor(ctx, p, g.ref, "compute.instanceGroupManagers.update", resizing(ctx, p, g.ref, to.Size))
+}
+
+func (g group) scalerIsOurs() bool { return strings.HasPrefix(g.scaler.Description, madeHere) }
+
+// same compares what is changed; the name and the mode are not.
+func (s scalerNative) same(t scalerNative) bool {
+	if (s.CPU == nil) != (t.CPU == nil) || s.Min != t.Min || s.Max != t.Max || s.Cooldown != t.Cooldown {
+		return false
+	}
+	return s.CPU == nil || s.CPU.UtilizationTarget == t.CPU.UtilizationTarget && s.CPU.PredictiveMethod == t.CPU.PredictiveMethod
+}
+
+// change makes the bounds and the rule of an autoscaler those of s, and leaves the rest.
+func (s scalerNative) change() *compute.Autoscaler {
+	p := &compute.AutoscalingPolicy{
+		MinNumReplicas: s.Min, MaxNumReplicas: s.Max, CoolDownPeriodSec: s.Cooldown, CpuUtilization: s.CPU,
+		ForceSendFields: []string{"MinNumReplicas", "MaxNumReplicas", "CoolDownPeriodSec"},
+	}
+	if s.CPU == nil {
+		p.NullFields = []string{"CpuUtilization"}
+	}
+	return &compute.Autoscaler{AutoscalingPolicy: p}
+}
+
+func insertScaler(ctx context.Context, p place, g group, s scalerNative) operating {
+	a := s.change()
+	a.Name, a.Target, a.Description, a.AutoscalingPolicy.Mode, a.AutoscalingPolicy.NullFields = s.Name, g.SelfLink, madeHere, s.Mode, nil
+	if g.isRegional() {
+		return p.compute.RegionAutoscalers.Insert(p.project, g.location, a).RequestId(uuid.NewString()).Context(ctx).Do
+	}
+	return p.compute.Autoscalers.Insert(p.project, g.location, a).RequestId(uuid.NewString()).Context(ctx).Do
+}
+
+func deleteScaler(ctx context.Context, p place, g group) operating {
+	if g.isRegional() {
+		return p.compute.RegionAutoscalers.Delete(p.project, g.location, g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
+	}
+	return p.compute.Autoscalers.Delete(p.project, g.location, g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
+}

@@ -65,7 +65,29 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	})
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	maps.Copy(e, c.budget(t, number, e["teamID"]))
+	maps.Copy(e, c.event(t, number, account))
 	return e
+}
+
+// event returns the caller an autoscaler policy on a group of the account, and an event readiness plan on it.
+func (c *caller) event(t *testing.T, number, account string) sampleValues {
+	t.Helper()
+	var groups []struct{ UID, Region, Status string }
+	c.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=1", nil, &groups)
+	if len(groups) == 0 {
+		t.Fatal("the simulated cloud has no group that runs")
+	}
+	var policy, plan struct{ ID string }
+	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
+		"name": "Group of " + number, "mode": "recommend", "cloudAccountID": account,
+		"target": map[string]string{"type": "aws-asg", "uid": groups[0].UID, "region": groups[0].Region}, "min": 1, "max": 4, "desired": 2, "targetCPUPercent": 60, "cooldownSeconds": 300,
+	}, &policy)
+	start := clock.System{}.Now().Add(24 * time.Hour)
+	c.Call(http.MethodPost, "/event-readiness", map[string]any{
+		"name": "Event of " + number, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
+		"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": policy.ID}},
+	}, &plan)
+	return sampleValues{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID}
 }
 
 // budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,

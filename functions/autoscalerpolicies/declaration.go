@@ -1,6 +1,7 @@
 package autoscalerpolicies
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
@@ -14,7 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "autoscalerpolicies",
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
-			inventory.AccountPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition, measurement.Partition,
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition, measurement.Partition,
 		},
 		Writes: []table.Partition{autoscaling.Partition},
 	}),

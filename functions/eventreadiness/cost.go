@@ -24,7 +24,7 @@ type EventCost struct {
 // EventTargetCost is what a target of a plan costs.
 type EventTargetCost struct {
 	PolicyID  string       `json:"policyId"`
-	ExtraCost *rest.Number `json:"extraCost" doc:"null when its price is not known"`
+	ExtraCost *rest.Number `json:"extraCost" nullable:"true" doc:"null when its price is not known"`
 	Reason    *string      `json:"reason" doc:"Why there is none; else null"`
 }
 

@@ -29,6 +29,7 @@ import (
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/eraser"
 	"lamplighter.dev/functions/evaluator"
+	"lamplighter.dev/functions/eventreadiness"
 	"lamplighter.dev/functions/executor"
 	"lamplighter.dev/functions/exporter"
 	"lamplighter.dev/functions/exports"
@@ -113,6 +114,7 @@ func All() []Function {
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{autoscalerpolicies.Declaration, []Group{autoscalerpolicies.Operations}, nil},
 		{notifications.Declaration, []Group{notifications.Operations}, nil},
+		{eventreadiness.Declaration, []Group{eventreadiness.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
 		{authorizer.Declaration, nil, nil},

@@ -35,6 +35,8 @@ var open = map[string]string{
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
+
+	"reportEventPlanStatus": "the executor alone may, by its own identity, and nobody else ever",
 }
 
 const (
@@ -48,7 +50,7 @@ const (
 
 // waiting are the resources with policies that no operation names yet, by the part of the service that will.
 var waiting = map[string]string{
-	"recommendations": "Recommendations", "remediation": "Remediation Workflows", "event-readiness": "Event Readiness",
+	"recommendations": "Recommendations", "remediation": "Remediation Workflows",
 	"spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds",
 }

@@ -68,6 +68,7 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	maps.Copy(e, c.notify(number, e["teamID"]))
 	maps.Copy(e, c.listen(number))
 	maps.Copy(e, c.scale(t, number, account))
+	maps.Copy(e, c.event(t, number, account))
 	return e
 }
 
@@ -94,6 +95,27 @@ func (c *caller) scale(t *testing.T, number, account string) sampleValues {
 		"name": "Scaling of " + number, "cloudAccountID": account, "target": map[string]any{"type": "aws-asg", "uid": groups[0].UID},
 	}, &policy)
 	return sampleValues{"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID, "target_type": "aws-asg"}
+}
+
+// event returns the caller an autoscaler policy on another group of the account, and an event readiness plan on it.
+func (c *caller) event(t *testing.T, number, account string) sampleValues {
+	t.Helper()
+	var groups []struct{ UID, Region, Status string }
+	c.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=2", nil, &groups)
+	if len(groups) < 2 {
+		t.Fatal("the simulated cloud has no second group that runs")
+	}
+	var policy, plan struct{ ID string }
+	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
+		"name": "Group of " + number, "mode": "recommend", "cloudAccountID": account,
+		"target": map[string]string{"type": "aws-asg", "uid": groups[1].UID, "region": groups[1].Region}, "min": 1, "max": 4, "desired": 2, "targetCPUPercent": 60, "cooldownSeconds": 300,
+	}, &policy)
+	start := clock.System{}.Now().Add(24 * time.Hour)
+	c.Call(http.MethodPost, "/event-readiness", map[string]any{
+		"name": "Event of " + number, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
+		"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": policy.ID}},
+	}, &plan)
+	return sampleValues{"eventID": plan.ID, "policy_id": policy.ID, "policyId": policy.ID}
 }
 
 // budget returns the caller what people make of costs: a budget, a dashboard, a rule of showback, a policy of smart tags and a unit metric,

@@ -26,6 +26,7 @@ var realWaits = map[string]struct {
 	"functions/billingsync/fixture_test.go":               {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
 	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
+	"functions/executor/rescale_kill_test.go":             {2, "a process is killed at a random moment, on a clock that hurries"},
 	"shared/cloud/kubernetes/controlplane_test.go":        {1, "a control plane is processes of its own, which are asked whether they are ready"},
 	"shared/cloud/kubernetes/peers_test.go":               {1, "a controller manager acts in its own time"},
 	"shared/api/audit/append_test.go":                     {1, "in a bubble of synctest, where no real time passes"},

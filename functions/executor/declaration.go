@@ -5,10 +5,12 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -16,13 +18,16 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "executor",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition, readiness.Partition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, event.Partition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		readiness.CapturePartition,
+		autoscaling.Partition, // says which plan holds the capacity of a policy
 	}},
-	Tasks:   []string{execution.Machine, execution.BulkMachine},
+	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine},
+	Calls:   []string{readiness.Function},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
-	Samples: []string{"run", "unknown-task"},
+	Samples: []string{"run", "advance", "unknown-task"},
 }

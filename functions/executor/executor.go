@@ -11,6 +11,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/rehearsal"
+	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -35,7 +38,7 @@ func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}
 }
 
-// Handler answers the tasks of the action and bulk-action machines.
+// Handler answers the tasks of the action, bulk-action and event-readiness machines.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return New(p, providers).HandleTask
 }
@@ -59,6 +62,16 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 		return workflow.RunTask(ctx, c, e.nextStep)
 	case "finish":
 		return workflow.RunTask(ctx, c, e.finishBulk)
+	case "advance":
+		return workflow.RunTask(ctx, c, e.rescaler().Advance)
+	case readiness.RehearseTask:
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
+			return rehearsal.Run(ctx, in.Plan, in.Launch)
+		})
+	case "giveUp":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.Input) (rescaling.Result, error) {
+			return e.rescaler().GiveUp(ctx, in, "the executor gave up: "+c.Error.String())
+		})
 	default:
 		return nil, fault.New(fault.Invalid, "the executor knows no task %q", c.Task)
 	}

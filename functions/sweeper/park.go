@@ -30,6 +30,7 @@ var endings = map[string]ending{
 	"cost-export":       {"exporter", "abandon"},
 	"discovery":         {"discovery", "finish"},
 	"erasure":           {},
+	"event-readiness":   {"executor", "giveUp"},
 	"organisation-sync": {"organisationsync", "finish"},
 }
 

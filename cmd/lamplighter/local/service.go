@@ -21,6 +21,7 @@ import (
 	"lamplighter.dev/functions/mailer"
 	"lamplighter.dev/functions/notifier"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/engine/mail"
@@ -80,6 +81,7 @@ type Service struct {
 	observer Observer
 	engine   *workflow.Embedded
 	workers  map[string]workflow.Handler // by their folders
+	serving  map[string]rest.Function    // of the template's routes, by their folders
 	mailer   *mailer.Mailer
 	notifier *delivery.Engine
 	close    []func() error // last one first
@@ -121,7 +123,8 @@ func (s *Service) open(o Options) error {
 	s.mailer = mailer.New(s.Platform, sender, o.mailRate())
 	s.notifier = notifier.New(s.Platform, s.receivers(o))
 	entry := within(o, authorizer.Declaration, authorizer.Handler(s.Platform))
-	api, err := gateway.New(template, serving(o, s.Platform, all), gateway.Authorizer(entry), o.Clock)
+	s.serving = serving(o, s.Platform, all)
+	api, err := gateway.New(template, s.serving, gateway.Authorizer(entry), o.Clock)
 	if err != nil {
 		return err
 	}

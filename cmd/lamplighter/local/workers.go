@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/cloud/providers"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -40,6 +42,9 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 			handlers[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) { return s.workers[f.Name](ctx, in) }
 			calls[f.Name] = lambdacall.Handler(handlers[f.Name])
 		}
+		if len(f.Groups) > 0 { // a worker may call what is for it alone
+			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) { return s.answer(ctx, f.Name, in) }
+		}
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
@@ -58,6 +63,15 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 		}
 	}
 	return nil
+}
+
+// answer has a function that answers operations answer a request that came without API Gateway.
+func (s *Service) answer(ctx context.Context, function string, in json.RawMessage) (any, error) {
+	var ev events.APIGatewayProxyRequest
+	if err := json.Unmarshal(in, &ev); err != nil {
+		return nil, fault.NewWithCause(fault.Internal, err, "%s was sent no request", function)
+	}
+	return s.serving[function](ctx, ev)
 }
 
 // run runs a worker once, as its schedule does.

@@ -1,4 +1,4 @@
-// Command executor runs the tasks of the action and bulk-action machines.
+// Command executor runs the tasks of the action, bulk-action and event-readiness machines.
 package main
 
 import (

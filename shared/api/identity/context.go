@@ -19,6 +19,7 @@ const (
 	methodKey  = "method"
 	ssoKey     = "sso"
 	grantsKey  = "grants"
+	workerKey  = "worker" // never from the authorizer: of a worker of ours that calls a function without API Gateway
 )
 
 // MaxContext is more bytes than an encoded caller ever takes; what an authorizer answers may have 8 kB.
@@ -26,6 +27,9 @@ const MaxContext = 6 << 10
 
 // EncodeCaller writes the caller as the context of an authorizer's answer, in less than MaxContext.
 func EncodeCaller(c Caller) map[string]any {
+	if c.Worker != "" {
+		return map[string]any{workerKey: c.Worker, orgKey: c.Org}
+	}
 	return map[string]any{
 		userKey: c.User, orgKey: c.Org, emailKey: c.Email, sessionKey: c.Session, methodKey: c.Method,
 		ssoKey:    strconv.FormatBool(c.SSO),
@@ -44,6 +48,9 @@ func NewDecoder() *Decoder { return &Decoder{memo.New(grant.Decode)} }
 // the answer is the zero Caller.
 func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 	text := func(key string) string { s, _ := authorizer[key].(string); return s }
+	if worker := text(workerKey); worker != "" {
+		return Caller{Org: text(orgKey), Worker: worker}, nil
+	}
 	c := Caller{
 		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey), Method: text(methodKey),
 		SSO: text(ssoKey) == "true",

@@ -17,6 +17,7 @@ type Caller struct {
 	Method  string // MethodToken or MethodPAT
 	SSO     bool   // Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
 	Grants  []grant.Grant
+	Worker  string // the function of ours that calls by itself, of nobody's behalf; it has no user, and no grants
 }
 
 // The methods by which a caller proves who they are.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -77,7 +78,7 @@ func (x *exchange) audit(r *reply) audit.Request {
 	op, c, ctx := x.operation(), identity.CallerFrom(x.r.Context()), x.r.Context()
 	path, target := x.path()
 	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete, Row: audit.Row{
-		Actor: c.Email, UserID: c.User, Credential: c.Method,
+		Actor: cmp.Or(c.Email, c.Worker), UserID: c.User, Credential: c.Method,
 		Action: op.ID, ResourceType: op.about(), Category: audit.CategoryOf(x.route.tag()),
 		Method: op.Method, Path: path, Target: target, Status: r.Status,
 		RequestID: RequestID(ctx), IP: SourceIP(ctx),

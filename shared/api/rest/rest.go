@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 )
 
-// Op declares one operation. Exactly one of Policy, SignedIn and Public says who may call it; an operation that says
+// Op declares one operation. Exactly one of Policy, SignedIn, Public and Worker says who may call it; an operation that says
 // nothing is refused when it is mounted.
 type Op struct {
 	ID          string // operationId: "createChannel"
@@ -29,6 +29,7 @@ type Op struct {
 	Scoped   bool   // a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
 	SignedIn bool   // any signed-in caller
 	Public   bool   // anybody, without a credential
+	Worker   string // only this function of ours, which calls without API Gateway (CallAsWorker): no user, session or token ever
 	Session  bool   // only with the access token of a session: a personal access token is refused
 	Reads    bool   // a POST that changes nothing: it leaves no row in the audit log
 	Writes   bool   // a GET that changes something: it leaves one
@@ -99,7 +100,7 @@ func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*
 // may call it never gets a route.
 func (op *Op) checkDeclaration() error {
 	ways := 0
-	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public} {
+	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public, op.Worker != ""} {
 		if on {
 			ways++
 		}
@@ -108,7 +109,7 @@ func (op *Op) checkDeclaration() error {
 	case op.ID == "" || op.Method == "" || !strings.HasPrefix(op.Path, "/"):
 		return fmt.Errorf("operation %q %s %q: ID, Method and Path must be set", op.ID, op.Method, op.Path)
 	case ways != 1:
-		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn and Public must be set", op.ID)
+		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn, Public and Worker must be set", op.ID)
 	case op.Session && op.Public:
 		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
 	case op.Policy != "" && !grant.IsPolicy(op.Policy):
@@ -120,6 +121,8 @@ func (op *Op) checkDeclaration() error {
 // permitsCaller reports whether c may call the operation.
 func (op *Op) permitsCaller(c identity.Caller) bool {
 	switch {
+	case op.Worker != "" || c.Worker != "":
+		return c.Worker == op.Worker
 	case op.Session && c.Session == "":
 		return false
 	case op.Policy == "":
@@ -145,12 +148,17 @@ func (op *Op) policyLabel() string {
 		return "public"
 	case op.SignedIn:
 		return "signed-in"
+	case op.Worker != "":
+		return "worker:" + op.Worker
 	}
 	return op.Policy
 }
 
 // denialMessage says what c lacks, and what to do about it.
 func (op *Op) denialMessage(c identity.Caller) string {
+	if op.Worker != "" {
+		return "permission denied: only the service's own " + op.Worker + " does this"
+	}
 	if op.Session && c.Session == "" {
 		return "a personal access token cannot do this: log in with POST /auth/login"
 	}

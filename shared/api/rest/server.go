@@ -35,7 +35,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) answer(x *exchange) {
 	op, c := x.route.op, identity.CallerFrom(x.r.Context())
 	switch {
-	case !op.Public && c.User == "":
+	case op.Worker == "" && !op.Public && c.User == "":
 		x.refuseRequest(&GatewayError{http.StatusUnauthorized, "unauthorized"})
 	case !op.Public && !op.permitsCaller(c):
 		x.refuseRequest(errorForStatus(op, http.StatusForbidden, op.denialMessage(c)))

@@ -1,0 +1,29 @@
+package eventreadiness
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration is what others must know of this function.
+var Declaration = platform.Declaration{
+	Name: readiness.Function,
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{
+			identity.MetaPartition, autoscaling.Partition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition,
+		},
+		Writes: []table.Partition{readiness.Partition, readiness.ClaimPartition, readiness.LogPartition, workqueue.Partition},
+	}),
+	Starts:  []string{readiness.Machine},
+	Calls:   []string{inventory.Connector, readiness.Executor},
+	Samples: []string{"list", "status"},
+}

@@ -1,0 +1,150 @@
+package eventreadiness
+
+import (
+	"context"
+	"strings"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/foundation/displayname"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+// maxName is how many characters a name may have, and half an hour what is waited before and after an event when nothing else is said.
+const (
+	maxName  = 128
+	halfHour = 30
+)
+
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
+// draft makes the plan that a body describes, without its targets.
+func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
+	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour, PostEventMinutes: halfHour, Timezone: timezone}
+	if e.PreScaleMinutes != nil {
+		p.PreScaleMinutes = *e.PreScaleMinutes
+	}
+	if e.PostEventMinutes != nil {
+		p.PostEventMinutes = *e.PostEventMinutes
+	}
+	if _, err := scheduling.Zone("timezone", timezone); err != nil {
+		return p, err
+	}
+	var err error
+	if p.ExpectedMultiplier, err = multiplierOf("expectedMultiplier", e.ExpectedMultiplier); err != nil {
+		return p, err
+	}
+	return p, p.CheckTimes(s.p.Clock.Now())
+}
+
+func multiplierOf(field string, n rest.Number) (readiness.Multiplier, error) {
+	a, err := n.Read(field)
+	if err != nil {
+		return 0, err
+	}
+	return readiness.MultiplierOf(field, a)
+}
+
+func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (EventPlan, error) {
+	b := &in.Body
+	p, err := s.draft(&b.EventTimes, b.Timezone)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	if p.Name, err = displayname.CleanName("name", b.Name, maxName); err != nil {
+		return EventPlan{}, err
+	}
+	c := identity.CallerFrom(ctx)
+	p.ID, p.Org, p.CreatedBy, p.Description = id.New("evt", s.p.Clock.Now()), c.Org, c.Email, b.Description
+	groups, err := s.groups(ctx, b.Targets)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	p.Targets = captured(groups)
+	for _, g := range groups {
+		if _, err = g.scaled(&p); err != nil {
+			return EventPlan{}, err
+		}
+	}
+	audit.NoteChange(ctx, audit.Change{Target: p.ID, After: shown(p)})
+	if p, err = s.plans.Create(ctx, p); err != nil {
+		return EventPlan{}, err
+	}
+	out := shown(p)
+	audit.NoteChange(ctx, audit.Change{After: out})
+	return out, nil
+}
+
+// captured returns the targets of a plan on groups, as they are now.
+func captured(groups []group) []readiness.Target {
+	out := make([]readiness.Target, len(groups))
+	for i, g := range groups {
+		out[i] = g.target()
+	}
+	return out
+}
+
+func (s *service) get(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	return shown(p), err
+}
+
+// Filter is the query that chooses plans. It is exported because the framework passes over embedded structs that are not.
+type Filter struct {
+	Status string `query:"status" enum:"draft,scheduling,scheduled,scaling_up,active,scaling_down,completed,cancelled,failed"`
+	Search string `query:"search" maxLength:"128" doc:"In the name or the description, without regard to case"`
+}
+
+func (f *Filter) meets(p readiness.Plan) bool {
+	text := strings.ToLower(f.Search)
+	return (f.Status == "" || f.Status == string(p.Status)) &&
+		(strings.Contains(strings.ToLower(p.Name), text) || strings.Contains(strings.ToLower(p.Description), text))
+}
+
+// find reads the page of those plans that a filter chooses.
+func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.List[readiness.Plan], error) {
+	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: page}
+	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), f.meets)
+}
+
+func (s *service) list(ctx context.Context, in *struct {
+	rest.Page
+	Filter
+},
+) (rest.List[EventPlan], error) {
+	all, err := s.find(ctx, &in.Filter, in.Page)
+	return rest.MapItems(all, shown), err
+}
+
+// EventPlanCount is how many plans there are.
+type EventPlanCount struct {
+	Count int `json:"count"`
+}
+
+func (s *service) count(ctx context.Context, in *struct{ Filter }) (EventPlanCount, error) {
+	all, err := s.find(ctx, &in.Filter, rest.Page{Page: 1, Limit: 1})
+	return EventPlanCount{all.Total}, err
+}
+
+// EventPlanFilters are the values that plans can be filtered by.
+type EventPlanFilters struct {
+	Statuses []readiness.Status `json:"statuses"`
+}
+
+func (s *service) filters(ctx context.Context, _ *struct{}) (EventPlanFilters, error) {
+	seen := map[readiness.Status]bool{}
+	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: rest.Page{Page: 1, Limit: 1}}
+	if _, err := r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool { seen[p.Status] = true; return false }); err != nil {
+		return EventPlanFilters{}, err
+	}
+	out := EventPlanFilters{[]readiness.Status{}}
+	for _, status := range readiness.Statuses {
+		if seen[status] {
+			out.Statuses = append(out.Statuses, status)
+		}
+	}
+	return out, nil
+}

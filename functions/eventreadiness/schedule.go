@@ -1,0 +1,133 @@
+package eventreadiness
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// start begins work that is stored; where that fails the caller is told, and the sweeper begins it.
+func (s *service) start(ctx context.Context, w readiness.Work) error {
+	if w.Name == "" {
+		return nil
+	}
+	return fault.Wrap("start "+w.Name, s.p.Workflow.Start(ctx, readiness.Machine, w.Name, w.Input))
+}
+
+// known reads the plan of a path, for a request that changes it.
+func (s *service) known(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Change, error) {
+	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	if err == nil {
+		audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: shown(p)})
+	}
+	return p, readiness.Change{By: identity.CallerFrom(ctx).Email}, err
+}
+
+// dispatch sends a plan to the executor.
+func (s *service) dispatch(ctx context.Context, p readiness.Plan, c readiness.Change) (readiness.Plan, error) {
+	c.To = readiness.Scheduling
+	if err := p.Status.Check(c.To); err != nil {
+		return p, err
+	}
+	p, w, err := s.plans.Dispatch(ctx, p, c)
+	if err != nil {
+		return p, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: shown(p)})
+	return p, s.start(ctx, w)
+}
+
+func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
+	p, c, err := s.known(ctx, in)
+	if err != nil {
+		return EventDispatch{}, err
+	}
+	if p.Status != readiness.Draft {
+		if err = p.Status.Check(readiness.Scheduling); err == nil {
+			err = fault.New(fault.Conflict, "status: the plan is %s: POST …/retry dispatches it again", p.Status)
+		}
+		return EventDispatch{}, err
+	}
+	p, err = s.dispatch(ctx, p, c)
+	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone), p.ID}, err
+}
+
+func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
+	p, c, err := s.known(ctx, in)
+	if err != nil {
+		return EventDispatch{}, err
+	}
+	p, w, err := s.plans.Cancel(ctx, p, c)
+	if err != nil {
+		return EventDispatch{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: shown(p)})
+	message := "the plan is cancelled; nothing had been sent to the executor"
+	if w.Name != "" {
+		message = "the plan is cancelled; the executor rolls back what was applied of it"
+	}
+	return EventDispatch{message, p.ID}, s.start(ctx, w)
+}
+
+func (s *service) retry(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+	p, c, err := s.known(ctx, in)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	if p.Status != readiness.Failed {
+		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that failed is retried", p.Status)
+	}
+	if p.EventEnd.After(s.p.Clock.Now()) {
+		p, err = s.dispatch(ctx, p, c)
+		return shown(p), err
+	}
+	return s.move(ctx, p, c)
+}
+
+func (s *service) reset(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
+	p, c, err := s.known(ctx, in)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	if p.Status != readiness.Completed {
+		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
+	}
+	return s.move(ctx, p, c)
+}
+
+// move makes a draft of a plan.
+func (s *service) move(ctx context.Context, p readiness.Plan, c readiness.Change) (EventPlan, error) {
+	c.To = readiness.Draft
+	p, err := s.plans.Move(ctx, p, c)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{After: shown(p)})
+	return shown(p), nil
+}
+
+func (s *service) remove(ctx context.Context, in *EventPlanPath) (rest.Deleted, error) {
+	p, c, err := s.known(ctx, in)
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	c.Delete = true
+	var w readiness.Work
+	switch {
+	case p.Status.Editable():
+		_, w, err = s.plans.Cancel(ctx, p, c)
+	case p.Status.HoldsWindow():
+		err = fault.New(fault.Conflict, "status: a plan that is %s cannot be deleted: cancel it first", p.Status)
+	default:
+		c.To, c.Message = p.Status, "deleted"
+		_, err = s.plans.Move(ctx, p, c)
+	}
+	if err != nil {
+		return rest.Deleted{}, err
+	}
+	return rest.Deleted{ID: p.ID}, s.start(ctx, w)
+}

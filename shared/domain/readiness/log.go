@@ -1,0 +1,60 @@
+package readiness
+
+import (
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// The kinds of lines of a plan's log.
+const (
+	TransitionLine = "transition" // it went from one status to another
+	CallbackLine   = "callback"   // the executor reported something
+	ChangeLine     = "change"     // it was changed, and stayed in its status
+)
+
+// Line is a line of a plan's log.
+type Line struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"`
+	From    Status    `json:"from,omitempty"`
+	To      Status    `json:"to,omitempty"`
+	By      string    `json:"by"` // the address of a person, or "executor"
+	Message string    `json:"message,omitempty"`
+	Run     int64     `json:"run"`
+	Report  string    `json:"report,omitempty"` // the id of a callback
+}
+
+const (
+	mostLines = 1000 // of a plan; the oldest go
+	keepLines = 400 * 24 * time.Hour
+)
+
+func lineKey(p *Plan, n int64) table.Key {
+	return table.Key{PK: table.OrgPK(p.Org) + "EVENTLOG", SK: fmt.Sprintf("%s#%010d", p.ID, n)}
+}
+
+// Logs returns the query for the log of a plan, the newest line first.
+func Logs(org, planID string) table.Query {
+	return table.Query{PK: table.OrgPK(org) + "EVENTLOG", Prefix: planID + "#", Reverse: true}
+}
+
+// log returns the writes that add lines to the log of the plan, whose count of them they are: they belong into a transaction that demands
+// the plan's version, so that nothing is logged twice, and nothing that did not happen.
+func (p *Plan) log(lines ...Line) ([]table.Write, error) {
+	var out []table.Write
+	for _, l := range lines {
+		it, err := table.NewItem(lineKey(p, p.Logged), l)
+		if err != nil {
+			return nil, err
+		}
+		it.Expires = l.At.Add(keepLines)
+		out = append(out, table.Put(it))
+		if p.Logged >= mostLines {
+			out = append(out, table.Delete(lineKey(p, p.Logged-mostLines)))
+		}
+		p.Logged++
+	}
+	return out, nil
+}

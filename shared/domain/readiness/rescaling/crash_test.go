@@ -1,0 +1,131 @@
+package rescaling
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// contextOf returns a context of the organization that ends when its process is killed.
+func contextOf(f *fixture) (context.Context, context.CancelFunc) {
+	return context.WithCancel(f.In(org))
+}
+
+// mortal is a store of a process that dies at its n-th write: before it, or after it.
+type mortal struct {
+	table.Store
+	left  atomic.Int64
+	after bool
+	kill  context.CancelFunc
+}
+
+// Transact dies when it is time.
+func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
+	if m.left.Add(-1) != 0 {
+		return m.Store.Transact(ctx, ws...)
+	}
+	var err error
+	if m.after {
+		err = m.Store.Transact(ctx, ws...)
+	}
+	m.kill()
+	if err != nil {
+		return err
+	}
+	return errKilled
+}
+
+// Whatever write a process dies at, before or after it, and whatever call to the cloud: the plan ends as if it had not, and what it did is
+// logged once.
+func TestAdvance_DyingAtAnyStepChangesNothing(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for n := 1; ; n++ {
+			f := newFixture(t, "web", "api")
+			_, in := f.dispatched()
+			if !f.dieAt(in, n, after) {
+				break
+			}
+			if n > 200 {
+				t.Fatal("it never ends")
+			}
+			f.drive(in, readiness.Completed)
+			if f.status(in) != readiness.Completed {
+				t.Errorf("died at write %d, after it %v: it is %s", n, after, f.status(in))
+			}
+			f.asBefore(in)
+			if lines := f.once(in); len(lines) != 12 {
+				t.Errorf("died at write %d, after it %v: %d lines", n, after, len(lines))
+			}
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+	}
+}
+
+// dieAt drives a plan by a process that dies at its n-th write; false when there is none.
+func (f *fixture) dieAt(in readiness.Input, n int, after bool) bool {
+	f.Helper()
+	ctx, kill := contextOf(f)
+	defer kill()
+	m := &mortal{Store: f.Table, after: after, kill: kill}
+	m.left.Store(int64(n))
+	plans := readiness.New(m, f.Clock)
+	r := &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
+		_, err := plans.Take(ctx, org, planID, rep)
+		return err
+	}}
+	for range 500 {
+		got, err := r.Advance(ctx, in)
+		switch {
+		case ctx.Err() != nil:
+			return true
+		case err != nil:
+			f.Fatal(err)
+		case got.Done:
+			return false
+		}
+		f.wait(got)
+	}
+	f.Fatal("not done after 500 steps")
+	return false
+}
+
+func TestAdvance_DyingInAnyCallToTheCloudChangesNothing(t *testing.T) {
+	for n := range 4 {
+		for _, landed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d, landed %v", n, landed), func(t *testing.T) {
+				f := newFixture(t, "web", "api")
+				_, in := f.dispatched()
+				var calls atomic.Int64
+				ctx, kill := contextOf(f)
+				die := func() error {
+					if calls.Add(1) == int64(n+1) {
+						kill()
+						return errKilled
+					}
+					return nil
+				}
+				if landed {
+					f.cloud.after = die
+				} else {
+					f.cloud.before = func(string, cloud.Autoscaling) error { return die() }
+				}
+				for ctx.Err() == nil {
+					got, err := f.r.Advance(ctx, in)
+					if err == nil {
+						f.wait(got)
+					}
+				}
+				f.drive(in, readiness.Completed)
+				f.asBefore(in)
+				f.once(in)
+			})
+		}
+	}
+}

@@ -113,7 +113,7 @@ func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	machines := d.of("AWS::StepFunctions::StateMachine")
-	if len(machines) != 8 {
+	if len(machines) != 9 {
 		t.Errorf("%d machines", len(machines))
 	}
 	for id, m := range machines {

@@ -113,7 +113,7 @@ func (s *sweep) page(ctx context.Context, works []workqueue.Work) {
 	g.SetLimit(atOnce)
 	s.done.Pending += len(works)
 	for _, w := range works {
-		s.done.Oldest = max(s.done.Oldest, int(s.now.Sub(w.At).Seconds()))
+		s.done.Oldest = max(s.done.Oldest, int(w.PendingFor(s.now).Seconds()))
 		if w.Due.After(s.now) {
 			continue
 		}

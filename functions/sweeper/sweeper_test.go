@@ -114,6 +114,20 @@ func TestSweep_StartsWorkWhoseMachineWasNeverStarted(t *testing.T) {
 	}
 }
 
+// An alarm goes by how long work is pending: a plan for an event in some weeks is not, before its event is over.
+func TestSweep_CountsWhatWaitsByItselfFromItsTimeOn(t *testing.T) {
+	s := newFixture(t, func() error { return nil })
+	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{
+		ID: "act_1", Org: "org_1", Machine: "action", At: s.Clock.Now(), Until: s.Clock.Now().AddDate(0, 0, 21),
+	}, map[string]string{"org": "org_1"}))(s))
+	for _, want := range []int{0, 0, 24 * 60 * 60} {
+		if got := s.sweep(); got.Oldest != want {
+			t.Errorf("at %s it is pending for %d s; want %d", s.Clock.Now(), got.Oldest, want)
+		}
+		s.Clock.Advance(11 * 24 * time.Hour)
+	}
+}
+
 // What runs is looked at again when twice its age has passed, so that a long action does not cost a call each minute.
 func TestSweep_LooksAtWhatRunsLessAndLessOften(t *testing.T) {
 	hold := make(chan struct{})

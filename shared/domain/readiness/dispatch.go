@@ -2,6 +2,7 @@ package readiness
 
 import (
 	"context"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -30,12 +31,14 @@ type Work struct {
 // Dispatch sends a plan to the executor: a draft or one that failed becomes scheduling, one that is scheduled stays so and waits for its
 // times anew. The caller starts the work; where that is lost, the sweeper does. A window that is over is fault.Conflict.
 func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
-	if now := s.clock.Now(); !p.EventEnd.After(now) {
-		return p, Work{}, fault.New(fault.Conflict, "eventEnd: %s is past; it is %s: change the plan's times first", p.show(p.EventEnd), p.show(now))
-	}
 	was, edit := p.WorkID(), c.Edit
 	next := p
-	next.Run++
+	if next.Run++; edit != nil {
+		edit(&next)
+	}
+	if now := s.clock.Now(); !next.EventEnd.After(now) {
+		return p, Work{}, fault.New(fault.Conflict, "eventEnd: %s is past; it is %s: change the plan's times first", next.show(next.EventEnd), next.show(now))
+	}
 	c.Edit = func(p *Plan) {
 		if edit != nil {
 			edit(p)
@@ -43,7 +46,7 @@ func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, err
 		p.Run, p.Reports = next.Run, nil
 	}
 	w := Work{next.WorkID(), Input{p.Org, p.ID, next.Run}}
-	add, err := s.listed(w)
+	add, err := s.listed(w, next.ScaleDownAt())
 	if err != nil {
 		return p, Work{}, err
 	}
@@ -67,7 +70,7 @@ func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error
 		return p, Work{}, err
 	}
 	w := Work{p.RollbackID(), Input{p.Org, p.ID, p.Run}}
-	add, err := s.listed(w)
+	add, err := s.listed(w, time.Time{})
 	if err != nil {
 		return p, Work{}, err
 	}
@@ -76,6 +79,7 @@ func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error
 	return p, w, err
 }
 
-func (s *Store) listed(w Work) (table.Write, error) {
-	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now()}, w.Input)
+// listed returns the write that lists the work, which waits by itself until the capacity is to be given back.
+func (s *Store) listed(w Work, until time.Time) (table.Write, error) {
+	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(), Until: until}, w.Input)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Shards is how many partitions the list is spread over.
@@ -33,8 +34,14 @@ type Work struct {
 	Try     int             `json:"try"`            // how often it was started anew after its execution had failed
 	From    int             `json:"from,omitempty"` // the try at which it was unparked last: the tries before it do not count against it
 	Input   json.RawMessage `json:"input"`
-	At      time.Time       `json:"at"`           // when it began
-	Due     time.Time       `json:"due,omitzero"` // when the sweeper looks at it next; work without it, at once
+	At      time.Time       `json:"at"`             // when it began
+	Due     time.Time       `json:"due,omitzero"`   // when the sweeper looks at it next; work without it, at once
+	Until   time.Time       `json:"until,omitzero"` // it waits that long by itself, and is pending only from then on: for an event in some weeks
+}
+
+// PendingFor returns for how long the work has been pending at a time, which is what an alarm looks at.
+func (w Work) PendingFor(now time.Time) time.Duration {
+	return max(0, now.Sub(clock.Latest(w.At, w.Until)))
 }
 
 // ExecutionName returns the execution's name: the id, and the try from the second on.

@@ -136,11 +136,55 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	s.shut(t)
 }
 
+// paste runs commands of the README behind its log-in, in a folder, and returns what they print.
+func (s *served) paste(t *testing.T, dir, commands string) string {
+	t.Helper()
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+commands)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// wantIn holds what commands printed to texts that are in it, and to no error.
+func wantIn(t *testing.T, out string, texts ...string) {
+	t.Helper()
+	for _, want := range texts {
+		if !strings.Contains(out, want) {
+			t.Errorf("nowhere in the answers: %s", want)
+		}
+	}
+	if strings.Contains(out, `{"error":`) {
+		t.Error("an error is in the answers")
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// TestTheWalkThatTellsAndPreparesWorks pastes what the README says of notifications, autoscaling and event readiness.
+func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk waits for a real stop")
+	}
+	s := serveIn(t, t.TempDir())
+	out := s.paste(t, t.TempDir(), section(t, "### Being told, and being ready\n\n```sh\n", "```"))
+	wantIn(t, out, `"created":2,"updated":0`, `"secret":"whsec_`, `"eventKey":"resource.stopped"`, `"method":"multiplier"`, `"estimatedExtraCost":`,
+		`"ready":true`, `"shortfall":0`, `"eventId":"evt_`, `"key":"cost.anomaly.team.emergency"`)
+	s.shut(t)
+}
+
 // TestTheWalkWithPeopleWorks pastes what the README tells of people, tokens and the audit log, after its log-in.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
-	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
 	people := section(t, "### People, what they may do, and the record\n\n```sh\n", "```")
 	people, verify, found := strings.Cut(people, "go run ./cmd/lamplighter ")
 	if !found {
@@ -148,25 +192,13 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	}
 	dir, work := t.TempDir(), t.TempDir()
 	s := serveIn(t, dir)
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	people = strings.ReplaceAll(people, ".lamplighter/mails", filepath.Join(dir, "mails"))
-	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+people)
-	cmd.Dir = work
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for i, answer := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+	out := s.paste(t, work, strings.ReplaceAll(people, ".lamplighter/mails", filepath.Join(dir, "mails")))
+	for i, answer := range strings.Split(strings.TrimSpace(out), "\n") {
 		if answer != "" && !strings.HasPrefix(answer, `{"data":`) {
 			t.Errorf("answer %d: %.300s", i+1, answer)
 		}
 	}
-	for _, want := range []string{`"data":{"total":1,`, `"holds":true`, `"action":"createPersonalAccessToken"`} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("nowhere in the answers: %s\n%s", want, out)
-		}
-	}
+	wantIn(t, out, `"data":{"total":1,`, `"holds":true`, `"action":"createPersonalAccessToken"`)
 	args := strings.Fields(verify)[1:] // without the word audit
 	args[len(args)-1] = filepath.Join(work, args[len(args)-1])
 	if proof := printed(t, args...); !strings.Contains(proof, "the chain holds") {
@@ -182,23 +214,9 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk waits for a real stop")
 	}
-	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
-	schedules := section(t, "### Schedules, and what beats them\n\n```sh\n", "```")
 	s := serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+schedules).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, want := range []string{`"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`, "\n" + api + "/wake/"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("nowhere in the answers: %s\n%s", want, out)
-		}
-	}
-	if strings.Contains(string(out), `"error":`) {
-		t.Errorf("%s", out)
-	}
+	out := s.paste(t, t.TempDir(), section(t, "### Schedules, and what beats them\n\n```sh\n", "```"))
+	wantIn(t, out, `"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`, "/wake/")
 	s.shut(t)
 }
 
@@ -209,20 +227,12 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk waits for 13 months of bills, and until they are judged")
 	}
-	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
 	costs := section(t, "teams, budgets and a history of stopped weekends are there as well.\n\n```sh\n", "```")
-	s := serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
+	s, dir := serveIn(t, t.TempDir()), t.TempDir()
 	now := clock.System{}.Now().UTC()
 	last := now.AddDate(0, 0, -now.Day()).Format("2006-01")
 	check := "\nget '/reports/summary?period=" + last + "'\n"
-	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+costs+check)
-	cmd.Dir = t.TempDir()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := s.paste(t, dir, costs+check)
 	var planted money.Amount
 	for _, a := range local.DemoAccounts() {
 		plan, err := simulated.Planted(a, now)
@@ -235,21 +245,9 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{
-		`"totalCostUSD":"` + planted.Fixed(2) + `"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`, `"changedBy":"schedule:Weekends off:`,
-		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`, `"priceUSD":"`, `"columns":["ChargeCategory","BillingCurrency","BilledCost"]`, `"idleUSD":"`,
-	} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("nowhere in the answers: %s", want)
-		}
-	}
-	if strings.Contains(string(out), `{"error":`) {
-		t.Errorf("an error is in the answers")
-	}
-	if t.Failed() {
-		t.Logf("%s", out)
-	}
-	picture, err := os.ReadFile(filepath.Join(cmd.Dir, "trends.svg"))
+	wantIn(t, out, `"totalCostUSD":"`+planted.Fixed(2)+`"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`, `"changedBy":"schedule:Weekends off:`,
+		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`, `"priceUSD":"`, `"columns":["ChargeCategory","BillingCurrency","BilledCost"]`, `"idleUSD":"`)
+	picture, err := os.ReadFile(filepath.Join(dir, "trends.svg"))
 	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
 		t.Errorf("the picture: %v, %.100s", err, picture)
 	}

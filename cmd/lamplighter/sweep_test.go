@@ -119,7 +119,9 @@ func (w *sweep) described(document []byte) {
 	}
 	for _, path := range doc.Paths.InMatchingOrder() {
 		for method, op := range doc.Paths.Value(path).Operations() {
-			w.ops = append(w.ops, swept{op, method, path})
+			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") { // which nobody from outside may call
+				w.ops = append(w.ops, swept{op, method, path})
+			}
 		}
 	}
 	slices.SortFunc(w.ops, func(a, b swept) int { return strings.Compare(a.OperationID, b.OperationID) })
@@ -170,10 +172,12 @@ var plain = map[string]any{
 	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1", "date": "2026-11-20",
 	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
 	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
+	"timezone": "UTC", "expectedMultiplier": 2,
+	"eventStart": clock.System{}.Now().Add(72 * time.Hour).Format(time.RFC3339), "eventEnd": clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
 }
 
-// either are members that are not required by themselves, but one of them is.
-var either = map[string]bool{"addTeamResources resourceID": true}
+// either are members and parameters that are not required by themselves, but one of them is.
+var either = map[string]bool{"addTeamResources resourceID": true, "calculateCapacity multiplier": true}
 
 // slot is one place of a request that names something.
 type slot struct{ in, name string }
@@ -316,7 +320,7 @@ func (w *sweep) ask(op swept, at slot, foreign string) (int, string) {
 		switch {
 		case p.Value.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v))
-		case p.Value.In == "query" && (v == foreign || p.Value.Required):
+		case p.Value.In == "query" && (v == foreign || p.Value.Required || either[op.OperationID+" "+p.Value.Name]):
 			query.Set(p.Value.Name, v)
 		}
 	}

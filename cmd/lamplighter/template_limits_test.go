@@ -233,13 +233,13 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	}
 }
 
-// planned is how many functions the service will have.
-const planned = 38
+// planned is how many functions there is room for: more of them want a nested stack first.
+const planned = 52
 
 // TestTemplate_StaysBelowItsLimitsAtThePlannedSize counts what SAM makes of the template, and what it will be with all
 // functions that are planned, each as large as the mean of today's.
 func TestTemplate_StaysBelowItsLimitsAtThePlannedSize(t *testing.T) {
-	const mostResources, mostPaths = 400, 300
+	const mostResources, mostPaths = 500, 300
 	d := parseTemplate(t)
 	fixed, own, api := 0, 0, 0
 	paths := map[string]bool{}
@@ -277,7 +277,7 @@ func TestTemplate_StaysBelowItsLimitsAtThePlannedSize(t *testing.T) {
 }
 
 // expanded returns how many CloudFormation resources SAM makes of one of the template: a function and a machine have a role, a
-// version and an alias, each path of the API the right to call its function, a schedule a role of its own.
+// version and an alias, each path of the API the right to call its function, a schedule that names none a role of its own.
 func expanded(r templateResource) int {
 	n := 1
 	switch r.Type {
@@ -291,6 +291,9 @@ func expanded(r templateResource) int {
 	}
 	for _, e := range r.Properties.Events {
 		n += map[string]int{"Api": 1, "DynamoDB": 1, "ScheduleV2": 2}[e.Type]
+		if e.Properties["RoleArn"] != nil {
+			n--
+		}
 	}
 	return n
 }

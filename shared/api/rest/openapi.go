@@ -150,7 +150,7 @@ func (op *Op) failures(input bool) []int {
 	if !op.Public {
 		codes = append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
-	if op.Policy != "" || op.Session {
+	if op.Policy != "" || op.Session || op.Worker != "" {
 		codes = append(codes, http.StatusForbidden)
 	}
 	if op.Method == http.MethodPost {

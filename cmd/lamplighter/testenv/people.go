@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -110,14 +111,14 @@ func (e *Env) Eventually(what string, done func() bool) {
 }
 
 // WaitSettled waits until no work is under way: no action, bulk action, discovery or import. The erasure of an organization, which
-// takes its time, is not waited for, nor an upload, which waits for its file, nor what is rebuilt some minutes after a change. It looks into the store, because requests are counted: an organization has 100 a
+// takes its time, is not waited for, nor an upload, which waits for its file, nor a plan, which waits for its event, nor what is rebuilt some minutes after a change. It looks into the store, because requests are counted: an organization has 100 a
 // minute.
 func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
 	e.Eventually("an end of all work", func() bool { // a sweep may start what nothing runs
-		if err := e.AwaitIdle(ctx, erasure.Machine, billing.UploadMachine); err != nil {
+		if err := e.AwaitIdle(ctx, erasure.Machine, billing.UploadMachine, readiness.Machine); err != nil {
 			e.t.Fatal(err)
 		}
 		for shard := range workqueue.Shards {
@@ -139,7 +140,7 @@ func (e *Env) WaitSettled() {
 
 // isAwaited reports whether work ends soon by itself.
 func isAwaited(w workqueue.Work) bool {
-	return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine && !strings.HasPrefix(w.ID, billing.RebuildPrefix)
+	return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine && w.Machine != readiness.Machine && !strings.HasPrefix(w.ID, billing.RebuildPrefix)
 }
 
 // WaitForCode waits for the mail with a six-digit code to the address, and gives the last one.

@@ -155,9 +155,13 @@ func (s *service) channel(ctx context.Context, channelID string) (notification.C
 }
 
 func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Deleted, error) {
-	if !id.IsValid("chn", in.ChannelID) {
-		return rest.Deleted{}, notification.MissingChannel(in.ChannelID)
-	}
 	audit.NoteChange(ctx, audit.Change{Target: in.ChannelID})
+	old, err := s.channel(ctx, in.ChannelID)
+	switch {
+	case err == nil:
+		audit.NoteChange(ctx, audit.Change{Before: newChannel(&old, old.Masked)})
+	case !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID): // one whose deletion was interrupted is not there for anybody
+		return rest.Deleted{}, err
+	}
 	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, callerOrg(ctx), in.ChannelID)
 }

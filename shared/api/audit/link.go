@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -90,6 +91,7 @@ type linking struct {
 	head    Head
 	rows    int
 	waiting int
+	more    bool            // entries wait behind those that were read
 	seen    map[string]bool // entries that are known to wait, or to be in the chain
 }
 
@@ -100,7 +102,11 @@ func (k *linking) run(ctx context.Context) error {
 	for n := 0; n < tries; n++ {
 		before := k.rows
 		if err = k.round(ctx); err == nil {
-			return nil
+			if !k.more || k.rows == before || k.enough() {
+				return nil
+			}
+			n = -1 // what was behind a full page comes next
+			continue
 		}
 		if _, raced := errors.AsType[*table.ConditionError](err); !raced && !fault.Is(err, fault.Unavailable) {
 			break
@@ -224,6 +230,7 @@ func (k *linking) read(ctx context.Context) ([]waiting, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	k.more = slices.ContainsFunc(pages, func(p table.Page) bool { return p.Next != "" })
 	return k.open(pages), nil
 }
 

@@ -295,6 +295,21 @@ func TestWhatWentWithARestoreIsNotMissing(t *testing.T) {
 	mustHold(t, s, 1)
 }
 
+// More may wait in a partition than are read of it at once: whoever reads finds all that was acknowledged before.
+func TestLinkingTakesWhatIsBehindAFullPage(t *testing.T) {
+	s := table.Fenced(tabletest.New(t))
+	l := logOf(s, clock.System{})
+	for range entriesPage + 100 {
+		if _, err := l.Append(t.Context(), "", row("logIn")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := placeOf("", "192.0.2.1")
+	if got, err := l.Link(t.Context(), at, endless); err != nil || got.Rows != entriesPage+100 || got.Waiting != 0 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
 // Who reads a long backlog has an answer in bounded time: what there was no time for goes on waiting.
 func TestLinkingEndsWhenItIsEnough(t *testing.T) {
 	s := table.Fenced(tabletest.New(t))

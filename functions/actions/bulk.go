@@ -62,7 +62,7 @@ func (s *service) bulkOperations(g *rest.Group) {
 		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Cancel a bulk action",
 		Description: "Ends what it has not begun: these actions end as failed, with who cancelled them; what runs goes on to its end. " +
-			"Until then the group is not free for another one. Cancelling again changes nothing; one that has completed is 409. " +
+			"Until then the group is not free for another one. One that has completed or was cancelled before is 409. " +
 			"It takes the permission to act on every resource that it acts on.",
 	}, s.cancelBulk)
 }

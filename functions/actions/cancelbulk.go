@@ -12,27 +12,36 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// cancelBulk ends what a bulk action has not begun. From the moment that it is marked as cancelled nothing of it is begun any
-// more; what waits is ended by an execution of its own, because the one that began it may be waiting for something slow.
+// cancelBulk ends the actions of a bulk action that have not begun. Once the bulk action is marked as cancelled, none of them begins.
+// An execution of its own ends the waiting actions, because the execution that began the bulk action may be waiting for a slow target.
+// Cancelling a cancelled bulk action is a conflict; it starts that execution again in case the first cancellation was interrupted.
 func (s *service) cancelBulk(ctx context.Context, in *BulkPath) (execution.Bulk, error) {
 	b, err := s.cancellableBulk(ctx, in.BulkActionID)
 	if err != nil {
 		return execution.Bulk{}, err
 	}
 	before := b.WithoutInternals()
-	if b, err = s.markCancelled(ctx, b); err != nil {
-		return execution.Bulk{}, err
+	b, refused := s.markCancelled(ctx, b)
+	if b.Status == execution.BulkCancelled && !b.Over() {
+		if err = s.startCancellation(ctx, b.ID); err != nil {
+			return execution.Bulk{}, err
+		}
+	}
+	if refused != nil {
+		return execution.Bulk{}, refused
 	}
 	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: before, After: b.WithoutInternals()})
-	if b.Over() {
-		return b.WithoutInternals(), nil
-	}
-	input := execution.BulkInput{Org: identity.CallerFrom(ctx).Org, BulkID: b.ID, Cancel: true}
-	err = s.p.Workflow.Start(ctx, execution.BulkMachine, execution.CancelName(b.ID), input)
-	if err != nil && !fault.Is(err, fault.Conflict) { // it was started when the bulk action was cancelled, and has ended
-		return execution.Bulk{}, fmt.Errorf("cancel bulk action %s: %w", b.ID, err)
-	}
 	return b.WithoutInternals(), nil
+}
+
+// startCancellation starts the execution that ends the waiting actions of a bulk action, unless it was started before.
+func (s *service) startCancellation(ctx context.Context, bulkID string) error {
+	input := execution.BulkInput{Org: identity.CallerFrom(ctx).Org, BulkID: bulkID, Cancel: true}
+	err := s.p.Workflow.Start(ctx, execution.BulkMachine, execution.CancelName(bulkID), input)
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		return fmt.Errorf("cancel bulk action %s: %w", bulkID, err)
+	}
+	return nil
 }
 
 // cancellableBulk reads a bulk action that the caller may cancel: they must be allowed to act on all that it acts on.
@@ -59,10 +68,11 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	return b, noBulk(b.ID)
 }
 
-// markCancelled marks b as cancelled. One that is cancelled stays so, by whoever cancelled it first; one that has completed
-// cannot be.
+// markCancelled marks b as cancelled by the caller and returns it as stored. A bulk action that has ended or was cancelled before is
+// returned with the conflict; of racing callers one succeeds.
 func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (execution.Bulk, error) {
 	c := identity.CallerFrom(ctx)
+	won := false
 	if b.Waiting() {
 		err := s.p.Table.Transact(ctx, table.Update(execution.BulkKey(c.Org, b.ID), []table.Change{
 			table.Set("status", string(execution.BulkCancelled)), table.Set("cancelledBy", c.Email),
@@ -70,11 +80,12 @@ func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (executio
 		if _, ended := errors.AsType[*table.ConditionError](err); err != nil && !ended {
 			return b, fmt.Errorf("cancel bulk action %s: %w", b.ID, err)
 		}
+		won = err == nil
 		if b, err = s.readBulk(ctx, b.ID); err != nil {
 			return b, err
 		}
 	}
-	if b.Status != execution.BulkCancelled {
+	if !won {
 		return b, fault.New(fault.Conflict, "bulk action %s is %s: only one that is queued or running can be cancelled", b.ID, b.Status)
 	}
 	return b, nil

@@ -17,7 +17,8 @@ const planned costquery.Status = "planned"
 
 // Question is a question, and its answer as soon as there is one.
 type Question struct {
-	QueryID      string     `json:"queryID" doc:"Empty of a dry run"`
+	JobID        string     `json:"jobID" doc:"The job that answers the question; empty for a dry run" example:"qry_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	QueryID      string     `json:"queryID" deprecated:"true" doc:"The same as jobID, which takes its place"`
 	Status       string     `json:"status" enum:"planned,pending,running,succeeded,failed" doc:"planned: of a dry run"`
 	StatusURL    string     `json:"statusURL" doc:"Path to poll" example:"/reports/queries/qry_01k"`
 	ScannedBytes int64      `json:"scannedBytes" doc:"What is scanned of the files of line items: by what they say of the columns that are read; of an answer of Athena, by what it says"`
@@ -34,7 +35,7 @@ type Question struct {
 
 func newQuestion(r *costquery.Record) Question {
 	out := Question{
-		QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned, PriceUSD: costquery.Price(r.Scanned).Fixed(6),
+		JobID: r.ID, QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned, PriceUSD: costquery.Price(r.Scanned).Fixed(6),
 		Columns: append([]string{}, r.Columns...), Rows: [][]string{}, RowCount: r.Rows, Truncated: r.Truncated,
 		Error: rest.Optional(r.Error), CreatedAt: rest.Optional(r.CreatedAt), CompletedAt: rest.Optional(r.EndedAt),
 	}

@@ -177,6 +177,8 @@ func TestChannels_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{`{"type":"gchat","name":"x","config":{"webhookURL":"https://chat.googleapis.com.evil.example/x"}}`, "config.webhookURL", "evil.example"},
 		{`{"type":"slack","name":"x","config":{"webhookURL":"https://xhooks.slack.com/x"}}`, "config.webhookURL", "xhooks.slack.com"},
 		{`{"type":"slack","name":"x","config":{"webhookURL":"http://hooks.slack.com/x"}}`, "config.webhookURL", "https"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:8443/x"}}`, "config.webhookURL", "port 8443"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:443/x"}}`, "config.webhookURL", "leave it out"},
 		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com/…abcd"}}`, "config.webhookURL", "characters"},
 	} {
 		f.Call(ada, "POST /notifications/channels", c.body).Want(http.StatusBadRequest, c.field, c.value)

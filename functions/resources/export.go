@@ -60,7 +60,7 @@ func readCursor(cursor string) (uid string, err error) {
 
 var columns = []string{
 	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status", "instanceType",
-	"capacity", "tags", "parentUID", "schedulable", "groupIDs", "teamIDs", "discoveredAt", "lastSeenAt", "createdAt",
+	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt", "lastSeenAt", "createdAt",
 	"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion", "monthToDateUSD", "lastMonthUSD", "costSource",
 }
 
@@ -75,8 +75,8 @@ func (r Record) Cells() []string {
 	}
 	return append([]string{
 		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone, string(r.Status),
-		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), r.ParentUID, strconv.FormatBool(r.Schedulable),
-		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "),
+		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), string(object(r.SmartTags)), r.ParentUID, strconv.FormatBool(r.Schedulable),
+		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "), strings.Join(r.ScheduleIDs, " "),
 		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
 	}, r.costCells()...)
 }

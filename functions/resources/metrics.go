@@ -22,16 +22,16 @@ func (s *service) metricsOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "See how a resource was used",
 		Description: "Asks the provider now, for the metrics of the resource's type (GET /resources/types says which types are measured). " +
-			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is not known.",
+			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is not known. " +
+			"Without from, the answer begins 24 hours before to; without to, it ends now. At most 1,440 points a metric.",
 	}, s.getMetrics)
 }
 
 type metricsInput struct {
-	ResourceID string   `path:"resourceID" maxLength:"64"`
-	From       string   `query:"from" doc:"RFC 3339; 24 hours before to when it is left out" example:"2026-03-01T00:00:00Z"`
-	To         string   `query:"to" doc:"RFC 3339; now when it is left out" example:"2026-03-02T00:00:00Z"`
-	Period     string   `query:"period" enum:"60,300,900,3600,86400" doc:"Seconds of a bucket; 3600 when it is left out"`
-	Name       []string `query:"name" maxItems:"20" doc:"Only these metrics, by name" example:"cpu_max_14d"`
+	ResourceID string `path:"resourceID" maxLength:"64"`
+	rest.Window
+	Period string   `query:"period" enum:"60,300,900,3600,86400" doc:"Seconds of a bucket; 3600 when it is left out"`
+	Name   []string `query:"name" maxItems:"20" doc:"Only these metrics, by name" example:"cpu_max_14d"`
 }
 
 // Usage is how a resource was used.
@@ -128,24 +128,19 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 	if n, err := strconv.Atoi(in.Period); err == nil {
 		q.Period = time.Duration(n) * time.Second
 	}
-	var err error
-	if q.To, err = timeOf("to", in.To, now); err != nil {
-		return q, err
-	}
-	if q.From, err = timeOf("from", in.From, q.To.Add(-defaultAsked)); err != nil {
-		return q, err
-	}
-	q.From, q.To = q.From.Truncate(q.Period), q.To.Truncate(q.Period)
+	q.To = timeOr(in.To, now).Truncate(q.Period)
+	q.From = timeOr(in.From, q.To.Add(-defaultAsked)).Truncate(q.Period)
 	switch points := q.To.Sub(q.From) / q.Period; {
 	case points < 1:
-		return q, fault.New(fault.Invalid, "from: %s is less than a period of %s s before to, %s", in.From, in.Period, q.To.Format(time.RFC3339))
+		return q, fault.New(fault.Invalid, "from: %s is less than a period of %d s before to, %s",
+			q.From.Format(time.RFC3339), int(q.Period.Seconds()), q.To.Format(time.RFC3339))
 	case points > maxPoints:
 		return q, fault.New(fault.Invalid, "from: %s to %s are %d points of %d s; at most %d: ask for a longer period or a shorter time",
 			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339), points, int(q.Period.Seconds()), maxPoints)
 	case now.Sub(q.From) > longest:
-		return q, fault.New(fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", in.From, int(longest.Hours()/24))
+		return q, fault.New(fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", q.From.Format(time.RFC3339), int(longest.Hours()/24))
 	case q.To.After(now.Add(q.Period)):
-		return q, fault.New(fault.Invalid, "to: %s has not come yet", in.To)
+		return q, fault.New(fault.Invalid, "to: %s has not come yet", q.To.Format(time.RFC3339))
 	}
 	for _, m := range metrics {
 		for _, of := range m.Of {
@@ -157,15 +152,12 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 	return q, nil
 }
 
-func timeOf(name, text string, otherwise time.Time) (time.Time, error) {
-	if text == "" {
-		return otherwise.UTC(), nil
+// timeOr returns a time of a request in UTC, or the other one if it was left out.
+func timeOr(t rest.Time, other time.Time) time.Time {
+	if t.IsZero() {
+		return other.UTC()
 	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, fault.New(fault.Invalid, "%s: %.64q is not a time as 2026-03-01T00:00:00Z", name, text)
-	}
-	return at.UTC(), nil
+	return t.UTC()
 }
 
 // pointsOf sums the measures that a metric is made of, in its unit. A bucket of which one of several is not there has what the

@@ -61,13 +61,21 @@ func TestMetrics_AreReadFromTheCloudByTheirNames(t *testing.T) {
 	}
 }
 
+func TestMetrics_TakePlainDates(t *testing.T) {
+	a := newFixture(t)
+	id, _ := a.simulate(some)
+	got := apitest.Data[Usage](a.get("/resources/" + id + "/metrics?period=86400&from=2026-03-01&to=2026-03-04"))
+	a.Equal("from", got.From.Format(time.RFC3339), "2026-03-01T00:00:00Z")
+	a.Equal("to", got.To.Format(time.RFC3339), "2026-03-04T00:00:00Z")
+}
+
 func TestMetrics_WhatCannotBeAnsweredIsRefused(t *testing.T) {
 	a := newFixture(t)
 	id, volume := a.simulate(some)
 	for path, want := range map[string]string{
 		volume + "/metrics":                       "aws-ebs-snapshot are not measured",
 		id + "/metrics?name=nonsense":             "it has cpu_avg_14d",
-		id + "/metrics?from=yesterday":            "is not a time as",
+		id + "/metrics?from=yesterday":            "expected a time as RFC 3339",
 		id + "/metrics?to=2199-01-01T00:00:00Z":   "to: 2199-01-01T00:00:00Z has not come yet",
 		id + "/metrics?from=2020-01-01T00:00:00Z": "ask for a longer period or a shorter time",
 		id + "/metrics?period=86400&from=2022-11-01T00:00:00Z&to=2023-01-01T00:00:00Z": "no provider keeps",

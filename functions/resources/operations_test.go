@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +223,35 @@ func TestExport(t *testing.T) {
 		var r Record
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID == "" {
 			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// TestExport_HasEveryFieldOfTheRecord: prices are the fields of the record that take several columns.
+func TestExport_HasEveryFieldOfTheRecord(t *testing.T) {
+	spread := map[string][]string{
+		"rackRateUSD": {"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion"}, "actualUSD": {"monthToDateUSD", "lastMonthUSD"},
+	}
+	for field := range reflect.TypeFor[Record]().Fields() {
+		name := field.Tag.Get("json")
+		wanted := spread[name]
+		if wanted == nil {
+			wanted = []string{name}
+		}
+		for _, column := range wanted {
+			if !slices.Contains(columns, column) {
+				t.Errorf("the CSV has no column %s for the field %s", column, name)
+			}
+		}
+	}
+	r := Record{SmartTags: map[string]string{"team": "shop"}, ScheduleIDs: []string{"sch_1", "sch_2"}}
+	cells := r.Cells()
+	if len(cells) != len(columns) {
+		t.Fatalf("%d cells for %d columns", len(cells), len(columns))
+	}
+	for column, want := range map[string]string{"smartTags": `{"team":"shop"}`, "scheduleIDs": "sch_1 sch_2"} {
+		if got := cells[slices.Index(columns, column)]; got != want {
+			t.Errorf("%s is %q, want %q", column, got, want)
 		}
 	}
 }

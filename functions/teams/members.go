@@ -40,10 +40,10 @@ type addMemberInput struct {
 	Body NewTeamMember
 }
 
-func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamBrief, error) {
+func (s *service) addMember(ctx context.Context, in *addMemberInput) (TeamListed, error) {
 	m, err := s.member(ctx, in.TeamID, in.Body.Email)
 	if err != nil {
-		return TeamBrief{}, err
+		return TeamListed{}, err
 	}
 	return s.changeCrew(ctx, in.TeamID, func(crew []identity.Member) ([]identity.Member, error) {
 		if slices.ContainsFunc(crew, func(had identity.Member) bool { return had.User == m.User }) {
@@ -67,7 +67,7 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 }
 
 // changeCrew changes the people of a team; how gives nil when they stay as they are.
-func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamBrief, error) {
+func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamListed, error) {
 	return s.changeTeam(ctx, teamID, func(t teams.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {

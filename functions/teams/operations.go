@@ -51,7 +51,7 @@ var (
 func (s *service) teamOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTeams", Method: http.MethodGet, Path: teamsPath, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
-		Summary: "List teams", Description: "With counts; read one team for its members and resources. A grant on teams shows these.",
+		Summary: "List teams", Description: "With counts, and of each team the first 100 members and resources; read one team for all. A grant on teams shows these.",
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
 		ID: "createTeam", Method: http.MethodPost, Path: teamsPath, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},

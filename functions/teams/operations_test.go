@@ -36,11 +36,13 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 	got = apitest.Data[Team](s.Call(ada, "PUT "+path, fmt.Sprintf(`{"description":null,"members":null,"resources":[%q,%q]}`, s.ids[2], s.ids[3])))
 	s.Equal("replaced", fmt.Sprint(got.Description, got.Members, len(got.Resources)), fmt.Sprint("", []TeamMember{}, 2))
 
-	brief := apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
+	brief := apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q,%q]}`, s.ids[0], s.ids[2])))
 	s.Equal("given", brief.ResourceCount, 3)
-	brief = apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
+	brief = apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/members", `{"email":"Bob@Example.com"}`))
 	s.Equal("joined", brief.MemberCount, 1)
-	s.Equal("joined again", apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`)), brief)
+	again := apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`))
+	s.Equal("joined again", fmt.Sprint(again), fmt.Sprint(brief))
+	s.Equal("shown", fmt.Sprint(brief.Members, len(brief.Resources)), fmt.Sprint([]TeamMember{{apitest.Email("bob"), "BOB"}}, 3))
 	people := apitest.Data[rest.List[TeamMember]](s.Call(ada, "GET "+path+"/members"))
 	s.Equal("members", fmt.Sprint(people.Items, people.Total), fmt.Sprint([]TeamMember{{apitest.Email("bob"), "BOB"}}, 1))
 	owned := apitest.Data[rest.List[TeamResource]](s.Call(ada, "GET "+path+"/resources?limit=2&page=2"))
@@ -48,12 +50,14 @@ func TestATeamFromItsCreationToItsEnd(t *testing.T) {
 
 	s.Equal("taken", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path+"/resources/"+s.ids[2])).ID, s.ids[2])
 	s.Equal("left", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path+"/members/bob@example.com")).ID, apitest.Email("bob"))
-	list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams"))
+	list := apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams"))
 	s.Equal("listed", fmt.Sprint(list.Total, list.Items[0].Name, list.Items[0].MemberCount, list.Items[0].ResourceCount), "1Shop0 2")
+	s.Equal("members listed", fmt.Sprint(list.Items[0].Members == nil, len(list.Items[0].Members)), "false 0")
+	s.Equal("resources listed", fmt.Sprint(list.Items[0].Resources), fmt.Sprint(apitest.Data[Team](s.Call(ada, "GET "+path)).Resources))
 
 	s.Equal("deleted", apitest.Data[rest.Deleted](s.Call(ada, "DELETE "+path)).ID, made.ID)
 	s.Call(ada, "GET "+path).Want(http.StatusNotFound, made.ID)
-	s.Equal("listed after the end", apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams")).Total, 0)
+	s.Equal("listed after the end", apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams")).Total, 0)
 	s.team("shop", "") // its name is free
 }
 
@@ -129,7 +133,7 @@ func TestAnotherOrganizationHasNoneOfOurTeams(t *testing.T) {
 		w := s.Call(eve, request, fmt.Sprintf(`{"name":"Theirs","email":"eve@example.com","resourceIDs":[%q]}`, s.foreign))
 		w.Want(http.StatusNotFound, "does not exist")
 	}
-	if list := apitest.Data[rest.List[TeamBrief]](s.Call(eve, "GET /teams")); list.Total != 0 {
+	if list := apitest.Data[rest.List[TeamListed]](s.Call(eve, "GET /teams")); list.Total != 0 {
 		t.Errorf("listed: %+v", list)
 	}
 	s.Equal("after all that", s.read(web.ID), web)
@@ -143,7 +147,7 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	count := func(what string, n int) {
 		t.Helper()
 		people := apitest.Data[rest.List[TeamMember]](s.Call(ada, "GET "+path+"/members"))
-		list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams")).Items[0]
+		list := apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams")).Items[0]
 		one := apitest.Data[Team](s.Call(ada, "GET "+path))
 		s.Equal(what, fmt.Sprint(people.Total, len(people.Items), list.MemberCount, one.MemberCount, len(one.Members)), fmt.Sprint(n, n, n, n, n))
 	}
@@ -152,7 +156,7 @@ func TestWhoLeavesTheOrganizationLeavesItsTeams(t *testing.T) {
 	s.Clock.Advance(time.Minute)
 	s.Join(ours, "bob", grant.Viewer)
 	count("after bob has come back", 1)
-	apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`))
+	apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/members", `{"email":"bob@example.com"}`))
 	count("after bob was added again", 2)
 }
 
@@ -176,7 +180,7 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 		{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
 	})}
 	path := "/teams/" + web.ID
-	apitest.Data[TeamBrief](s.Call(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
+	apitest.Data[TeamListed](s.Call(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1]))) // nobody holds anything on it
 	s.assign("bob", grant.Operator, web.ID)
 	for request, body := range map[string]string{
 		"POST " + path + "/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2]),
@@ -186,14 +190,14 @@ func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	}
 	s.Equal("owned", s.read(web.ID).ResourceCount, 2)
 	apitest.Data[Team](s.Call(keeper, "PUT "+path, fmt.Sprintf(`{"resources":[%q]}`, s.ids[1])))
-	apitest.Data[TeamBrief](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
+	apitest.Data[TeamListed](s.Call(ada, "POST "+path+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, s.ids[2])))
 }
 
 func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	s := newFixture(t)
 	web, db := s.team("Web", fmt.Sprintf(`,"resources":[%q,%q]`, s.ids[0], s.ids[1])), s.team("DB", fmt.Sprintf(`,"resources":[%q]`, s.ids[2]))
 	c := apitest.Caller(ours, "bob", "admin team:"+web.ID)
-	list := apitest.Data[rest.List[TeamBrief]](s.Call(c, "GET /teams"))
+	list := apitest.Data[rest.List[TeamListed]](s.Call(c, "GET /teams"))
 	s.Equal("listed", fmt.Sprint(list.Total, list.Items[0].ID, list.Items[0].ResourceCount), fmt.Sprint(1, web.ID, 2))
 	s.Equal("read", apitest.Data[Team](s.Call(c, "GET /teams/"+web.ID)), web)
 	s.Equal("its resources", apitest.Data[rest.List[TeamResource]](s.Call(c, "GET /teams/"+web.ID+"/resources")).Total, 2)
@@ -208,7 +212,7 @@ func TestAGrantOnATeamShowsThatTeam(t *testing.T) { // check 42
 	} { // who could give a team resources could act on any
 		s.Call(c, request, fmt.Sprintf(`{"name":"x","email":"bob@example.com","resourceIDs":[%q]}`, s.ids[5])).Want(http.StatusForbidden, "teams:write")
 	}
-	if list = apitest.Data[rest.List[TeamBrief]](s.Call(apitest.Caller(ours, "bob", "viewer resource:"+s.ids[0]), "GET /teams")); list.Total != 0 {
+	if list = apitest.Data[rest.List[TeamListed]](s.Call(apitest.Caller(ours, "bob", "viewer resource:"+s.ids[0]), "GET /teams")); list.Total != 0 {
 		t.Errorf("a grant on a resource shows %d teams", list.Total)
 	}
 	s.Call(identity.Caller{Org: ours, User: "usr_x"}, "GET /teams").Want(http.StatusForbidden, "teams:read")
@@ -245,7 +249,7 @@ func TestListsArePagedAndOrdered(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "Alpha beta gamma", "?sort_order=desc": "gamma beta Alpha", "?sort_by=createdAt": "beta Alpha gamma", "?limit=2&page=2": "gamma", "?page=9": "",
 	} {
-		list := apitest.Data[rest.List[TeamBrief]](s.Call(ada, "GET /teams"+query))
+		list := apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams"+query))
 		var names []string
 		for _, one := range list.Items {
 			names = append(names, one.Name)

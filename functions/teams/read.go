@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// TeamBrief is a team as lists have it.
+// TeamBrief is what lists and single reads show of a team alike.
 type TeamBrief struct {
 	ID            string    `json:"id" example:"team_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name          string    `json:"name"`
@@ -23,6 +23,16 @@ type TeamBrief struct {
 	CreatedAt     time.Time `json:"createdAt"`
 	UpdatedAt     time.Time `json:"updatedAt"`
 }
+
+// TeamListed is a team in a list. Members and Resources hold the first of each, at most maxListed; the counts count all.
+type TeamListed struct {
+	TeamBrief
+	Members   []TeamMember `json:"members" doc:"The first 100 members, by address; memberCount counts all"`
+	Resources []string     `json:"resources" doc:"Our ids of the first 100 resources that the team owns; resourceCount counts all"`
+}
+
+// maxListed is how many members and how many resources of one team a list of teams shows. It keeps a page of 100 teams below 2 MB.
+const maxListed = 100
 
 // Team is a team with all that belongs to it.
 type Team struct {
@@ -107,21 +117,21 @@ func (orders) Orders() []rest.Order[teams.Team] {
 	}
 }
 
-func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamBrief], error) {
+func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamListed], error) {
 	all, err := s.teams.List(ctx, callerOrg(ctx))
 	if err != nil {
-		return rest.List[TeamBrief]{}, err
+		return rest.List[TeamListed]{}, err
 	}
 	scopes := identity.CallerFrom(ctx).Scopes(reading)
 	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !sees(scopes, t.ID) })
 	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
-	items, err := s.newBriefs(ctx, page.Items)
+	items, err := s.listed(ctx, page.Items)
 	return rest.WithItems(page, items), err
 }
 
-// newBriefs are teams as lists have them.
-func (s *service) newBriefs(ctx context.Context, some []teams.Team) ([]TeamBrief, error) {
+// listed returns teams as lists have them: five round trips, and one more for each further hundred members.
+func (s *service) listed(ctx context.Context, some []teams.Team) ([]TeamListed, error) {
 	if len(some) == 0 {
 		return nil, nil
 	}
@@ -133,13 +143,47 @@ func (s *service) newBriefs(ctx context.Context, some []teams.Team) ([]TeamBrief
 	if err != nil {
 		return nil, err
 	}
-	owned, err := s.inventory.OwnedCounts(ctx, callerOrg(ctx), ids)
+	named, err := s.namedFirst(ctx, people)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]TeamBrief, len(some))
+	owned, err := s.inventory.OwnedFirst(ctx, callerOrg(ctx), ids, maxListed)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TeamListed, len(some))
 	for i, t := range some {
-		out[i] = brief(t, len(people[t.ID]), owned[t.ID])
+		o := owned[t.ID]
+		out[i] = TeamListed{brief(t, len(people[t.ID]), o.Count), orNone(named[t.ID]), orNone(o.IDs)}
 	}
 	return out, nil
+}
+
+// namedFirst returns the first members of each team with their names.
+func (s *service) namedFirst(ctx context.Context, people map[string][]identity.Member) (map[string][]TeamMember, error) {
+	var users []string
+	for _, members := range people {
+		for _, m := range members[:min(len(members), maxListed)] {
+			users = append(users, m.User)
+		}
+	}
+	names, err := s.people.UserNames(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]TeamMember, len(people))
+	for id, members := range people {
+		for _, m := range members[:min(len(members), maxListed)] {
+			out[id] = append(out[id], TeamMember{m.Email, names[m.User]})
+		}
+	}
+	return out, nil
+}
+
+// orNone returns list, or an empty one instead of nil, which JSON would show as null.
+func orNone[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

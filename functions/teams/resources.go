@@ -67,10 +67,10 @@ type addResourcesInput struct {
 	Body NewTeamResources
 }
 
-func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamBrief, error) {
+func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamListed, error) {
 	ids := in.Body.ids()
 	if len(ids) == 0 {
-		return TeamBrief{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
+		return TeamListed{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
 	return s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
 		unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)

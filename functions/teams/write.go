@@ -241,7 +241,7 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 const tries = 8
 
 // changeTeam changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed, error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -250,23 +250,23 @@ func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamBrief, error) {
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed, error) {
 	t, err := s.readTeam(ctx, teamID)
 	if err != nil {
-		return TeamBrief{}, err
+		return TeamListed{}, err
 	}
 	d, err := how(t)
 	if err != nil {
-		return TeamBrief{}, err
+		return TeamListed{}, err
 	}
 	if d != nil {
 		if t, err = s.store(ctx, t, *d); err != nil {
-			return TeamBrief{}, err
+			return TeamListed{}, err
 		}
 	}
-	out, err := s.newBriefs(ctx, []teams.Team{t})
+	out, err := s.listed(ctx, []teams.Team{t})
 	if err != nil {
-		return TeamBrief{}, err
+		return TeamListed{}, err
 	}
 	return out[0], nil
 }

@@ -165,6 +165,9 @@ func (op *Op) denialMessage(c identity.Caller) string {
 	if c.Org == "" {
 		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id as tenantID"
 	}
+	if identity.Holds(c, op.Policy) {
+		return "permission denied: " + op.Policy + " is needed on the whole organization; your grants of it reach only teams or resources"
+	}
 	return "permission denied: " + op.Policy + " is needed"
 }
 

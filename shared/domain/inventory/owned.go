@@ -46,10 +46,22 @@ func (s *Store) ListOwned(ctx context.Context, org, teamID string) ([]string, er
 	return out, err
 }
 
-// OwnedCounts returns how many resources each of teams owns. Round trips as of Owned.
-func (s *Store) OwnedCounts(ctx context.Context, org string, teamIDs []string) (map[string]int, error) {
-	out := make(map[string]int, len(teamIDs))
-	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, _ index.Row) { out[teamID]++ })
+// Owned is how many resources a team owns, and the ids (res_…) of the first of them.
+type Owned struct {
+	Count int
+	IDs   []string
+}
+
+// OwnedFirst returns for each of teams how many resources it owns and the ids of the first ones, at most most. Round trips as of ListOwned.
+func (s *Store) OwnedFirst(ctx context.Context, org string, teamIDs []string, most int) (map[string]Owned, error) {
+	out := make(map[string]Owned, len(teamIDs))
+	err := s.eachOwned(ctx, org, teamIDs, func(teamID string, r index.Row) {
+		o := out[teamID]
+		if o.Count++; len(o.IDs) < most {
+			o.IDs = append(o.IDs, formatID(r.ID()))
+		}
+		out[teamID] = o
+	})
 	return out, err
 }
 

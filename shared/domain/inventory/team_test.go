@@ -67,7 +67,12 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 	equal(t, "owned after a change of the name", len(list("team_1")), 2)
 	web = s.own(web, s.ids(instance(5).UID))
 	equal(t, "owned after a change", list("team_1"), []string{instance(5).UID})
-	equal(t, "counted", apitest.Value(s.store.OwnedCounts(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}))(s), map[string]int{"team_1": 1, "team_2": 1})
+	five, one := s.ids(instance(5).UID), s.ids(instance(1).UID)
+	equal(t, "the first", apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}, 1))(s), map[string]Owned{"team_1": {1, five}, "team_2": {1, one}})
+	web = s.own(web, s.ids(instance(4).UID, instance(5).UID))
+	if o := apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1"}, 1))(s)["team_1"]; o.Count != 2 || len(o.IDs) != 1 {
+		t.Errorf("of two owned the first is %+v", o)
+	}
 	web = s.own(web, []string{})
 	equal(t, "owned by who owns nothing", list("team_1"), []string{})
 

@@ -125,13 +125,22 @@ func (r Rules) checkChat(of Type, raw string) error {
 	if r.Private && (host == "localhost" || host == "127.0.0.1" || host == "::1") {
 		return nil
 	}
-	if allowed := slices.Concat(hosts[of], r.Hosts); !slices.ContainsFunc(allowed, func(a string) bool { return host == a || a[0] == '.' && strings.HasSuffix(host, a) }) {
-		return fault.New(fault.Invalid, "config.webhookURL: %.64q is no host of %s; it must be one of %s", host, of, strings.Join(starred(allowed), ", "))
-	}
-	if u.Scheme != "https" {
+	vendors := matchesHost(hosts[of], host)
+	switch {
+	case !vendors && !matchesHost(r.Hosts, host):
+		allowed := starred(slices.Concat(hosts[of], r.Hosts))
+		return fault.New(fault.Invalid, "config.webhookURL: %.64q is no host of %s; it must be one of %s", host, of, strings.Join(allowed, ", "))
+	case u.Scheme != "https":
 		return fault.New(fault.Invalid, "config.webhookURL: it must begin with https://")
+	case vendors && u.Port() != "":
+		return fault.New(fault.Invalid, "config.webhookURL: %.64q has the port %s; addresses of %s have none: leave it out", u.Host, u.Port(), of)
 	}
 	return nil
+}
+
+// matchesHost reports whether host is one of names, or lies below one that begins with a dot.
+func matchesHost(names []string, host string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return host == n || n[0] == '.' && strings.HasSuffix(host, n) })
 }
 
 // starred spells hosts as people do: "*.example.com" for all below.

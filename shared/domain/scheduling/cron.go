@@ -3,6 +3,7 @@ package scheduling
 import (
 	"math/bits"
 	"strings"
+	"unicode"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -37,6 +38,8 @@ func ParseCron(field, expression string) (Cron, error) {
 		return refuse("is too long: at most %d characters", maxExpression)
 	case strings.HasPrefix(strings.TrimSpace(expression), "@"):
 		return refuse("is not a cron expression of five fields: write @daily as 0 0 * * *, for example")
+	case strings.ContainsFunc(expression, breaksLine):
+		return refuse("has a line break or a special space; write its five fields on one line, with plain spaces between them")
 	case len(parts) != len(fields):
 		return refuse("has %d fields; a cron expression has five: minute, hour, day of the month, month and day of the week", len(parts))
 	}
@@ -53,6 +56,11 @@ func ParseCron(field, expression string) (Cron, error) {
 		return refuse("never fires: no month of the field month (%.64s) has a day of month %.64s", parts[3], parts[2])
 	}
 	return c, nil
+}
+
+// breaksLine reports whether c is white space or a control character other than the space and the tab.
+func breaksLine(c rune) bool {
+	return c != ' ' && c != '\t' && (unicode.IsSpace(c) || unicode.IsControl(c))
 }
 
 // possible reports whether any year has a day on which the cron fires.

@@ -86,6 +86,11 @@ func TestParseCron_NamesWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ cron, says string }{
 		{"", "has 0 fields"},
 		{"* * * *", "has 4 fields"},
+		{"0 8 * * 1-5\n", "line break"},
+		{"0 8 *\r\n* 1-5", "line break"},
+		{"0 8 *\u00a0* 1-5", "plain spaces"},
+		{"0 8 *\u2028* 1-5", "plain spaces"},
+		{"0 8 * * 1-5\x00", "line break"},
 		{"* * * * * *", "has 6 fields"},
 		{"@reboot", "0 0 * * *"},
 		{"60 * * * *", `minute "60"`},

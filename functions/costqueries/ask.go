@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -40,6 +41,10 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 		return Question{}, err
 	}
 	org := identity.CallerFrom(ctx).Org
+	q, bound, err := s.boundToScope(ctx, q)
+	if err != nil {
+		return Question{}, err
+	}
 	from, to := q.Months()
 	items, err := s.costs.LineItems(ctx, org, from, to)
 	if err != nil {
@@ -50,11 +55,30 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 	}
 	now := s.p.Clock.Now().UTC()
 	r := costquery.Record{ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items), CreatedAt: now}
+	if bound {
+		r.BindTo(identity.CallerFrom(ctx))
+	}
 	if in.Body.DryRun {
 		r.ID, r.Status, r.CreatedAt = "", planned, time.Time{}
 		return newQuestion(&r), nil
 	}
 	return s.begin(ctx, org, r)
+}
+
+// boundToScope returns the question about what the caller may see, and whether that is a part of the organization: up to two round trips for
+// a part.
+func (s *service) boundToScope(ctx context.Context, q costquery.Query) (costquery.Query, bool, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(report.Policy)
+	if scopes.All {
+		return q, false, nil
+	}
+	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
+	if err != nil {
+		return q, true, err
+	}
+	q, err = q.BoundTo(sets[0].UIDs())
+	return q, true, err
 }
 
 // maxOpen is how many questions of an organization may be open at once, of so many that are looked at.

@@ -22,6 +22,7 @@ import (
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -325,15 +326,33 @@ func TestBadQuestions_AreRefusedByFieldAndValue(t *testing.T) {
 	}
 }
 
-// TestQuestions_AreOfWhoMaySeeTheWholeBill keeps out who may see a part of it, and other organizations.
-func TestQuestions_AreOfWhoMaySeeTheWholeBill(t *testing.T) {
+// TestQuestions_OfAScopeAreAboutItsResourcesAlone asks as the member of a team that owns one resource, and as others.
+func TestQuestions_OfAScopeAreAboutItsResourcesAlone(t *testing.T) {
+	f := newFixture(t)
+	f.bring(apitest.Org, "ca_1", "2026-02", "1", randomCharges(seed.Fixed(t, 4, 1), "2026-02", 200))
+	ids := inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(3)...)
+	team := inventorytest.Team(f.Fixture, apitest.Org, "Web", ids[1])
+	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03", Measures: []string{"Count", "BilledCost"}, GroupBy: []string{"ResourceId"}}
+	whole := f.ask(q)
+	want := slices.DeleteFunc(f.rows(whole), func(row []string) bool { return row[0] != "i-1" })
+
+	bob := apitest.Caller(apitest.Org, "bob", "reports:read team:"+team)
+	asked := apitest.Data[costqueries.Question](f.Call(bob, "POST /reports/query", q), http.StatusAccepted)
+	got := apitest.Data[costqueries.Question](f.Call(bob, "GET "+asked.StatusURL))
+	f.Equal("rows", fmt.Sprint(got.Rows), fmt.Sprint(want))
+	f.Equal("job", got.JobID, got.QueryID)
+	f.Call(bob, "GET "+whole.StatusURL).Want(404)
+	f.Call(ada, "GET "+asked.StatusURL).Want(200)
+	f.Call(apitest.Caller(apitest.Org, "carl", "reports:read team:"+team), "GET "+asked.StatusURL).Want(404)
+	f.Call(apitest.Caller(apitest.Org, "bob", "reports:read resource:"+ids[2]), "GET "+asked.StatusURL).Want(404)
+	f.Call(apitest.Caller(apitest.Org, "bob", "reports:read team:team_none"), "POST /reports/query", q).Want(403, "reach no resource")
+}
+
+func TestQuestions_OfAnotherOrganizationAreNotThere(t *testing.T) {
 	f := newFixture(t)
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", randomCharges(seed.Fixed(t, 4, 1), "2026-02", 3))
 	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03"}
 	asked := f.ask(q)
-	narrow := apitest.Caller(apitest.Org, "bob", "reports:read team:team_1")
-	f.Call(narrow, "POST /reports/query", q).Want(403)
-	f.Call(narrow, "GET "+asked.StatusURL).Want(403)
 	stranger := apitest.Caller(apitest.OtherOrg, "eve", "reports:read")
 	f.Call(stranger, "GET "+asked.StatusURL).Want(404)
 	got := apitest.Data[costqueries.Question](f.Call(stranger, "POST /reports/query", q), 202)

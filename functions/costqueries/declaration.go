@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -12,7 +13,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "costqueries",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{cost.Partition, costquery.AnswerPartition},
+		Reads:  []table.Partition{cost.Partition, costquery.AnswerPartition, inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{costquery.Partition},
 	}),
 	Calls:   []string{costquery.Worker},

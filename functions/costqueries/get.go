@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -53,10 +54,7 @@ type getInput struct {
 // get answers with a question, which whoever polls it drives on.
 func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
 	org := identity.CallerFrom(ctx).Org
-	if !id.IsValid("qry", in.QueryID) {
-		return Question{}, fault.New(fault.NotFound, "there is no question %.64q; one can be read for a day", in.QueryID)
-	}
-	r, err := costquery.ReadRecord(ctx, s.p.Table, org, in.QueryID)
+	r, err := s.readVisible(ctx, in.QueryID)
 	if err == nil && r.EndedAt.IsZero() {
 		if err = s.advance(ctx, org, r.ID); err == nil {
 			r, err = costquery.ReadRecord(ctx, s.p.Table, org, in.QueryID)
@@ -66,6 +64,20 @@ func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
 		return Question{}, err
 	}
 	return s.page(ctx, org, &r, in.Cursor)
+}
+
+// readVisible reads a question that the caller may see. Who may see the costs of all of the organization may see every question; others see
+// what they asked with the grants that they still have.
+func (s *service) readVisible(ctx context.Context, queryID string) (costquery.Record, error) {
+	c := identity.CallerFrom(ctx)
+	if !id.IsValid("qry", queryID) {
+		return costquery.Record{}, costquery.Missing(queryID)
+	}
+	r, err := costquery.ReadRecord(ctx, s.p.Table, c.Org, queryID)
+	if err == nil && !c.Scopes(report.Policy).All && !r.IsOf(c) {
+		return costquery.Record{}, costquery.Missing(queryID)
+	}
+	return r, err
 }
 
 // page puts the rows at a cursor into the answer.

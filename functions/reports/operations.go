@@ -84,8 +84,8 @@ func (s *service) costOperations(g *rest.Group) {
 			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." + billed + asked,
 	}, s.breakdownOrPicture)
 	rest.Handle(g, rest.Op{
-		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Statuses: invalid,
-		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs.",
+		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs. A grant on teams or resources shows the costs of these alone.",
 	}, s.snapshots)
 }
 

@@ -102,12 +102,52 @@ func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
 	}
 	a.as(scope, "/reports/teams/"+a.data).Want(http.StatusNotFound)
 	a.as("viewer resource:"+a.ids[3], "/reports/costs/resources").Want(http.StatusOK, `"i-3"`, `"total":1`)
-	a.as(scope, "/reports/snapshots").Want(http.StatusForbidden)
 	a.as("resources:read", "/reports/summary").Want(http.StatusForbidden)
 	other := a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/summary").Want(http.StatusOK, `"777.00"`)
 	if strings.Contains(other.Body, march) || strings.Contains(a.get("/reports/costs/resources?limit=100").Body, "secret") {
 		t.Error("an organization sees another one's costs")
 	}
+}
+
+// TestSnapshots_OfAScopeAreItsCostsMonthByMonth: the team has i-0 and i-1, nine days a month; three of the four months are final.
+func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
+	a := newFixture(t)
+	rupees := charge("2026-01-05", "i-1", "Amazon EC2", "700")
+	rupees.BillingCurrency = "XXX"
+	a.bring(ours, "ca_2", "2026-01", true, rupees, charge("2026-01-06", "i-5", "Amazon EC2", "9"))
+	got := apitest.Data[[]Snapshot](a.as("viewer team:"+a.web, "/reports/snapshots"))
+	nine := usd("1.005").Add(usd("2.005")).MulInt(9).Fixed(2)
+	if len(got) != 3 {
+		t.Fatalf("%+v; want three closed months", got)
+	}
+	for i, month := range []string{"2026-02", "2026-01", "2025-12"} {
+		s := got[i]
+		a.Equal("period", s.Period, month)
+		a.Equal(month+" billed", s.BilledUSD, nine)
+		a.Equal(month+" effective", s.EffectiveUSD, nine)
+		a.Equal(month+" accounts", s.Accounts, 1)
+		a.Equal(month+" rows", s.Rows, int64(0))
+	}
+	a.Equal("unconverted of January", fmt.Sprint(got[1].Unconverted), "[{XXX 700.00}]")
+	a.Equal("unconverted of February", len(got[0].Unconverted), 0)
+	all := apitest.Data[[]Snapshot](a.get("/reports/snapshots"))
+	if len(all) != 3 || all[0].BilledUSD == nine || all[0].Rows == 0 {
+		t.Errorf("the organization sees %+v", all)
+	}
+	a.as("resources:read", "/reports/snapshots").Want(http.StatusForbidden, "reports:read is needed")
+}
+
+func TestUnitMetrics_OfAScopeDivideItsCosts(t *testing.T) {
+	a := newFixture(t)
+	admin := apitest.Caller(ours, "ada", "admin")
+	a.Call(admin, "POST /reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusOK)
+	a.Call(admin, "POST /reports/unit-metrics/orders/values", `{"values":[{"date":"2026-03-01","value":"100"}]}`).Want(http.StatusOK)
+	got := apitest.Data[UnitReport](a.as("viewer team:"+a.web, "/reports/unit-metrics?period=2026-03"))
+	a.Equal("points", fmt.Sprint(len(got.Items), len(got.Items[0].Items)), "1 1")
+	a.Equal("cost", got.Items[0].Items[0].CostUSD, "3.01") // 1.005 + 2.005
+	a.Equal("each", *got.Items[0].Items[0].CostPerUnitUSD, "0.030100")
+	a.Call(apitest.Caller(ours, "bob", "finops team:"+a.web), "POST /reports/unit-metrics", `{"name":"users","unit":"user"}`).
+		Want(http.StatusForbidden, "on the whole organization")
 }
 
 func TestReports_ThatDoNotAddUpAreRefused(t *testing.T) {

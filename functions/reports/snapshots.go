@@ -13,8 +13,8 @@ type Snapshot struct {
 	BilledUSD    string        `json:"billedUSD"`
 	EffectiveUSD string        `json:"effectiveUSD"`
 	ListUSD      string        `json:"listUSD"`
-	Accounts     int           `json:"accounts" doc:"How many cloud accounts were billed"`
-	Rows         int64         `json:"rows" doc:"How many lines their bills had"`
+	Accounts     int           `json:"accounts" doc:"How many cloud accounts were billed; with a grant on teams or resources, how many of them charged for these"`
+	Rows         int64         `json:"rows" doc:"How many lines their bills had; 0 with a grant on teams or resources, as lines are counted for whole bills"`
 	CostSource   string        `json:"costSource" enum:"estimated,actual"`
 	Unconverted  []Unconverted `json:"unconverted"`
 }
@@ -23,9 +23,17 @@ type Snapshot struct {
 const snapshotMonths = 36
 
 func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error) {
+	within, err := s.Within(ctx)
+	if err != nil {
+		return nil, err
+	}
 	periods, err := s.Books.Periods(ctx, callerOrg(ctx))
 	if err != nil {
 		return nil, err
+	}
+	closed := closedMonths(periods, cost.MonthOf(s.p.Clock.Now()))
+	if within != nil {
+		return s.scopedSnapshots(ctx, within, closed)
 	}
 	now := cost.MonthOf(s.p.Clock.Now())
 	months, err := s.months(ctx, now.Add(-snapshotMonths).Start(), now.Start())
@@ -34,33 +42,47 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 	}
 	out := []Snapshot{}
 	for i := range months {
-		if one, closed := newSnapshot(&months[i], periods); closed {
-			out = append(out, one)
+		if c, is := closed[months[i].Month]; is {
+			out = append(out, newSnapshot(&months[i], c))
 		}
 	}
 	slices.Reverse(out)
 	return out, nil
 }
 
-// newSnapshot tells of a month; false when a bill of it may still change, or there is none.
-func newSnapshot(m *cost.Summary, periods []cost.Period) (Snapshot, bool) {
-	out := Snapshot{
-		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2), ListUSD: m.Total.List.Fixed(2),
-		CostSource: actualCost, Unconverted: []Unconverted{},
-	}
+// closing is how many accounts were billed for a closed month, and how many lines their bills had.
+type closing struct {
+	accounts int
+	rows     int64
+}
+
+// closedMonths returns the months before now, of the last snapshotMonths, that have bills and whose bills are all final.
+func closedMonths(periods []cost.Period, now cost.Month) map[cost.Month]closing {
+	out, open := map[cost.Month]closing{}, map[cost.Month]bool{}
 	for i := range periods {
 		p := &periods[i]
-		if p.Month != m.Month || p.Estimated || p.Whole {
+		if p.Estimated || p.Whole || !p.Month.Start().Before(now.Start()) || p.Month.Start().Before(now.Add(-snapshotMonths).Start()) {
 			continue
 		}
-		if !p.Final {
-			return out, false
+		open[p.Month] = open[p.Month] || !p.Final
+		c := out[p.Month]
+		out[p.Month] = closing{c.accounts + 1, c.rows + p.Rows}
+	}
+	for m, is := range open {
+		if is {
+			delete(out, m)
 		}
-		out.Accounts++
-		out.Rows += p.Rows
+	}
+	return out
+}
+
+func newSnapshot(m *cost.Summary, c closing) Snapshot {
+	out := Snapshot{
+		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2), ListUSD: m.Total.List.Fixed(2),
+		Accounts: c.accounts, Rows: c.rows, CostSource: actualCost, Unconverted: []Unconverted{},
 	}
 	for _, u := range m.Unconverted {
 		out.Unconverted = append(out.Unconverted, Unconverted{u.Currency, u.Amount.Fixed(2)})
 	}
-	return out, out.Accounts > 0
+	return out
 }

@@ -18,8 +18,8 @@ const unitMetrics = reports + "/unit-metrics"
 
 func (s *service) unitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Statuses: invalid,
-		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for." + effective + asked,
+		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Scoped: true, Statuses: invalid,
+		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. Units are those of the whole organization, also for a grant on teams or resources." + effective + asked,
 	}, s.units)
 	rest.Handle(g, rest.Op{
 		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -57,6 +59,16 @@ type Record struct {
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
+	User      string    `json:"user,omitempty"`   // whose grants bound the question; empty for one about the whole organization
+	Grants    string    `json:"grants,omitempty"` // of that user when they asked: grant.Encode
+}
+
+// BindTo restricts reading the question to c with the grants that c has now.
+func (r *Record) BindTo(c identity.Caller) { r.User, r.Grants = c.User, grant.Encode(c.Grants) }
+
+// IsOf reports whether c asked the question with the grants that c has now. A question about the whole organization is of nobody.
+func (r *Record) IsOf(c identity.Caller) bool {
+	return r.User != "" && r.User == c.User && r.Grants == grant.Encode(c.Grants)
 }
 
 // RecordKey returns where a question is stored.
@@ -80,9 +92,14 @@ func PutRecord(org string, r *Record, conds ...table.Cond) (table.Write, error) 
 func ReadRecord(ctx context.Context, s table.Store, org, queryID string) (Record, error) {
 	r, err := table.Read[Record](ctx, s, RecordKey(org, queryID))
 	if fault.Is(err, fault.NotFound) {
-		return r, fault.New(fault.NotFound, "there is no question %.64q; one can be read for a day", queryID)
+		return r, Missing(queryID)
 	}
 	return r, fault.Wrap("read question "+queryID, err)
+}
+
+// Missing returns the error (fault.NotFound) for a question that does not exist or that the caller may not read.
+func Missing(queryID string) error {
+	return fault.New(fault.NotFound, "there is no question %.64q that you may read; an answer is kept for a day", queryID)
 }
 
 // Page is some rows of an answer, as they are shown: keys and amounts.

@@ -50,7 +50,8 @@ type run struct {
 	keys    []func(*focus.Charge) string
 	sums    []func(*focus.Charge) money.Amount
 	filters []func(*focus.Charge) string
-	groups  map[string]int // keys, each behind its length → position in rows
+	tests   []func(string) bool // by filter, whether a value meets it
+	groups  map[string]int      // keys, each behind its length → position in rows
 	rows    []Row
 	key     []byte
 	scanned int
@@ -93,6 +94,7 @@ func newRun(q Query) *run {
 	for _, f := range q.Filters {
 		get, _ := columnOf(f.Column)
 		r.filters = append(r.filters, get)
+		r.tests = append(r.tests, f.test())
 	}
 	return r
 }
@@ -133,11 +135,27 @@ func (r *run) newRow(c *focus.Charge) Row {
 
 func (r *run) meets(c *focus.Charge) bool {
 	for i := range r.filters {
-		if !r.query.Filters[i].meets(r.filters[i](c)) {
+		if !r.tests[i](r.filters[i](c)) {
 			return false
 		}
 	}
 	return true
+}
+
+// manyValues is how many values make a set faster than a search through them.
+const manyValues = 16
+
+// test returns the function that reports whether a value meets the condition.
+func (f *Filter) test() func(string) bool {
+	if len(f.Values) <= manyValues || f.Operator != Is && f.Operator != IsNot {
+		return f.meets
+	}
+	set := make(map[string]bool, len(f.Values))
+	for _, v := range f.Values {
+		set[v] = true
+	}
+	is := f.Operator == Is
+	return func(v string) bool { return set[v] == is }
 }
 
 func (f *Filter) meets(v string) bool {

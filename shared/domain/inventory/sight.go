@@ -3,6 +3,7 @@ package inventory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/oklog/ulid/v2"
@@ -128,6 +129,9 @@ func (r ResourceSet) Has(resourceID string) bool { return r.all || r.ids[resourc
 
 // HasUID reports whether the resource of the native id lies in it.
 func (r ResourceSet) HasUID(uid string) bool { return r.all || r.uids[uid] }
+
+// UIDs returns the native ids of the resources in it, in order; none for a set of everything.
+func (r ResourceSet) UIDs() []string { return slices.Sorted(maps.Keys(r.uids)) }
 
 // ResourceSets tells for each of scopes what lies in it. No round trip when all are everything, else one, and one more when
 // teams own something else than before.

@@ -1,0 +1,32 @@
+package costquery
+
+import (
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// The bounds of a question whose asker may see a part of the organization. Athena takes a query of 256 KB.
+const (
+	MaxResources    = 1_000
+	maxResourceText = 128 << 10 // bytes of their ids
+)
+
+// resourceColumn is the column of FOCUS that holds a resource's native id.
+const resourceColumn = "ResourceId"
+
+// BoundTo returns the question about the lines of these resources alone, by native id. It is fault.Denied when there are none, and
+// fault.Invalid when there are too many for one question.
+func (q Query) BoundTo(uids []string) (Query, error) {
+	size := 0
+	for _, uid := range uids {
+		size += len(uid)
+	}
+	switch {
+	case len(uids) == 0:
+		return q, fault.New(fault.Denied, "permission denied: your grants of reports:read reach no resource in the inventory")
+	case len(uids) > MaxResources || size > maxResourceText:
+		return q, fault.New(fault.Invalid, "your grants of reports:read reach %d resources; a free question is about at most %d, or about all with a "+
+			"grant on the whole organization: use GET /reports/costs/breakdown or GET /reports/export instead", len(uids), MaxResources)
+	}
+	q.Filters = append(q.Filters[:len(q.Filters):len(q.Filters)], Filter{Column: resourceColumn, Operator: Is, Values: uids})
+	return q, nil
+}

@@ -161,7 +161,8 @@ func TestAllocation_OfOneClusterOrOfSomeDays(t *testing.T) {
 	} {
 		f.get(query).Want(http.StatusBadRequest, word)
 	}
-	f.Call(apitest.Caller(ours, "bob", "viewer team:team_x"), "GET /reports/kubernetes/allocation").Want(http.StatusForbidden)
+	nothing := f.Call(apitest.Caller(ours, "bob", "viewer team:team_x"), "GET /reports/kubernetes/allocation")
+	nothing.Want(http.StatusOK, `"totalUSD":"0.00"`, `"nodes":0`, `"items":[]`, `"idle":[]`, `"unpriced":[]`)
 	f.Call(apitest.Caller(apitest.OtherOrg, "eve", "viewer"), "GET /reports/kubernetes/allocation").Want(http.StatusOK, `"nodes":0`)
 }
 
@@ -183,4 +184,32 @@ func TestAllocation_SharesAMachineOfSeveralNodes(t *testing.T) {
 	}
 	f.Equal("name of a cluster of no cloud", got.Idle[0].ClusterName, "account ca_1")
 	f.Equal("its id", got.Idle[0].ClusterID, kube)
+}
+
+// TestAllocation_OfAScopeIsItsWorkloadsAndItsIdleNodes: a team owns the workload web, which runs on a node of somebody else, and the node n1.
+func TestAllocation_OfAScopeIsItsWorkloadsAndItsIdleNodes(t *testing.T) {
+	f := newFixture(t)
+	web := f.idOf(kube + "/shop/deployments/web")
+	n1 := f.idOf(kube + "//nodes/n1")
+	as := func(grants, query string) Allocation {
+		return apitest.Data[Allocation](f.Call(apitest.Caller(ours, "bob", grants), "GET /reports/kubernetes/allocation?cost=billed&"+query).Want(http.StatusOK))
+	}
+	got := as("viewer resource:"+web, "aggregate=workload")
+	f.Equal("of the workload", fmt.Sprintf("%v %s %d", lines(got), got.TotalUSD, got.Nodes), "map[shopDeployment/web:0.59] 0.59 0")
+	f.Equal("name of the cluster", got.Items[0].ClusterName, "")
+	got = as("viewer resource:"+web, "aggregate=node")
+	f.Equal("of its node", fmt.Sprint(lines(got)), "map[:0.59]")
+
+	team := inventorytest.Team(f.Fixture, ours, "Shop", web, n1)
+	got = as("viewer team:"+team, "aggregate=workload")
+	f.Equal("of the workload and the node", fmt.Sprintf("%v %s %s %s %d", lines(got), got.TotalUSD, got.AllocatedUSD, got.IdleUSD, got.Nodes), "map[idle:1.27 shopDeployment/web:0.59] 1.86 0.59 1.27 1")
+	f.Equal("unpriced", fmt.Sprint(got.Unpriced), "[]")
+}
+
+// idOf returns our id of a resource.
+func (f *fixture) idOf(uid string) string {
+	f.Helper()
+	found, err := inventory.New(f.Platform).ByUIDs(f.In(ours), ours, []string{uid}, inventory.SeeEverything())
+	f.Must(err)
+	return found[0].ID
 }

@@ -41,7 +41,7 @@ func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocat
 	for _, one := range slices.Concat(items, idle) {
 		exact = append(exact, money.Sum(one.by[:]...))
 	}
-	total, unallocated := c.total()
+	total, unallocated := c.sumOf(parts)
 	exact = append(exact, unallocated)
 	if money.Sum(exact...) != total {
 		return Allocation{}, fmt.Errorf("the parts of clusters add up to %s, not to the %s that their nodes cost", money.Sum(exact...), total)
@@ -76,7 +76,7 @@ func (c *clusters) total() (total, unallocated money.Amount) {
 			continue
 		}
 		total.Increase(&n.cost)
-		if !n.seen {
+		if !n.seen && c.visible.HasUID(n.UID) {
 			unallocated.Increase(&n.cost)
 		}
 	}
@@ -94,6 +94,9 @@ func (c *clusters) source() string {
 func (c *clusters) describe(out *Allocation) {
 	for i := range c.nodes {
 		n := &c.nodes[i]
+		if !c.visible.HasUID(n.UID) {
+			continue
+		}
 		if seen := n.LastSeenAt; out.ObservedAt == nil || seen.Before(*out.ObservedAt) {
 			out.ObservedAt = &seen
 		}
@@ -106,22 +109,19 @@ func (c *clusters) describe(out *Allocation) {
 }
 
 func (c *clusters) shownPlace(at place) Place {
-	return Place{at.cluster, c.names[at.cluster], at.node}
+	return Place{at.cluster, c.visibleName(at.cluster, c.names[at.cluster]), at.node}
 }
 
 // group adds parts up by what one item is about: the dearest first.
 func (c *clusters) group(parts []allocation.Part, aggregate string) (items, idle []sum) {
-	of := map[string]*node{}
-	for i := range c.nodes {
-		of[c.nodes[i].UID] = &c.nodes[i]
-	}
+	of := c.nodesByUID()
 	taken, free := map[place]*sum{}, map[place]*sum{}
 	for i := range parts {
 		p := &parts[i]
 		at := place{cluster: of[p.Node].cluster}
 		switch aggregate {
 		case byNode:
-			at.node = of[p.Node].Name
+			at.node = c.visibleName(p.Node, of[p.Node].Name)
 		case byWorkload:
 			at.namespace, at.workload = p.Namespace, p.Workload
 		default:

@@ -32,14 +32,15 @@ type node struct {
 // clusters are the nodes that are asked for, and what is known of where they are.
 type clusters struct {
 	nodes     []node
-	names     map[string]string    // of clusters, by id
-	born      map[string]time.Time // when workloads were made, by uid
-	estimated bool                 // some of what they cost is not billed
+	names     map[string]string     // of clusters, by id
+	born      map[string]time.Time  // when workloads were made, by uid
+	visible   inventory.ResourceSet // whose costs the caller may see
+	estimated bool                  // some of what they cost is not billed
 }
 
 // readClusters reads nodes, of all clusters when clusterID is empty: two round trips, and one for each hundred nodes.
 func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters, error) {
-	all := inventory.SeeEverything() // whoever may read reports of all of the organization may: the operation has no narrower scope
+	all := inventory.SeeEverything() // a workload in the caller's scope runs on nodes outside: keepVisible cuts the answer
 	found, err := s.inventory.FindResources(ctx, callerOrg(ctx), inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all}, By: inventory.ByUID})
 	if err != nil {
 		return nil, fault.Wrap("list nodes", err)

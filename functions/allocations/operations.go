@@ -18,6 +18,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
+// policy is needed to see what clusters cost.
+const policy = "reports:read"
+
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
@@ -29,13 +32,14 @@ func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	s := &service{p, inventory.New(p), cost.New(p)}
 	rest.Handle(g, rest.Op{
-		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: "reports:read", Statuses: []int{http.StatusBadRequest},
+		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy, Scoped: true, Statuses: []int{http.StatusBadRequest},
 		Summary: "Split what Kubernetes clusters cost",
 		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
 			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of its machine, else its estimate at public prices. What a workload takes is what its pods " +
 			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as workload and node have existed in these days; use is not measured. Nodes that are gone " +
 			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, and in no sum. The present month unless other days are asked for: days are days in UTC, " +
-			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the bill of the cloud already: they are not to be added to those of other reports.",
+			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the bill of the cloud already: they are not to be added to those of other reports. A grant on teams or " +
+			"resources shows the workloads and namespaces of its scope, what is idle on nodes of its scope, and totals of these alone; names of other nodes and clusters are empty.",
 	}, s.list)
 	return g
 }
@@ -113,6 +117,9 @@ func (s *service) list(ctx context.Context, in *listInput) (Allocation, error) {
 	if err != nil {
 		return Allocation{}, err
 	}
+	if c.visible, err = s.visibleResources(ctx); err != nil {
+		return Allocation{}, err
+	}
 	q := cost.Question{From: from, To: to, Metric: cmp.Or(cost.Metric(in.Cost), cost.Effective)}
 	if err = s.price(ctx, c, q); err != nil {
 		return Allocation{}, err
@@ -122,7 +129,7 @@ func (s *service) list(ctx context.Context, in *listInput) (Allocation, error) {
 	if err != nil {
 		return Allocation{}, err
 	}
-	return newAllocation(in, &q, c, parts)
+	return newAllocation(in, &q, c, c.keepVisible(parts))
 }
 
 const day = 24 * time.Hour

@@ -181,6 +181,32 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	s.shut(t)
 }
 
+// TestTheWalkWithFaultsKeepsToItsOrganization pastes the README's cloud with faults, and holds that the demo's organization has none of it.
+func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	s := serveIn(t, t.TempDir())
+	out := s.paste(t, t.TempDir(), section(t, "out of the demo's budgets and reports:\n\n```sh\n", "```")+"\nget /cloud-accounts\n")
+	wantIn(t, out, `"name":"Faulty"`, `"total":3`)
+	if _, demo, _ := strings.Cut(out, `"total":3`); strings.Contains(demo, "Faulty") {
+		t.Errorf("the cloud with faults is in the demo's organization: %s", out)
+	}
+	s.shut(t)
+}
+
+// TestWaitFor_GivesUpWithAMessage runs the README's wait_for against an answer that never has the text, with a sleep of no time.
+func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "login\n\n# wait_for")
+	waits := section(t, "after 3 minutes it gives up and says so\n", "# what runs")
+	script := before + waits + "\nsleep() { :; }\nget() { echo '{\"data\":{\"status\":\"failed\"}}'; }\nwait_for /x '\"status\":\"ok\"'\n"
+	out, err := exec.CommandContext(t.Context(), "bash", "-u", "-c", script).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `gave up waiting for "status":"ok" at /x; the last answer was: {"data":{"status":"failed"}}`) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestTheWalkWithPeopleWorks pastes what the README tells of people, tokens and the audit log, after its log-in.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
 	t.Parallel()

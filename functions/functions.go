@@ -148,6 +148,7 @@ func described(p *platform.Platform) *rest.Group {
 // Describe returns the interface description of the whole service. It asks nothing of p, whose fields may be empty.
 func Describe(p *platform.Platform) *rest.API {
 	_, api := rest.Mount(p, Groups(p)...)
+	api.AddSamples(SampleBodies())
 	return api
 }
 

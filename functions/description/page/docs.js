@@ -77,13 +77,21 @@
     return out;
   };
 
+  // timed puts times into a sample body in place of values such as "<in 2 hours>".
+  const spans = { hour: 3600e3, day: 86400e3 };
+  const timed = (sample) => JSON.parse(JSON.stringify(sample), (key, value) => {
+    const span = typeof value === "string" && /^<in (\d+) (hour|day)s?>$/.exec(value);
+    return span ? new Date(Date.now() + span[1] * spans[span[2]]).toISOString().slice(0, 19) + "Z" : value;
+  });
+
   const quote = (s) => "'" + s.replace(/'/g, "'\\''") + "'";
   const curl = (o) => {
     const query = (o.op.parameters || []).filter((p) => p.in === "query" && p.required).map((p) => p.name + "=" + encodeURIComponent(example(p.schema, 0)));
     const lines = ["curl" + (o.method === "get" ? "" : " -X " + o.method.toUpperCase()) + " " + quote(base + o.path + (query.length ? "?" + query.join("&") : ""))];
     if (!o.public) lines.push("-H \"Authorization: Bearer $TOKEN\"");
-    const body = (((o.op.requestBody || {}).content || {})["application/json"] || {}).schema;
-    if (body) lines.push("-H 'Content-Type: application/json'", "-d " + quote(JSON.stringify(example(body, 0))));
+    const media = ((o.op.requestBody || {}).content || {})["application/json"] || {};
+    const body = media.example === undefined ? media.schema && example(media.schema, 0) : timed(media.example);
+    if (body !== undefined) lines.push("-H 'Content-Type: application/json'", "-d " + quote(JSON.stringify(body)));
     return lines.join(" \\\n  ");
   };
   const copyable = (text) => {

@@ -33,7 +33,8 @@ const about = "Lamplighter manages cloud cost, inventory and operations across A
 	"A query parameter of another type than text is 400 when it is empty, and one that has one value is 400 when it is given twice; " +
 	"filters with several values take them behind commas or in several parameters. Each member of a record is always there: " +
 	"`null`, `[]` or `{}` when it has no value. An error shows at most 200 bytes of what was sent. Each answer carries " +
-	"`X-Request-Id`; a well-formed one that the client sends is kept."
+	"`X-Request-Id`; a well-formed one that the client sends is kept. In sample bodies a value such as `<groupID>` stands for an id of " +
+	"your own, and one such as `<in 2 hours>` for a time."
 
 func newAPI(s *server) *API {
 	names := &schemaNames{types: map[string]reflect.Type{}}

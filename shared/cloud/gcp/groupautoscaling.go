@@ -50,7 +50,7 @@ func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == mode
 
 // autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
 func (g group) autoscaling() cloud.Autoscaling {
-	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize}
+	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize, SizedByProvider: !g.sizedByHand()}
 	if p := g.policy(); p != nil {
 		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
 		if p.CpuUtilization != nil {

@@ -18,6 +18,8 @@ type Autoscaling struct {
 	SizedByProvider bool `json:"sizedByProvider,omitempty"`
 	// Native is what is needed besides to set it back exactly as it is now, in the provider's terms.
 	Native json.RawMessage `json:"native,omitempty"`
+	// KeepStopped is for SetAutoscaling with Native of a group that has 0 instances: it restores the bounds and rules, and starts nothing.
+	KeepStopped bool `json:"keepStopped,omitempty"`
 }
 
 // Autoscaler is a Conn of a provider with kinds that it scales by itself: aws-asg, aws-ecs, azure-vmss, gcp-mig and kubernetes-deployment.

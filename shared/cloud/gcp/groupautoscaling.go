@@ -89,6 +89,9 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 		}
 		to = g.wanted(want)
 	}
+	if want.KeepStopped {
+		to.Size = 0 // the size is not set; the mode of the autoscaler is its start's to restore
+	}
 	return g.become(ctx, p, to)
 }
 

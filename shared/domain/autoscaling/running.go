@@ -18,6 +18,15 @@ func CheckRunning(uid string, live cloud.Autoscaling) error {
 	return fault.New(fault.Conflict, "target %.300s has 0 instances, so its size is not known: start it first", uid)
 }
 
+// RunningSize returns the last size of the target that is known and is not 0: that of the last apply, or that at the adoption. It is false when
+// there is none.
+func (p *Policy) RunningSize() (cloud.Autoscaling, bool) {
+	if p.Applied != nil && !p.Applied.RunsNothing() {
+		return *p.Applied, true
+	}
+	return p.Found, !p.Found.RunsNothing()
+}
+
 // IsUntouched reports whether a target is scaled exactly as it was recorded: its sizes, and what its provider keeps besides.
 func IsUntouched(live, recorded cloud.Autoscaling) bool {
 	return live.Min == recorded.Min && live.Max == recorded.Max && live.Desired == recorded.Desired && sameJSON(live.Native, recorded.Native)

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -28,22 +29,22 @@ func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness
 			ids = append(ids, id)
 		}
 	}
-	return r.obstaclesOf(ctx, in.Org, ids)
+	return r.obstaclesOf(ctx, precheck.Query{Org: in.Org, Acting: true}, ids)
 }
 
-func (r *Runner) obstaclesOf(ctx context.Context, org string, policyIDs []string) (map[string]string, error) {
+func (r *Runner) obstaclesOf(ctx context.Context, q precheck.Query, policyIDs []string) (map[string]string, error) {
 	if len(policyIDs) == 0 {
 		return map[string]string{}, nil
 	}
-	policies, err := r.policies().GetMany(ctx, org, policyIDs...)
+	policies, err := r.policies().GetMany(ctx, q.Org, policyIDs...)
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]autoscaling.Target, 0, len(policies))
+	q.At = r.Clock.Now()
 	for _, p := range policies {
-		targets = append(targets, p.Target)
+		q.Targets = append(q.Targets, p.Target)
 	}
-	found, err := r.Starter.Obstacles(ctx, org, targets)
+	found, err := r.Starter.Obstacles(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readine
 // problems returns which targets of a plan cannot be ready as things are, and why; "" when none is known. A cloud that does not answer in time is
 // no problem yet.
 func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.Plan) (string, error) {
-	obstacles, err := r.obstaclesOf(ctx, in.Org, p.PolicyIDs())
+	obstacles, err := r.obstaclesOf(ctx, precheck.Query{Org: in.Org}, p.PolicyIDs())
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +148,7 @@ func (r *Runner) problem(ctx context.Context, org, policyID string) string {
 	case err != nil || !live.RunsNothing():
 		return ""
 	}
-	why, err := r.Starter.CheckStart(ctx, org, policy.Target, live)
+	why, err := r.Starter.StartProblem(ctx, org, policy.Target)
 	if err != nil || why == "" {
 		return ""
 	}

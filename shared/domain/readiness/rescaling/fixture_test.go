@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -59,11 +60,11 @@ func (g *groups) Read(_ context.Context, _, _ string, uids []string) ([]cloud.St
 }
 
 // Obstacles returns those that a test has set.
-func (g *groups) Obstacles(_ context.Context, _ string, targets []autoscaling.Target) (map[string]string, error) {
+func (g *groups) Obstacles(_ context.Context, q precheck.Query) (map[string]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := map[string]string{}
-	for _, t := range targets {
+	for _, t := range q.Targets {
 		if why := g.blocked[t.UID]; why != "" {
 			out[t.UID] = why
 		}
@@ -89,8 +90,8 @@ func (g *groups) Start(_ context.Context, of StartRequest) (Start, error) {
 	return Start{ActionID: fmt.Sprintf("act_%s_%d", uid, g.starts)}, nil
 }
 
-// CheckStart returns why a start of a group is refused.
-func (g *groups) CheckStart(_ context.Context, _ string, of autoscaling.Target, _ cloud.Autoscaling) (string, error) {
+// StartProblem returns why a start of a group is refused.
+func (g *groups) StartProblem(_ context.Context, _ string, of autoscaling.Target) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.refuse[of.UID]; err != nil {
@@ -137,7 +138,9 @@ func (g *groups) SetAutoscaling(_ context.Context, _, _, uid string, want cloud.
 	}
 	g.mu.Lock()
 	a, ok := g.at[uid]
-	g.sets++
+	if g.sets++; want.KeepStopped {
+		want = a // a stopped group's bounds are 0, as those of an Auto Scaling group
+	}
 	if want.Native != nil {
 		a = want
 	}

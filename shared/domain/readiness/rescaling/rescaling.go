@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -42,13 +43,12 @@ type Group interface {
 
 // Starter is the part of the executor that starts resources.
 type Starter interface {
-	// Obstacles returns why targets cannot be raised now, by their native ids: an override holds one stopped, a stop of it is under way, or it
-	// has left the inventory. Targets without an obstacle are missing from the answer.
-	Obstacles(ctx context.Context, org string, targets []autoscaling.Target) (map[string]string, error)
+	// Obstacles returns why targets cannot be raised, by their native ids. Targets without an obstacle are missing from the answer.
+	Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error)
 	// Start asks for a start of a target that has 0 instances, or, where the request names an action, reports how that goes.
 	Start(ctx context.Context, of StartRequest) (Start, error)
-	// CheckStart returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
-	CheckStart(ctx context.Context, org string, of autoscaling.Target, live cloud.Autoscaling) (string, error)
+	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
+	StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error)
 	// Remember has the next start of a target restore what the snapshot says.
 	Remember(ctx context.Context, org string, of autoscaling.Target, snapshot []byte) error
 }

@@ -209,11 +209,10 @@ func startedNote(c *capture) string {
 // leaveStopped leaves a target stopped that somebody stopped while the plan held it. Its next start restores what it was before the plan.
 func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error {
 	c.Note = fmt.Sprintf("%s: somebody stopped it: it is left at 0 instances; before the plan it had %s", c.PolicyID, c.original())
-	switch k, known := cloud.KindOf(c.Target.Type); {
-	case known && !k.Remembers: // the target itself keeps the size for its next start; this restores the bounds and that size, and starts nothing
-		return setSizes(ctx, g, c.Target, c.Original)
-	case len(c.Snapshot) == 0:
-		return nil
+	bounds := c.Original
+	bounds.KeepStopped = true
+	if err := setSizes(ctx, g, c.Target, bounds); err != nil || len(c.Snapshot) == 0 {
+		return err
 	}
 	return r.Starter.Remember(ctx, r.in.Org, c.Target, c.Snapshot)
 }

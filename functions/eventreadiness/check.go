@@ -82,7 +82,8 @@ func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []
 			return nil
 		})
 	}
-	return slices.Concat(checks...), g.Wait()
+	err = g.Wait()
+	return slices.Concat(checks...), err
 }
 
 func (s *service) checker() precheck.Checker {

@@ -43,7 +43,7 @@ func (s *service) call(ctx context.Context, ask string, a inventory.Account, of 
 			return got, err
 		}
 	}
-	err := s.p.Workers.Invoke(ctx, inventory.Connector, q, &got)
+	err := inventory.AskConnector(ctx, s.p.Workers, q, &got)
 	return got, fault.Wrap("ask how "+of.UID+" is scaled", err)
 }
 
@@ -99,8 +99,8 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 		return p, err
 	}
 	live, err := s.ask(ctx, p.Target, a)
-	if err == nil && live.Desired < 1 {
-		err = fault.New(fault.Conflict, "%.300s runs nothing now: start it first, or its size would be lost", p.Target.UID)
+	if err == nil {
+		err = autoscaling.CheckRunning(p.Target.UID, live)
 	}
 	if err != nil {
 		return s.refused(ctx, claimed, nil, err)

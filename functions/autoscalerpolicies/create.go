@@ -124,8 +124,8 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 		return found, fault.NewWithCause(fault.Invalid, err, "target.uid: %s", fault.Message(err))
 	case err != nil:
 		return found, err
-	case found.Desired < 1:
-		return found, fault.New(fault.Conflict, "target.uid: %.300s runs nothing now, so its size is not known: start it first", p.Target.UID)
+	case found.RunsNothing():
+		return found, fault.Wrap("target.uid", autoscaling.CheckRunning(p.Target.UID, found))
 	case len(found.Native) > maxFound:
 		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; at most %d", p.Target.UID, len(found.Native), maxFound)
 	}

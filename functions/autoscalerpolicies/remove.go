@@ -64,8 +64,8 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 	if fault.Is(err, fault.NotFound) {
 		return out, nil, nil
 	}
-	if err == nil && live.Desired < 1 {
-		err = fault.New(fault.Conflict, "it runs nothing now, and giving it back would start it: start it first")
+	if err == nil {
+		err = autoscaling.CheckRunning(p.Target.UID, live)
 	}
 	if err != nil {
 		return out, nil, kept(p, err)
@@ -75,6 +75,10 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 		out.Drift = &AutoscalerDrift{newScaling(*p.Applied), newScaling(live)}
 	}
 	got, err := s.set(ctx, p.Target, account, p.Found)
+	if err == nil && !autoscaling.IsRestored(got, p.Found) {
+		err = fault.New(fault.Conflict, "it has min %d, max %d, desired %d, where min %d, max %d, desired %d was given back",
+			got.Min, got.Max, got.Desired, p.Found.Min, p.Found.Max, p.Found.Desired)
+	}
 	if err != nil {
 		return out, nil, kept(p, err)
 	}

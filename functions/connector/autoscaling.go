@@ -42,10 +42,39 @@ func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q invent
 	return got, autoscalingFault(t, err)
 }
 
+// permissionsPatience is how long the cloud may take to tell the permissions for one group: less than whoever checks a plan waits.
+const permissionsPatience = 4500 * time.Millisecond
+
+// listPermissions tells what the credentials may do: in the account, or with the one group that the question names.
+func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inventory.Question) ([]cloud.Permission, error) {
+	t := q.Autoscaling
+	if t.Type == "" {
+		got, err := conn.Permissions(ctx)
+		return got, clientFault(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, permissionsPatience)
+	defer cancel()
+	conn, err := c.inside(ctx, conn, q)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := conn.(cloud.KindProber)
+	if !ok {
+		return nil, fault.New(fault.Invalid, "accounts of %s are not asked for the permissions of one kind", q.Account.Provider)
+	}
+	got, err := p.KindPermissions(ctx, t.Type, t.Region, t.UID)
+	return got, autoscalingFault(t, err)
+}
+
+// inside returns the connection with the registered clusters of the account in it.
+func (c connector) inside(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Conn, error) {
+	return inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.
+		LookInside(table.WithOrg(ctx, q.Org), conn, q.Org, q.Account, q.Registrations)
+}
+
 // autoscalerOf returns the connection that scales the group, which may be in a registered cluster of the account.
 func (c connector) autoscalerOf(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaler, error) {
-	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.
-		LookInside(table.WithOrg(ctx, q.Org), conn, q.Org, q.Account, q.Registrations)
+	conn, err := c.inside(ctx, conn, q)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,7 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	case inventory.AskVerify:
 		return verify(ctx, conn, q.Account.EndpointURL)
 	case inventory.AskPermissions:
-		got, err := conn.Permissions(ctx)
-		return got, clientFault(err)
+		return c.listPermissions(ctx, conn, q)
 	case inventory.AskClusters:
 		return listClusters(ctx, conn, q)
 	case inventory.AskClusterReview:

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -17,7 +19,7 @@ import (
 
 // ReadinessCheck is whether a plan can be carried out.
 type ReadinessCheck struct {
-	Ready  bool                 `json:"ready" doc:"Whether no check failed"`
+	Ready  bool                 `json:"ready" doc:"Whether no check failed, and none is unknown"`
 	Checks []ReadinessCheckItem `json:"checks"`
 }
 
@@ -25,7 +27,7 @@ type ReadinessCheck struct {
 type ReadinessCheckItem struct {
 	Name     string  `json:"name" enum:"times,capacity,credentials,executor"`
 	PolicyID *string `json:"policyId" doc:"null when it is about the plan as a whole"`
-	Status   string  `json:"status" enum:"passed,warning,failed"`
+	Status   string  `json:"status" enum:"passed,warning,failed,unknown" doc:"unknown: the cloud did not answer within 5 seconds"`
 	Message  string  `json:"message"`
 }
 
@@ -33,7 +35,11 @@ const (
 	passed  = "passed"
 	warning = "warning"
 	failed  = "failed"
+	unknown = "unknown"
 )
+
+// checkTime is how long the clouds of all targets together have to answer a check.
+const checkTime = 5 * time.Second
 
 func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck, error) {
 	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
@@ -48,19 +54,86 @@ func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck,
 	if err != nil {
 		return ReadinessCheck{}, err
 	}
+	checks, err := s.checkTargets(ctx, &p, groups)
+	if err != nil {
+		return ReadinessCheck{}, err
+	}
+	out := ReadinessCheck{Checks: slices.Concat([]ReadinessCheckItem{s.checkTimes(&p), queue}, checks)}
+	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool { return c.Status == failed || c.Status == unknown })
+	return out, nil
+}
+
+// checkTargets checks the targets of a plan beside each other: one or a few round trips, and at most checkTime for the clouds.
+func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []group) ([]ReadinessCheckItem, error) {
+	held, err := s.obstacles(ctx, groups)
+	if err != nil {
+		return nil, err
+	}
 	checks := make([][]ReadinessCheckItem, len(groups))
-	g, asking := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	var g errgroup.Group
 	for i := range groups {
 		g.Go(func() error {
-			checks[i] = s.checkTarget(asking, &p, &groups[i], p.Targets[i])
+			checks[i] = s.checkTarget(ctx, p, &groups[i], p.Targets[i])
+			if why := held[groups[i].policy.Target.UID]; why != "" {
+				checks[i] = append(checks[i], ReadinessCheckItem{"capacity", &p.Targets[i].PolicyID, failed, why})
+			}
 			return nil
 		})
 	}
-	_ = g.Wait() // what failed is among the checks
-	out := ReadinessCheck{Checks: slices.Concat([]ReadinessCheckItem{s.checkTimes(&p), queue}, slices.Concat(checks...))}
-	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool { return c.Status == failed })
+	err = g.Wait()
+	return slices.Concat(checks...), err
+}
+
+func (s *service) checker() precheck.Checker {
+	return precheck.Checker{Table: s.p.Table, Inventory: s.inventory}
+}
+
+// obstacles returns which targets an override holds stopped now, by their native ids.
+func (s *service) obstacles(ctx context.Context, groups []group) (map[string]string, error) {
+	q := precheck.Query{Org: callerOrg(ctx), At: s.p.Clock.Now()}
+	for i := range groups {
+		if uid := groups[i].policy.Target.UID; uid != "" {
+			q.Targets = append(q.Targets, groups[i].policy.Target)
+		}
+	}
+	return s.checker().Obstacles(ctx, q)
+}
+
+// problems returns which targets of a plan cannot be ready as things are, for the answer that dispatches it; "" when none is known.
+func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, error) {
+	groups, err := s.stored(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	checks, err := s.checkTargets(ctx, p, groups)
+	if err != nil {
+		return "", err
+	}
+	out := ""
+	for _, c := range checks {
+		if c.Status == failed {
+			out += "; " + *c.PolicyID + " cannot be ready: " + c.Message
+		}
+	}
 	return out, nil
+}
+
+// statusOf returns the status of a check that ended with err: a cloud that did not answer leaves it unknown.
+func statusOf(ctx context.Context, err error) string {
+	if ctx.Err() != nil || fault.Is(err, fault.Unavailable) {
+		return unknown
+	}
+	return failed
+}
+
+// reasonOf returns why a check did not pass.
+func reasonOf(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "the cloud did not answer within 5 seconds"
+	}
+	return fault.Message(err)
 }
 
 // checkTimes looks whether the event is yet to come, and whether there is time enough before it.
@@ -113,11 +186,29 @@ func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, 
 	if err := g.scalable("policy"); err != nil {
 		return []ReadinessCheckItem{c("credentials", failed, fault.Message(err))}
 	}
+	credentials := make(chan ReadinessCheckItem, 1)
+	go func() { credentials <- s.checkCredentials(ctx, g, t) }()
 	now, err := s.askNow(ctx, g)
-	if err != nil {
-		return []ReadinessCheckItem{c("capacity", failed, fault.Message(err))}
+	switch {
+	case err != nil:
+		return []ReadinessCheckItem{c("capacity", statusOf(ctx, err), reasonOf(ctx, err)), <-credentials}
+	case now.RunsNothing():
+		return []ReadinessCheckItem{s.checkStopped(ctx, g, t), <-credentials}
 	}
-	return []ReadinessCheckItem{s.checkCapacity(p, g, t, now), s.checkCredentials(ctx, g, t)}
+	return []ReadinessCheckItem{s.checkCapacity(p, g, t, now), <-credentials}
+}
+
+// checkStopped looks whether a target that has 0 instances can be started.
+func (s *service) checkStopped(ctx context.Context, g *group, t readiness.Target) ReadinessCheckItem {
+	out := ReadinessCheckItem{"capacity", &t.PolicyID, warning, "it has 0 instances; the plan has it started before it scales it up, which takes the time of a start more"}
+	why, err := s.checker().StartProblem(ctx, callerOrg(ctx), g.policy.Target)
+	switch {
+	case err != nil:
+		out.Status, out.Message = unknown, reasonOf(ctx, err)
+	case why != "":
+		out.Status, out.Message = failed, "it has 0 instances, and cannot be started: "+why
+	}
+	return out
 }
 
 // checkCapacity compares what a target has now with what was captured, and with what it is to have.
@@ -144,9 +235,8 @@ func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
 func (s *service) checkCredentials(ctx context.Context, g *group, t readiness.Target) ReadinessCheckItem {
 	out := ReadinessCheckItem{"credentials", &t.PolicyID, passed, "the credentials may scale"}
 	var granted []cloud.Permission
-	q := inventory.Question{Ask: inventory.AskPermissions, Org: callerOrg(ctx), Account: g.account}
-	if err := s.p.Workers.Invoke(ctx, inventory.Connector, q, &granted); err != nil {
-		out.Status, out.Message = failed, fault.Message(err)
+	if err := s.ask(ctx, g, inventory.AskPermissions, &granted); err != nil {
+		out.Status, out.Message = statusOf(ctx, err), reasonOf(ctx, err)
 		return out
 	}
 	for _, p := range granted {

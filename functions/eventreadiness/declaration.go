@@ -6,8 +6,10 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -19,7 +21,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, autoscaling.Partition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition,
+			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition, inventory.ResourcePartition, override.Partition, execution.SnapshotPartition,
 		},
 		Writes: []table.Partition{readiness.Partition, readiness.ClaimPartition, readiness.LogPartition, workqueue.Partition},
 	}),

@@ -62,7 +62,7 @@ func rehearse(ctx context.Context, in json.RawMessage) (any, error) {
 		return nil, err
 	}
 	return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
-		return rehearsal.Run(ctx, in.Plan, in.Launch)
+		return rehearsal.Run(ctx, in)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -103,7 +104,7 @@ func (s *service) policiesOf(ctx context.Context, names []EventTargetName) ([]gr
 
 // scalable refuses a group that no plan may scale; the field names it.
 func (g *group) scalable(field string) error {
-	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
+	switch reason := precheck.AccountProblem(g.policy.CloudAccountID, g.account); {
 	case g.policy.Mode == autoscaling.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first", field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():
@@ -129,22 +130,44 @@ func (s *service) readGroup(ctx context.Context, g *group) error {
 	if g.now, err = s.askNow(ctx, g); err != nil {
 		return fault.Wrap("targets: policy "+g.policy.ID, err)
 	}
+	if err = g.assumeRunning(); err != nil {
+		return err
+	}
 	g.average, err = s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID}, g.policy.Target.Type)
 	return err
 }
 
+// assumeRunning gives a group that has 0 instances the last size of its policy's target that is known: 0 is never captured.
+func (g *group) assumeRunning() error {
+	if !g.now.RunsNothing() {
+		return nil
+	}
+	known, ok := g.policy.RunningSize()
+	if !ok {
+		return fault.New(fault.Invalid, "targets: policy %s: target %.300s has 0 instances, so its size is not known: start it first", g.policy.ID, g.policy.Target.UID)
+	}
+	g.now = known
+	return nil
+}
+
 // askNow asks the cloud how a group is scaled now.
 func (s *service) askNow(ctx context.Context, g *group) (now cloud.Autoscaling, err error) {
+	err = s.ask(ctx, g, inventory.AskAutoscaling, &now)
+	return now, err
+}
+
+// ask asks the cloud something of a group.
+func (s *service) ask(ctx context.Context, g *group, about string, answer any) (err error) {
 	t := g.policy.Target
 	q := inventory.Question{
-		Ask: inventory.AskAutoscaling, Org: callerOrg(ctx), Account: g.account, Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
+		Ask: about, Org: callerOrg(ctx), Account: g.account, Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
 	}
 	if t.Type == cloud.KubernetesDeployment && g.account.Provider != inventory.ClusterProvider {
 		if q.Registrations, err = inventory.ReadRegistrations(ctx, s.p.Table, q.Org, g.account.ID); err != nil {
-			return now, err
+			return err
 		}
 	}
-	return now, s.p.Workers.Invoke(ctx, inventory.Connector, q, &now)
+	return inventory.AskConnector(ctx, s.p.Workers, q, answer)
 }
 
 // lookBack is how many days the average of the CPU is of.

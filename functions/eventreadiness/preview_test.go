@@ -161,8 +161,12 @@ func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 	if got, c := look("credentials"); got.Ready || c.Status != "failed" || !strings.Contains(c.Message, "autoscaling:UpdateAutoScalingGroup") {
 		t.Errorf("%s", apitest.JSON(got))
 	}
+	f.cloud.groups["web"] = cloud.Autoscaling{}
+	if got, c := look("capacity"); got.Ready || c.Status != "failed" || !strings.Contains(c.Message, "0 instances") {
+		t.Errorf("%s", apitest.JSON(got))
+	}
 	f.cloud.down = true
-	if got, c := look("capacity"); got.Ready || c.Status != "failed" {
+	if got, c := look("capacity"); got.Ready || c.Status != "unknown" {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)

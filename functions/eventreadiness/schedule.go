@@ -52,8 +52,12 @@ func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatc
 		}
 		return EventDispatch{}, err
 	}
+	problems, err := s.problems(ctx, &p)
+	if err != nil {
+		return EventDispatch{}, err
+	}
 	p, err = s.dispatch(ctx, p, c)
-	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone), p.ID}, err
+	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone) + problems, p.ID}, err
 }
 
 func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {

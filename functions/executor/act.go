@@ -149,9 +149,7 @@ type snapshot struct {
 	Snapshot json.RawMessage `json:"snapshot"`
 }
 
-func snapshotKey(org, uid string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "SNAP", SK: uid}
-}
+func snapshotKey(org, uid string) table.Key { return execution.SnapshotKey(org, uid) }
 
 // remember keeps the snapshots of what is about to be stopped. An action writes its snapshot once: a second run of the
 // same action, which may find the resource half stopped, must not overwrite what the first one saw.

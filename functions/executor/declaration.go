@@ -21,10 +21,11 @@ var Declaration = platform.Declaration{
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition, readiness.Partition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
-		execution.HistoryOfResourcePartition, event.Partition, "ORG#*#SNAP", workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
 		readiness.CapturePartition,
 		autoscaling.Partition, // says which plan holds the capacity of a policy
 	}},
+	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans
 	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine},
 	Calls:   []string{readiness.Function},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},

@@ -66,7 +66,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 		return workflow.RunTask(ctx, c, e.rescaler().Advance)
 	case readiness.RehearseTask:
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
-			return rehearsal.Run(ctx, in.Plan, in.Launch)
+			return rehearsal.Run(ctx, in)
 		})
 	case "giveUp":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.Input) (rescaling.Result, error) {

@@ -8,15 +8,16 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // rescaler carries event readiness plans out.
 func (e *Executor) rescaler() *rescaling.Runner {
-	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Report: e.report}
+	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Starter: targetStarter{e}, Report: e.report}
 }
 
 // connectTo opens an account, and its registered clusters for what is in them.
@@ -34,19 +35,19 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 }
 
 // openAutoscaler connects to an account that may be scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (cloud.Autoscaler, error) {
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group, error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
-	if err != nil {
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
 	}
-	if reason := execution.Refusal(accountID, account); reason != "" {
+	if reason := precheck.AccountProblem(accountID, account); reason != "" {
 		return nil, &cloud.Error{Class: cloud.Denied, Message: reason}
 	}
 	conn, err := e.connectTo(ctx, org, account, of)
 	if err != nil {
 		return nil, err
 	}
-	a, ok := conn.(cloud.Autoscaler)
+	a, ok := conn.(rescaling.Group)
 	if !ok {
 		return nil, &cloud.Error{Class: cloud.Unsupported, Message: "groups of " + account.Provider + " are not scaled"}
 	}

@@ -71,6 +71,8 @@ type ChangedOrganisation struct {
 	SavingsRealism   rest.Patch[float64] `json:"savingsRealism,omitzero" minimum:"0" maximum:"1" doc:"At most 4 decimals; null is 0.7"`
 	AnomalyMinUSD    rest.Patch[string]  `json:"anomalyMinUSD,omitzero" maxLength:"16" doc:"A decimal from 0 to 999999999.99; null is 1" example:"1"`
 	RetentionMonths  rest.Patch[int]     `json:"retentionMonths,omitzero" minimum:"1" maximum:"120" doc:"For how many months, beyond the one in which they were made, actions, bulk actions and state history are kept; null is 13. It holds for what is made from then on" example:"13"`
+
+	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, when one of them does not get its capacity; null is false"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
@@ -113,6 +115,7 @@ func (c ChangedOrganisation) apply(o *identity.OrganisationRecord) ([]table.Chan
 	changes = choose(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
 	changes = choose(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
 	changes = choose(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
+	changes = choose(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
 	return choose(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
 }
 

@@ -19,7 +19,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 	want := map[string]any{
 		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z", "updatedAt": "2026-03-10T09:30:30Z",
 		"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
-		"retentionMonths": 13.0,
+		"retentionMonths": 13.0, "eventAllOrNothing": false,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -49,6 +49,8 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"retentionMonths":120}`, map[string]any{"retentionMonths": 120.0}},
 		{`{"retentionMonths":1}`, map[string]any{"retentionMonths": 1.0}},
 		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
+		{`{"eventAllOrNothing":true}`, map[string]any{"eventAllOrNothing": true}},
+		{`{"eventAllOrNothing":null}`, map[string]any{"eventAllOrNothing": false}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -74,7 +76,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"anomalyMinUSD":"-1"}`: "anomalyMinUSD", `{"anomalyMinUSD":"1e9"}`: "anomalyMinUSD", `{"anomalyMinUSD":"0.001"}`: "anomalyMinUSD",
 		`{"anomalyMinUSD":"01"}`: "anomalyMinUSD", `{"anomalyMinUSD":""}`: "anomalyMinUSD", `{"anomalyMinUSD":1}`: "anomalyMinUSD",
 		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths", `{"retentionMonths":1.5}`: "retentionMonths",
-		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled", `[]`: "", `null`: "", `{"currency":"EUR","name":""}`: "name",
+		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled", `{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "", `{"currency":"EUR","name":""}`: "name",
 	} {
 		if got := h.as("admin", "PUT /organisation", body); got.Status != 400 || !strings.Contains(got.Body, about) {
 			t.Errorf("%s: %d %s", body, got.Status, got.Body)
@@ -98,7 +100,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	now := h.current()
-	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 11 {
+	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 12 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table, identity.OrganisationKey(h.org))

@@ -84,7 +84,7 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 	}
 	var got cloud.MetricAnswer
 	ask := inventory.Question{Ask: inventory.AskMetrics, Org: c.Org, Account: account, Metrics: q}
-	if err = s.p.Workers.Invoke(ctx, inventory.Connector, ask, &got); err != nil {
+	if err = inventory.AskConnector(ctx, s.p.Workers, ask, &got); err != nil {
 		return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
 	}
 	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()), Metrics: make([]Used, len(metrics))}

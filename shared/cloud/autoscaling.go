@@ -14,8 +14,12 @@ type Autoscaling struct {
 	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes; nil: it has none.
 	TargetCPUPercent *int64 `json:"targetCPUPercent,omitempty"`
 	CooldownSeconds  *int64 `json:"cooldownSeconds,omitempty"`
+	// SizedByProvider reports that only the provider sets Desired: SetAutoscaling sets the bounds, and the provider moves the size between them.
+	SizedByProvider bool `json:"sizedByProvider,omitempty"`
 	// Native is what is needed besides to set it back exactly as it is now, in the provider's terms.
 	Native json.RawMessage `json:"native,omitempty"`
+	// KeepStopped is for SetAutoscaling with Native of a group that has 0 instances: it restores the bounds and rules, and starts nothing.
+	KeepStopped bool `json:"keepStopped,omitempty"`
 }
 
 // Autoscaler is a Conn of a provider with kinds that it scales by itself: aws-asg, aws-ecs, azure-vmss, gcp-mig and kubernetes-deployment.
@@ -27,6 +31,10 @@ type Autoscaler interface {
 	// that contradict each other are class Invalid.
 	SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error
 }
+
+// RunsNothing reports whether the group has been told to have 0 instances. A stop leaves a group so. It is never recorded as the size of a
+// group, and never restored.
+func (a Autoscaling) RunsNothing() bool { return a.Desired < 1 }
 
 // CPURule is the name of the rule for the CPU that SetAutoscaling makes where rules have names; one of that name is ours, all others are the
 // customer's.

@@ -176,6 +176,13 @@ type Conn interface {
 	Permissions(ctx context.Context) ([]Permission, error)
 }
 
+// KindProber is a Conn that tells what its credentials may do with one resource, in fewer calls than Permissions needs for the account.
+type KindProber interface {
+	// KindPermissions probes what starts, stops and scales of resources of a kind take, as Permissions does. Where the provider grants permissions
+	// by region or cluster, it is in those of the uid.
+	KindPermissions(ctx context.Context, kind, region, uid string) ([]Permission, error)
+}
+
 // Admitter is a Conn whose provider takes only so many resources at a time, however they are put into calls.
 type Admitter interface {
 	// Admit promises that up to n resources of a kind in a region may be acted on now, and tells how many, and how long to leave

@@ -160,6 +160,19 @@ func (d discreet) Permissions(ctx context.Context) ([]Permission, error) {
 	return all, d.s.hide(err)
 }
 
+// KindPermissions returns the Conn's; class Unsupported when the Conn probes no single kind.
+func (d discreet) KindPermissions(ctx context.Context, kind, region, uid string) ([]Permission, error) {
+	p, ok := d.conn.(KindProber)
+	if !ok {
+		return nil, &Error{Class: Unsupported, Message: "this provider is not asked for the permissions of one kind"}
+	}
+	all, err := p.KindPermissions(ctx, kind, region, uid)
+	for i := range all {
+		all[i].Message = d.s.Replace(all[i].Message)
+	}
+	return all, d.s.hide(err)
+}
+
 type discreetClusters struct {
 	clusters Clusters
 	hidden   secrets

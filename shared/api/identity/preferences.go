@@ -10,6 +10,8 @@ type Preferences struct {
 	SavingsRealism   float64 `json:"savingsRealism" minimum:"0" maximum:"1" doc:"The part of expected savings that is counted on" example:"0.7"`
 	AnomalyMinUSD    string  `json:"anomalyMinUSD" doc:"A decimal; costs below it a day are never called an anomaly" example:"1"`
 	RetentionMonths  int     `json:"retentionMonths" doc:"For how many months, beyond the one in which they were made, actions, bulk actions and state history are kept" example:"13"`
+	// EventAllOrNothing is a choice about event readiness plans.
+	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"Whether an event readiness plan fails, and gives back all targets, when one of them does not get its capacity; false keeps the others raised and tries the missing one until the event is over"`
 }
 
 // DefaultRetentionMonths is for how many months an organization keeps its history unless it says otherwise: what a year ago was
@@ -24,6 +26,8 @@ type ChosenPreferences struct {
 	SavingsRealism   *float64 `json:"savingsRealism,omitempty"`
 	AnomalyMinUSD    *string  `json:"anomalyMinUSD,omitempty"`
 	RetentionMonths  *int     `json:"retentionMonths,omitempty"`
+
+	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
 }
 
 // Preferences returns what was chosen, and the defaults for the rest.
@@ -32,6 +36,6 @@ func (c ChosenPreferences) Preferences() Preferences {
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off), DefaultDashboard: c.DefaultDashboard,
 		SavingsRealism: *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
-		RetentionMonths: *cmp.Or(c.RetentionMonths, &months),
+		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
 	}
 }

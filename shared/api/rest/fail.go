@@ -90,11 +90,19 @@ func clientError(ctx context.Context, op *Op, err error) error {
 		short.Description = shorten(e.Status, e.Description)
 		return &short
 	}
+	if isLate(ctx, err) {
+		err = fault.NewWithCause(fault.Unavailable, err, "there was no answer in time: try again, or ask for less")
+	}
 	status := statuses[fault.KindOf(err)]
 	if status >= http.StatusInternalServerError {
 		noteFailure(ctx, err)
 	}
 	return errorForStatus(op, status, fault.Message(err))
+}
+
+// isLate reports whether an operation failed because its time was up, and does not say so itself.
+func isLate(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.DeadlineExceeded) && fault.KindOf(err) == fault.Internal
 }
 
 // errorForStatus chooses among the three error shapes: by the operation's family, then by the layer that answers such a status. Of

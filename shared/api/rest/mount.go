@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -28,13 +29,18 @@ type server struct {
 	clock  clock.Clock
 	audit  *audit.Log
 	routes router
+	limit  time.Duration // that an operation has
 }
+
+// requestTime is how long an operation may take. API Gateway waits 29 seconds: an operation that is cut off here answers the client, and is logged
+// with the status that the client sees.
+const requestTime = 24 * time.Second
 
 // Mount makes one handler of groups, and the description of what it answers. It panics on a mistake in a declaration: a
 // policy that is missing or unknown, a path declared twice, a type without a name in a body, two types of one schema name.
 // The caller of a request is taken from identity.CallerFrom(ctx); Lambda puts it there.
 func Mount(p *platform.Platform, groups ...*Group) (http.Handler, *API) {
-	s := &server{p: p, log: p.Log, clock: p.Clock, audit: audit.New(p)}
+	s := &server{p: p, log: p.Log, clock: p.Clock, audit: audit.New(p), limit: requestTime}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -44,7 +44,9 @@ func (s *server) answer(x *exchange) {
 			x.refuseRequest(e)
 			return
 		}
-		x.r = x.r.WithContext(confined(x.r.Context(), c))
+		ctx, cancel := context.WithTimeout(confined(x.r.Context(), c), s.limit)
+		defer cancel()
+		x.r = x.r.WithContext(ctx)
 		s.replayOrRun(x, c)
 	}
 }

@@ -152,6 +152,9 @@ func setGroupAutoscaling(ctx context.Context, c asgAPI, uid string, want cloud.A
 	if err != nil {
 		return err
 	}
+	if restore && want.KeepStopped {
+		return nil // the bounds of a stopped group are 0; its start restores them
+	}
 	if !restore {
 		if err := want.Check(); err != nil {
 			return err

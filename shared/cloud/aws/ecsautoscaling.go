@@ -102,6 +102,9 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	if err != nil {
 		return err
 	}
+	if restore && want.KeepStopped {
+		return nil // the start of a stopped service restores its scalable target
+	}
 	if restore {
 		return s.become(ctx, c, to)
 	}

@@ -54,14 +54,30 @@ func probe(ctx context.Context, o operations) ([]cloud.Permission, error) {
 	if e, ok := errors.AsType[*cloud.Error](err); ok && slices.Contains(need.discover, e.Op) {
 		action = e.Op
 	}
-	out := []cloud.Permission{newPermission("discover", action, err)}
+	return append([]cloud.Permission{newPermission("discover", action, err)}, probeActs(ctx, o)...), nil
+}
+
+// probeActs tries what changes resources of one kind, where AWS lets it be tried without being done.
+func probeActs(ctx context.Context, o operations) []cloud.Permission {
+	need, out := o.Needs(), []cloud.Permission(nil)
 	for _, a := range need.startStop {
 		out = append(out, newPermission("start_stop", a, o.DryRun(ctx, a)))
 	}
 	for _, a := range need.scale {
 		out = append(out, newPermission("scale", a, o.DryRun(ctx, a)))
 	}
-	return out, nil
+	return out
+}
+
+var _ cloud.KindProber = (*conn)(nil)
+
+// KindPermissions tries what AWS lets be tried of one kind. It makes no call for kinds of which nothing can be tried.
+func (c *conn) KindPermissions(ctx context.Context, kind, region, _ string) ([]cloud.Permission, error) {
+	o, err := c.operationsOf(kind, region)
+	if err != nil {
+		return nil, err
+	}
+	return probeActs(ctx, o), nil
 }
 
 func newPermission(capability, action string, err error) cloud.Permission {

@@ -73,11 +73,7 @@ func matches(pattern, action string) bool {
 // Permissions reads what the roles of the application allow in the subscription, and says what is missing. Where Azure does
 // not tell, all are unknown.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
-	id, err := c.subscription(ctx)
-	if err != nil {
-		return nil, err
-	}
-	roles, err := listAll[role](ctx, c.client, subscriptionsPath+"/"+id+permissionsPath, permissionsVersion)
+	roles, err := c.roles(ctx)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {
 		return nil, err
 	}
@@ -98,6 +94,37 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	}
 	add("billing", billingNeeds...)
 	out = append(out, cloud.Permission{Capability: "billing", Action: blobsNeed, Status: "unknown", Message: "it is given in the storage account: the first delivery will tell"})
+	return out, nil
+}
+
+// roles lists what the roles of the application allow in the subscription.
+func (c *conn) roles(ctx context.Context) ([]role, error) {
+	id, err := c.subscription(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return listAll[role](ctx, c.client, subscriptionsPath+"/"+id+permissionsPath, permissionsVersion)
+}
+
+var _ cloud.KindProber = (*conn)(nil)
+
+// KindPermissions reads what the roles allow of one kind: one call.
+func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
+	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
+	if i < 0 {
+		return nil, errInvalid("Azure has no resource type %q here", kindType)
+	}
+	roles, err := c.roles(ctx)
+	if err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return nil, err
+	}
+	var out []cloud.Permission
+	for _, a := range registry[i].needs.startStop {
+		out = append(out, newPermission("start_stop", a, roles, err))
+	}
+	for _, a := range registry[i].needs.scale {
+		out = append(out, newPermission("scale", a, roles, err))
+	}
 	return out, nil
 }
 

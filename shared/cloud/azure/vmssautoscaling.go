@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -138,10 +139,24 @@ func setScaleSetAutoscaling(ctx context.Context, c *armClient, t target, want cl
 	if err != nil {
 		return err
 	}
+	if want.KeepStopped {
+		to.Capacity, to.Setting = *r.SKU.Capacity, to.Setting.enabledAs(now)
+	}
 	if err := becomeSetting(ctx, c, now, to.Setting); err != nil || to.Capacity == *r.SKU.Capacity {
 		return err
 	}
 	return resizeScaleSet(ctx, c, r, to.Capacity)
+}
+
+// enabledAs returns the setting, enabled or disabled as another one is: a stop disables the setting, and the start enables it.
+func (s *settingNative) enabledAs(now *settingNative) *settingNative {
+	if s == nil || now == nil {
+		return s
+	}
+	out := *s
+	out.Properties = maps.Clone(s.Properties)
+	out.Properties["enabled"] = now.Properties["enabled"]
+	return &out
 }
 
 // becomeSetting writes what differs. A setting of the customer's that has come since stays.

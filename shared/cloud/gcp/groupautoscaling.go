@@ -50,7 +50,7 @@ func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == mode
 
 // autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
 func (g group) autoscaling() cloud.Autoscaling {
-	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize}
+	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize, SizedByProvider: !g.sizedByHand()}
 	if p := g.policy(); p != nil {
 		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
 		if p.CpuUtilization != nil {
@@ -88,6 +88,9 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 			return err
 		}
 		to = g.wanted(want)
+	}
+	if want.KeepStopped {
+		to.Size = 0 // the size is not set; the mode of the autoscaler is its start's to restore
 	}
 	return g.become(ctx, p, to)
 }

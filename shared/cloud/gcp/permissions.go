@@ -18,7 +18,29 @@ const maxAsked = 100
 // Permissions asks Google which of the permissions that this package uses the credentials have on the project. Whoever may be asked
 // is told; that itself takes no permission.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
-	asked := listNeeds()
+	return c.testPermissions(ctx, listNeeds())
+}
+
+var _ cloud.KindProber = (*conn)(nil)
+
+// KindPermissions asks Google about the permissions of one kind: one call.
+func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
+	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
+	if i < 0 {
+		return nil, errInvalid("Google Cloud has no resource type %q here", kindType)
+	}
+	var asked []cloud.Permission
+	for _, n := range sortUnique(registry[i].needs.startStop) {
+		asked = append(asked, cloud.Permission{Capability: "start_stop", Action: n})
+	}
+	for _, n := range sortUnique(registry[i].needs.scale) {
+		asked = append(asked, cloud.Permission{Capability: "scale", Action: n})
+	}
+	return c.testPermissions(ctx, asked)
+}
+
+// testPermissions tells of each permission whether the credentials have it on the project.
+func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([]cloud.Permission, error) {
 	var names []string
 	for _, a := range asked {
 		names = append(names, a.Action)

@@ -33,7 +33,7 @@ func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResour
 		return err
 	}
 	if len(want.Native) > 0 {
-		return c.restoreScaling(ctx, r, w, want.Native)
+		return c.restoreScaling(ctx, r, w, want)
 	}
 	if err := checkReplicas(want); err != nil {
 		return err
@@ -101,12 +101,14 @@ func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource
 }
 
 // restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
-func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload, native json.RawMessage) error {
-	m, _, err := decodeMemory(native)
+//
+//nolint:revive // which workload, and what it is to be
+func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload, want cloud.Autoscaling) error {
+	m, _, err := decodeMemory(want.Native)
 	if err != nil {
 		return err
 	}
-	if err := c.restoreHPA(ctx, w, m.HPA); err != nil {
+	if err := c.restoreHPA(ctx, w, m.HPA); err != nil || want.KeepStopped {
 		return err
 	}
 	return c.setReplicas(ctx, r, w.object, m.Replicas)

@@ -44,7 +44,30 @@ type asked struct {
 // Permissions asks the cluster what the credentials may do in all namespaces. Rules about resources that the cluster does not
 // have are left out.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
-	all, err := c.served(ctx, allNeeds())
+	return c.reviewAll(ctx, allNeeds())
+}
+
+var _ cloud.KindProber = (*conn)(nil)
+
+// KindPermissions asks the cluster about the rules of one kind.
+func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
+	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
+	if i < 0 {
+		return nil, errInvalid("Kubernetes has no resource type %q here", kindType)
+	}
+	var rules []asked
+	for _, r := range registry[i].needs.startStop {
+		rules = append(rules, asked{"start_stop", r})
+	}
+	for _, r := range registry[i].needs.scale {
+		rules = append(rules, asked{"scale", r})
+	}
+	return c.reviewAll(ctx, rules)
+}
+
+// reviewAll asks the cluster about rules, but for those about resources that it does not have.
+func (c *conn) reviewAll(ctx context.Context, rules []asked) ([]cloud.Permission, error) {
+	all, err := c.served(ctx, rules)
 	if err != nil {
 		return nil, err
 	}

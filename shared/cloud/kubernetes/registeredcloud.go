@@ -16,6 +16,7 @@ var (
 	_ cloud.Metered  = (*account)(nil)
 
 	_ cloud.Autoscaler = (*account)(nil)
+	_ cloud.KindProber = (*account)(nil)
 )
 
 // PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
@@ -77,6 +78,24 @@ func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 		return err
 	}
 	return c.SetAutoscaling(ctx, kind, region, uid, want)
+}
+
+// KindPermissions asks the cluster of the uid, or the cloud about what is its own.
+//
+//nolint:revive // as cloud.KindProber has it
+func (a *account) KindPermissions(ctx context.Context, kind, region, uid string) ([]cloud.Permission, error) {
+	if ours(kind) {
+		c, err := a.open(ctx, region).of(uid)
+		if err != nil {
+			return nil, err
+		}
+		return c.KindPermissions(ctx, kind, region, uid)
+	}
+	c, ok := a.Conn.(cloud.KindProber)
+	if !ok {
+		return nil, errUnsupported("the permissions of %s are not asked here", kind)
+	}
+	return c.KindPermissions(ctx, kind, region, uid)
 }
 
 func (a *account) autoscaler(ctx context.Context, kind, region, uid string) (cloud.Autoscaler, error) {

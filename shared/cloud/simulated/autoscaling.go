@@ -84,6 +84,9 @@ func (c capacity) scaledAs(want cloud.Autoscaling) (capacity, error) {
 		if err := json.Unmarshal(want.Native, &to); err != nil {
 			return c, &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf("what was remembered, %s, cannot be read: %v", want.Native, err)}
 		}
+		if want.KeepStopped {
+			return c, nil // its start restores all of it
+		}
 		return to, nil
 	}
 	if err := want.Check(); err != nil {

@@ -148,6 +148,26 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return append(out, c.permission(request{op: "eks:DescribeCluster", capability: discover})), nil
 }
 
+var _ cloud.KindProber = (*conn)(nil)
+
+// KindPermissions tells what the settings of the account permit of one kind.
+func (c *conn) KindPermissions(ctx context.Context, kind, _, _ string) ([]cloud.Permission, error) {
+	if err := c.simulateCall(ctx, request{method: "KindPermissions", op: "iam:SimulatePrincipalPolicy"}, nil); err != nil {
+		return nil, err
+	}
+	i, known := kindOf(kind)
+	if !known {
+		return nil, &cloud.Error{Class: cloud.Invalid, Message: "there is no kind " + kind}
+	}
+	var out []cloud.Permission
+	for _, o := range kinds[i].operationsOf() {
+		if o.capability != discover {
+			out = append(out, c.permission(request{op: o.op, kind: kind, capability: o.capability}))
+		}
+	}
+	return out, nil
+}
+
 func (c *conn) permission(r request) cloud.Permission {
 	p := cloud.Permission{Capability: r.capability, Action: r.op, Status: "granted"}
 	if err := c.refusalOf(r); err != nil {

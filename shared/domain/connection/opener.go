@@ -17,9 +17,6 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// patience is how long a cloud may take to report whether it accepts credentials: below the gateway's 29 seconds.
-const patience = 25 * time.Second
-
 // MaxName is how many characters the name of an account may have.
 const MaxName = 100
 
@@ -128,9 +125,7 @@ func isProjectNumber(a inventory.Account) bool {
 
 // Ask puts a question to the connector, and decodes its answer into answer.
 func (o Opener) Ask(ctx context.Context, q inventory.Question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return o.P.Workers.Invoke(ctx, inventory.Connector, q, answer)
+	return inventory.AskConnector(ctx, o.P.Workers, q, answer)
 }
 
 // Change is an account as it was read, and as it is to be; Credentials are new ones, nil when those in After are to be used.

@@ -229,7 +229,7 @@ func (s *Services) testAccount(ctx context.Context, org string, c map[string]str
 		return "", fault.New(fault.Invalid, "config.cloudAccountID: %s is an account of %s, not of aws", a.ID, a.Provider)
 	}
 	var got inventory.Verified
-	if err = s.workers.Invoke(ctx, inventory.Connector, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}, &got); err != nil {
+	if err = inventory.AskConnector(ctx, s.workers, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}, &got); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("the account %s is open; its registry is %s.dkr.ecr.%s.amazonaws.com", a.Name, got.NativeID, c["region"]), nil

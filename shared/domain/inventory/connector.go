@@ -1,6 +1,14 @@
 package inventory
 
-import "lamplighter.dev/shared/cloud"
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/lambdacall"
+	"lamplighter.dev/shared/foundation/fault"
+)
 
 // Connector is the name of the worker that asks a cloud about an account while a caller waits.
 const Connector = "connector"
@@ -8,7 +16,7 @@ const Connector = "connector"
 // What Connector can be asked.
 const (
 	AskVerify      = "verify"      // do the credentials open the account? The answer is a Verified
-	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission
+	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission; of one group, where Autoscaling names it
 	AskClusters    = "clusters"    // which Kubernetes clusters are there? The answer is a ClustersFound
 	AskMetrics     = "metrics"     // how was a resource used? The answer is a cloud.MetricAnswer
 )
@@ -47,6 +55,28 @@ type Question struct {
 
 	Autoscaling   AutoscalingQuestion `json:"autoscaling,omitzero"`
 	Registrations []Registration      `json:"registrations,omitempty"` // of the account; for a group in a cluster
+}
+
+// patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the 29 seconds of API Gateway.
+var patience = map[string]time.Duration{
+	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second, AskClusters: 22 * time.Second,
+	AskClusterReview: 20 * time.Second, AskMetrics: 20 * time.Second, AskAutoscaling: 6 * time.Second, AskSetAutoscaling: 10 * time.Second,
+}
+
+// AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer in time is
+// fault.Unavailable.
+func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, answer any) error {
+	limit, known := patience[q.Ask]
+	if !known {
+		return fault.New(fault.Internal, "the connector knows no question %q", q.Ask)
+	}
+	asking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := workers.Invoke(asking, Connector, q, answer)
+	if err != nil && errors.Is(asking.Err(), context.DeadlineExceeded) && fault.KindOf(err) == fault.Internal {
+		return fault.NewWithCause(fault.Unavailable, err, "the cloud of account %s did not answer in time: try again", q.Account.ID)
+	}
+	return err
 }
 
 // Verified is what credentials open.

@@ -11,11 +11,13 @@ import (
 // RehearseTask is the executor's task that rehearses a plan: it takes a RehearsalInput and answers a Rehearsed.
 const RehearseTask = "rehearse"
 
-// RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service.
+// RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service. Stopped are the policies whose targets have 0
+// instances when the rehearsal begins.
 type RehearsalInput struct {
-	Org    string        `json:"org"`
-	Plan   Plan          `json:"plan"`
-	Launch time.Duration `json:"launch"`
+	Org     string        `json:"org"`
+	Plan    Plan          `json:"plan"`
+	Launch  time.Duration `json:"launch"`
+	Stopped []string      `json:"stopped,omitempty"`
 }
 
 // Organisation returns the organization that the input belongs to.

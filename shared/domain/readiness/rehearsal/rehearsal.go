@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -41,42 +42,48 @@ type trial struct {
 	groups []cloud.Resource // one for each target
 	plan   readiness.Plan
 	out    readiness.Rehearsed
+
+	stopped map[string][]byte // what the starts of stopped groups restore, by group
 }
 
-// Run rehearses a plan, of which machines need launch to come into service. Nothing outside of a folder of its own, which is gone
-// afterwards, is touched.
-func Run(ctx context.Context, p readiness.Plan, launch time.Duration) (out readiness.Rehearsed, err error) {
+// Run rehearses a plan. Nothing outside of a folder of its own, which is gone afterwards, is touched.
+func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehearsed, err error) {
+	p := in.Plan
 	dir, err := os.MkdirTemp("", "rehearsal")
 	if err != nil {
 		return readiness.Rehearsed{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early))}}
+	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{}}
 	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil { //nolint:contextcheck // a file is opened
 		return readiness.Rehearsed{}, err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
 	ctx = table.WithOrg(ctx, p.Org)
-	if err = s.build(ctx, p, launch); err != nil {
+	if err = s.build(ctx, in); err != nil {
 		return readiness.Rehearsed{}, fault.Wrap("prepare the rehearsal", err)
 	}
 	return s.out, s.carryOut(ctx)
 }
 
 // build makes groups that are as the targets were, policies for them, and dispatches the plan.
-func (s *trial) build(ctx context.Context, p readiness.Plan, launch time.Duration) error {
+func (s *trial) build(ctx context.Context, in readiness.RehearsalInput) error {
+	p := in.Plan
 	s.plans = readiness.New(s.store, s.clock)
-	if err := s.connect(ctx, p, launch); err != nil {
+	if err := s.connect(ctx, p, in.Launch); err != nil {
 		return err
 	}
 	for i, t := range p.Targets {
-		g := s.groups[i]
-		o := t.Original()
-		if err := s.scaler().SetAutoscaling(ctx, g.Type, g.Region, g.UID, cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
+		if err := s.place(ctx, p.Org, t, s.groups[i]); err != nil {
 			return err
 		}
-		policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
-		if _, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, p.Org, policy); err != nil {
+	}
+	s.clock.Advance(in.Launch) // the groups have the sizes of their targets in service
+	for i, t := range p.Targets {
+		if !slices.Contains(in.Stopped, t.PolicyID) {
+			continue
+		}
+		if err := s.stop(ctx, s.groups[i]); err != nil {
 			return err
 		}
 	}
@@ -86,6 +93,17 @@ func (s *trial) build(ctx context.Context, p readiness.Plan, launch time.Duratio
 		return err
 	}
 	s.plan, _, err = s.plans.Dispatch(ctx, created, readiness.Change{To: readiness.Scheduling, By: "rehearsal"})
+	return err
+}
+
+// place gives a group the size of a target, and the target's policy to the group.
+func (s *trial) place(ctx context.Context, org string, t readiness.Target, g cloud.Resource) error {
+	o := t.Original()
+	if err := s.scaler().SetAutoscaling(ctx, g.Type, g.Region, g.UID, cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
+		return err
+	}
+	policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
+	_, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, org, policy)
 	return err
 }
 
@@ -116,8 +134,8 @@ func (s *trial) connect(ctx context.Context, p readiness.Plan, launch time.Durat
 	return err
 }
 
-func (s *trial) scaler() cloud.Autoscaler {
-	a, _ := s.conn.(cloud.Autoscaler) // the simulated cloud is one
+func (s *trial) scaler() rescaling.Group {
+	a, _ := s.conn.(rescaling.Group) // the simulated cloud is one
 	return a
 }
 
@@ -125,9 +143,10 @@ func (s *trial) scaler() cloud.Autoscaler {
 func (s *trial) runner() *rescaling.Runner {
 	return &rescaling.Runner{
 		Table: s.store, Clock: s.clock,
-		Open: func(context.Context, string, string, autoscaling.Target) (cloud.Autoscaler, error) {
+		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) {
 			return s.scaler(), nil
 		},
+		Starter: starter{s},
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := s.plans.Take(ctx, org, planID, r)
 			return err

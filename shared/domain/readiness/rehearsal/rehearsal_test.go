@@ -27,7 +27,7 @@ func run(t *testing.T, p readiness.Plan, launch time.Duration) readiness.Rehears
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // that a caller waits
 	defer cancel()
-	got, err := rehearsal.Run(ctx, p, launch)
+	got, err := rehearsal.Run(ctx, readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: launch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,25 @@ func TestRun_TellsWhatIsMissingWhenMachinesAreSlowerThanThePlan(t *testing.T) {
 func TestRun_EndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := rehearsal.Run(ctx, plan(30), time.Minute); err == nil {
+	if _, err := rehearsal.Run(ctx, readiness.RehearsalInput{Org: apitest.Org, Plan: plan(30), Launch: time.Minute}); err == nil {
 		t.Error("nobody waits for it")
+	}
+}
+
+// A target that is stopped is started first, which takes the time of a launch more.
+func TestRun_StartsAStoppedTargetFirst(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	p := plan(30)
+	got, err := rehearsal.Run(ctx, readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: 5 * time.Minute, Stopped: []string{"asp_web"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, api := got.Targets[0], got.Targets[1]
+	if got.Status != readiness.Completed || web.Shortfall != 0 || !web.Restored || web.Scaled != (readiness.Size{Min: 9, Max: 22, Desired: 9}) {
+		t.Errorf("%s", apitest.JSON(got))
+	}
+	if !web.ReachedAt.After(api.ReachedAt) {
+		t.Errorf("web had its capacity at %s, api at %s", web.ReachedAt, api.ReachedAt)
 	}
 }

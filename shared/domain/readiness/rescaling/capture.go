@@ -2,6 +2,7 @@ package rescaling
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -17,8 +18,9 @@ import (
 type state string
 
 const (
+	starting  state = "starting"  // it had 0 instances: the executor was asked to start it, and nothing is recorded of its size yet
 	raising   state = "raising"   // it may be raised: a call is, or was, under way
-	raised    state = "raised"    // and has been seen to be
+	raised    state = "raised"    // all of its instances have been seen in service
 	restoring state = "restoring" // it is being given back
 	restored  state = "restored"  // and has been seen to be
 )
@@ -39,7 +41,14 @@ type capture struct {
 	LookAt    time.Time          `json:"lookAt"` // before which a restored target is not believed to stay so
 	Failures  int                `json:"failures"`
 	Note      string             `json:"note,omitempty"` // what was found that nobody expected
-	Version   int64              `json:"version"`
+	// Started reports that the plan had the target started. StartID is the action that starts it now.
+	Started bool   `json:"started,omitempty"`
+	StartID string `json:"startID,omitempty"`
+	// Snapshot is what a stop would have kept of the target before it was raised: what its next start needs when somebody stops it meanwhile.
+	Snapshot json.RawMessage `json:"snapshot,omitempty"`
+	// Returned reports that the provider accepted every call that restores Original. Before that, the bounds of the target prove nothing.
+	Returned bool  `json:"returned,omitempty"`
+	Version  int64 `json:"version"`
 
 	ends time.Time // when the row goes; never, as long as something is to be given back
 }
@@ -73,6 +82,21 @@ func (r *Runner) captures(ctx context.Context, in readiness.Input) (map[string]c
 }
 
 func (c capture) original() readiness.Size { return sizeOf(c.Original) }
+
+// isRecorded reports whether the size of the target before the plan is known. 0 is no size.
+func (c *capture) isRecorded() bool {
+	return c.Version > 0 && c.State != restored && c.State != starting && !c.Original.RunsNothing()
+}
+
+// isOf reports whether a dispatch has begun to raise the target, or to start it.
+func (c *capture) isOf(run int64) bool {
+	return c.Version > 0 && c.State != restored && c.Run == run
+}
+
+// hasSizes reports whether the target has been set to its planned sizes. Only the provider moves the size of some.
+func (c *capture) hasSizes(live cloud.Autoscaling) bool {
+	return sameBounds(sizeOf(live), c.Wanted) && (live.Desired >= c.Wanted.Desired || live.SizedByProvider)
+}
 
 func sizeOf(a cloud.Autoscaling) readiness.Size {
 	return readiness.Size{Min: a.Min, Max: a.Max, Desired: a.Desired}

@@ -76,7 +76,7 @@ func (f *fixture) dieAt(in readiness.Input, n int, after bool) bool {
 	m := &mortal{Store: f.Table, after: after, kill: kill}
 	m.left.Store(int64(n))
 	plans := readiness.New(m, f.Clock)
-	r := &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
+	r := &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
 		_, err := plans.Take(ctx, org, planID, rep)
 		return err
 	}}

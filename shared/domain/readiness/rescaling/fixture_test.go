@@ -2,7 +2,9 @@ package rescaling
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -26,6 +29,93 @@ type groups struct {
 	sets   int
 	before func(uid string, want cloud.Autoscaling) error // is called before a change takes effect
 	after  func() error                                   // and after it
+
+	booting map[string]string            // why instances of groups are not in service
+	stopped map[string]cloud.Autoscaling // what the start of a stopped group restores
+	blocked map[string]string            // the obstacles
+	refuse  map[string]error             // of starts
+	starts  int                          // that were asked for
+	ended   map[string]string            // by the ids of the starts: why they failed, or "" for those that did not
+}
+
+// Read returns the state of a group.
+func (g *groups) Read(_ context.Context, _, _ string, uids []string) ([]cloud.State, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a, ok := g.at[uids[0]]
+	if !ok {
+		return nil, nil
+	}
+	s := cloud.State{UID: uids[0], Status: cloud.Running}
+	switch {
+	case a.Desired == 0:
+		s.Status = cloud.Stopped
+	case g.booting[uids[0]] != "":
+		s.Status, s.Reason = cloud.Starting, g.booting[uids[0]]
+	}
+	if a.Desired > 0 {
+		s.Snapshot = []byte(apitest.JSON(sizeOf(a)))
+	}
+	return []cloud.State{s}, nil
+}
+
+// Obstacles returns those that a test has set.
+func (g *groups) Obstacles(_ context.Context, q precheck.Query) (map[string]string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := map[string]string{}
+	for _, t := range q.Targets {
+		if why := g.blocked[t.UID]; why != "" {
+			out[t.UID] = why
+		}
+	}
+	return out, nil
+}
+
+// Start begins the start of a group, which the next call finds done.
+func (g *groups) Start(_ context.Context, of StartRequest) (Start, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	uid := of.Target.UID
+	if of.ActionID != "" {
+		if g.ended[uid] == "" {
+			g.at[uid] = g.stopped[uid]
+		}
+		return Start{ActionID: of.ActionID, Ended: true, Error: g.ended[uid]}, nil
+	}
+	if err := g.refuse[uid]; err != nil {
+		return Start{}, err
+	}
+	g.starts++
+	return Start{ActionID: fmt.Sprintf("act_%s_%d", uid, g.starts)}, nil
+}
+
+// StartProblem returns why a start of a group is refused.
+func (g *groups) StartProblem(_ context.Context, _ string, of autoscaling.Target) (string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.refuse[of.UID]; err != nil {
+		return fault.Message(err), nil
+	}
+	return "", nil
+}
+
+// Remember has the next start of a group restore a size.
+func (g *groups) Remember(_ context.Context, _ string, of autoscaling.Target, snapshot []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var s readiness.Size
+	err := json.Unmarshal(snapshot, &s)
+	g.stopped[of.UID] = cloud.Autoscaling{Min: s.Min, Max: s.Max, Desired: s.Desired, Native: before.Native}
+	return err
+}
+
+// stop stops a group, as the executor does.
+func (f *fixture) stop(uid string) {
+	f.cloud.mu.Lock()
+	defer f.cloud.mu.Unlock()
+	f.cloud.stopped[uid] = f.cloud.at[uid]
+	f.cloud.at[uid] = cloud.Autoscaling{Native: []byte(`{"suspended":["AZRebalance","ScheduledActions"]}`)}
 }
 
 // ReadAutoscaling tells how a group is scaled.
@@ -48,7 +138,9 @@ func (g *groups) SetAutoscaling(_ context.Context, _, _, uid string, want cloud.
 	}
 	g.mu.Lock()
 	a, ok := g.at[uid]
-	g.sets++
+	if g.sets++; want.KeepStopped {
+		want = a // a stopped group's bounds are 0, as those of an Auto Scaling group
+	}
 	if want.Native != nil {
 		a = want
 	}
@@ -73,13 +165,17 @@ type fixture struct {
 
 func newFixture(t testing.TB, uids ...string) *fixture {
 	t.Helper()
-	f := &fixture{Fixture: apitest.New(t), cloud: &groups{at: map[string]cloud.Autoscaling{}}}
+	f := &fixture{Fixture: apitest.New(t), cloud: &groups{
+		at: map[string]cloud.Autoscaling{}, booting: map[string]string{}, stopped: map[string]cloud.Autoscaling{}, blocked: map[string]string{},
+		refuse: map[string]error{}, ended: map[string]string{},
+	}}
 	f.plans = readiness.New(f.Table, f.Clock)
 	f.r = &Runner{
 		Table: f.Table, Clock: f.Clock,
-		Open: func(context.Context, string, string, autoscaling.Target) (cloud.Autoscaler, error) {
+		Open: func(context.Context, string, string, autoscaling.Target) (Group, error) {
 			return f.cloud, nil
 		},
+		Starter: f.cloud,
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := f.plans.Take(ctx, org, planID, r)
 			return err

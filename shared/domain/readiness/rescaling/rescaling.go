@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -27,9 +28,44 @@ type Runner struct {
 	Table table.Store
 	Clock clock.Clock
 	// Open connects to the account of a group; what cannot be scaled is an error of class cloud.Unsupported.
-	Open func(ctx context.Context, org, accountID string, of autoscaling.Target) (cloud.Autoscaler, error)
+	Open func(ctx context.Context, org, accountID string, of autoscaling.Target) (Group, error)
+	// Starter starts the targets that are stopped.
+	Starter Starter
 	// Report tells how far a plan is. A report that the plan does not permit is fault.Conflict.
 	Report func(ctx context.Context, org, planID string, r readiness.Report) error
+}
+
+// Group is what a connection to the account of a group is asked.
+type Group interface {
+	cloud.Autoscaler
+	Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error)
+}
+
+// Starter is the part of the executor that starts resources.
+type Starter interface {
+	// Obstacles returns why targets cannot be raised, by their native ids. Targets without an obstacle are missing from the answer.
+	Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error)
+	// Start asks for a start of a target that has 0 instances, or, where the request names an action, reports how that goes.
+	Start(ctx context.Context, of StartRequest) (Start, error)
+	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
+	StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error)
+	// Remember has the next start of a target restore what the snapshot says.
+	Remember(ctx context.Context, org string, of autoscaling.Target, snapshot []byte) error
+}
+
+// StartRequest names a target that a plan needs, and the action that starts it, if there is one.
+type StartRequest struct {
+	Org      string
+	PlanID   string
+	Target   autoscaling.Target
+	ActionID string
+}
+
+// Start is how the start of a target goes.
+type Start struct {
+	ActionID string
+	Ended    bool
+	Error    string // why it failed
 }
 
 // Result tells the machine whether the plan is at its end, and else when to go on.
@@ -40,11 +76,12 @@ type Result struct {
 
 const (
 	atOnce      = 8                // targets whose clouds are called beside each other
-	soon        = 5 * time.Second  // until something that moves is looked at again
+	soon        = 5 * time.Second  // until something that moves is looked at again, at least
 	raiseTime   = 15 * time.Minute // that a scale-up has at least
 	restoreTime = 24 * time.Hour   // that a restore has
 	shortest    = 10 * time.Second // pause after a call that failed, which doubles
 	longest     = 10 * time.Minute
+	hourly      = time.Hour // pause between the tries of a target that has been missing for a day
 )
 
 func (r *Runner) plans() *readiness.Store { return readiness.New(r.Table, r.Clock) }
@@ -74,9 +111,9 @@ func (r *Runner) advance(ctx context.Context, in readiness.Input, p *readiness.P
 	now := r.Clock.Now()
 	switch {
 	case p.Status == readiness.Scheduling:
-		return r.enter(ctx, in, readiness.Report{Status: readiness.Scheduled})
+		return r.accept(ctx, in, p)
 	case p.Status == readiness.Scheduled && now.Before(p.ScaleUpAt()):
-		return r.await(ctx, in, p.ScaleUpAt())
+		return r.await(ctx, in, p)
 	case p.Status == readiness.Scheduled:
 		return r.enter(ctx, in, readiness.Report{Status: readiness.ScalingUp})
 	case p.Status == readiness.ScalingUp:
@@ -107,8 +144,10 @@ func (r *Runner) enter(ctx context.Context, in readiness.Input, report readiness
 	return r.Advance(ctx, in)
 }
 
-// await waits for the time to scale up, once what an earlier dispatch of the plan applied is given back.
-func (r *Runner) await(ctx context.Context, in readiness.Input, until time.Time) (Result, error) {
+// await waits for the time to scale up, once what an earlier dispatch of the plan applied is given back. Half an hour before the event it
+// reports the targets that cannot be ready.
+func (r *Runner) await(ctx context.Context, in readiness.Input, p *readiness.Plan) (Result, error) {
+	until := p.ScaleUpAt()
 	out, err := r.restoreAll(ctx, in, func(c *capture) bool { return c.Run < in.Run })
 	if err != nil {
 		return Result{}, err
@@ -116,7 +155,11 @@ func (r *Runner) await(ctx context.Context, in readiness.Input, until time.Time)
 	if out.left() && out.at.Before(until) {
 		return Result{At: out.at}, nil
 	}
-	return Result{At: until}, nil
+	checkAt := p.EventStart.Add(-checkBefore)
+	if now := r.Clock.Now(); checkAt.After(now) {
+		return Result{At: clock.Earliest(until, checkAt)}, nil
+	}
+	return Result{At: until}, r.reportCheck(ctx, in, p)
 }
 
 // outcome is what became of targets.
@@ -124,9 +167,10 @@ type outcome struct {
 	mu     sync.Mutex
 	at     time.Time // when the first of those that are not there yet is looked at again
 	notes  []string  // what was found, by target
-	failed []string  // why targets never will be there
+	failed []string  // why targets were refused for good: only a change at their clouds or in their accounts helps
 
-	touched int // of how many targets something was captured
+	obstructed int // how many targets cannot be raised before something else has ended
+	touched    int // of how many targets something was captured
 }
 
 // left reports whether a target is not there yet.
@@ -155,18 +199,33 @@ func (o *outcome) found(note string) {
 	o.note(note)
 }
 
-func (o *outcome) fail(why string) {
+// fail notes a target that was refused for good, and when it is tried again all the same.
+func (o *outcome) fail(at time.Time, why string) {
+	o.wait(at, why)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failed = append(o.failed, why)
 }
 
+// obstruct notes a target that something else keeps from being raised, and when it is tried again.
+func (o *outcome) obstruct(at time.Time, why string) {
+	o.wait(at, why)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.obstructed++
+}
+
 // mostText is how long the text of a report is at most.
 const mostText = 1000
 
+// text returns what was found of targets in one text.
 func text(all []string) string {
-	slices.Sort(all)
-	s := strings.Join(slices.Compact(all), "; ")
+	sorted := slices.Sorted(slices.Values(all))
+	return clip(strings.Join(slices.Compact(sorted), "; "))
+}
+
+// clip shortens the text of a report to what one takes.
+func clip(s string) string {
 	if len(s) > mostText {
 		s = strings.ToValidUTF8(s[:mostText], "")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -133,36 +134,87 @@ func (r *restorer) begin(ctx context.Context, c *capture) (bool, error) {
 	return mine, err
 }
 
-// restore decides by how the target is now. What is as it was needs nothing; what is as it was set is given back; and so is what somebody
-// else has changed meanwhile, which is noted.
+// restore gives the target back as it was captured, and reports whether it changed something. A target that is exactly so needs nothing; what
+// somebody else has changed meanwhile is given back as well, and noted. A target that has 0 instances was stopped meanwhile: it stays so.
 func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err error) {
-	conn, err := r.Open(ctx, r.in.Org, c.AccountID, c.Target)
-	if err != nil {
-		return false, err
-	}
-	got, err := read(ctx, conn, c.Target)
-	if err != nil {
-		return false, err
-	}
-	now := sizeOf(got)
-	if sameBounds(now, c.original()) {
+	if c.State == restoring && c.Original.RunsNothing() {
+		c.Note = startedNote(c)
 		return false, nil
 	}
-	if !sameBounds(now, c.Wanted) {
+	g, err := r.Open(ctx, r.in.Org, c.AccountID, c.Target)
+	if err != nil {
+		return false, err
+	}
+	live, err := read(ctx, g, c.Target)
+	switch {
+	case err != nil:
+		return false, err
+	case live.RunsNothing():
+		return false, r.leaveStopped(ctx, g, c)
+	case c.Returned && isReturned(live, c), !c.Returned && autoscaling.IsUntouched(live, c.Original):
+		return false, nil
+	}
+	c.noteChange(live)
+	return true, r.giveBack(ctx, g, c)
+}
+
+// isReturned reports whether a target that the provider has taken back is as it was captured. After some tries a size that a rule has moved
+// between the bounds will do.
+func isReturned(live cloud.Autoscaling, c *capture) bool {
+	return autoscaling.IsRestored(live, c.Original) || c.Failures >= sizeTries && autoscaling.IsWithin(live, c.Original)
+}
+
+// sizeTries is how often the size of a target is set again that has its bounds and another size.
+const sizeTries = 3
+
+// giveBack sets what was captured, notes that the provider accepted all of it, and reads whether it is so.
+func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
+	c.Returned = false
+	if err := setSizes(ctx, g, c.Target, c.Original); err != nil {
+		return err
+	}
+	c.Returned = true
+	live, err := read(ctx, g, c.Target)
+	if err != nil {
+		return err
+	}
+	if !isReturned(live, c) {
+		return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original())}
+	}
+	if c.Started && c.Note == "" {
+		c.Note = startedNote(c)
+	}
+	return nil
+}
+
+// noteChange notes sizes that are neither those that were set nor those that were captured.
+func (c *capture) noteChange(live cloud.Autoscaling) {
+	now := sizeOf(live)
+	if !sameBounds(now, c.Wanted) && !sameBounds(now, c.original()) {
 		c.Note = fmt.Sprintf("%s: somebody changed it: it had %s where %s was set; given back %s", c.PolicyID, now, c.Wanted, c.original())
 	}
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	if err = conn.SetAutoscaling(call, c.Target.Type, c.Target.Region, c.Target.UID, c.Original); err != nil {
-		return true, err
+}
+
+// startedNote says of a target that the plan started that it goes on running; "" of another one.
+func startedNote(c *capture) string {
+	switch {
+	case !c.Started:
+		return ""
+	case c.Original.RunsNothing():
+		return c.PolicyID + ": it had 0 instances; the plan had it started, and leaves it running"
 	}
-	if got, err = read(ctx, conn, c.Target); err != nil {
-		return true, err
+	return fmt.Sprintf("%s: it had 0 instances; the plan had it started, and leaves it running with %s", c.PolicyID, c.original())
+}
+
+// leaveStopped leaves a target stopped that somebody stopped while the plan held it. Its next start restores what it was before the plan.
+func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error {
+	c.Note = fmt.Sprintf("%s: somebody stopped it: it is left at 0 instances; before the plan it had %s", c.PolicyID, c.original())
+	bounds := c.Original
+	bounds.KeepStopped = true
+	if err := setSizes(ctx, g, c.Target, bounds); err != nil || len(c.Snapshot) == 0 {
+		return err
 	}
-	if now = sizeOf(got); !sameBounds(now, c.original()) {
-		return true, &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf("it has %s where %s was given back", now, c.original())}
-	}
-	return true, nil
+	return r.Starter.Remember(ctx, r.in.Org, c.Target, c.Snapshot)
 }
 
 // judge notes how the restoring of a target went.

@@ -84,11 +84,13 @@ func registerLogin(g *rest.Group, s *service) {
 		"A user without an organization creates one with POST /organisations, then refreshes. " +
 		"403: the password is right, but the address is not verified yet, or the organization is not one of the user's, or wants " +
 		"single sign-on; or too many log-ins failed, of this address or from where the request comes."
+	op.Credentials = true
 	rest.Handle(g, op, s.logIn)
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
-	op.Description = "The refresh token dies by this, and using it again later ends the session. " +
-		"tenantID moves the session to another organization of the user."
+	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so that two tabs may race; " +
+		"using it later, or using an older one, ends the session. tenantID moves the session to another organization of the user."
+	op.Credentials = true
 	rest.Handle(g, op, s.refreshSession)
 
 	rest.Handle(g, rest.Op{

@@ -45,7 +45,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "Each kind with the fields of its config.",
 	}, s.catalogue)
 	rest.Handle(g, rest.Op{
-		ID: "createIntegration", Method: http.MethodPost, Path: integrations, Policy: writing, Statuses: refusals, Summary: "Connect a service", Description: shape,
+		ID: "createIntegration", Method: http.MethodPost, ShownOnce: "webhookSecret", Path: integrations, Policy: writing, Statuses: refusals, Summary: "Connect a service", Description: shape,
 	}, s.create)
 	rest.Handle(g, rest.Op{
 		ID: "getIntegration", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound}, Summary: "Read an integration",

@@ -109,11 +109,11 @@ const linkWords = "The answer holds, once, the address of a page that says what 
 
 func (s *service) linkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "createGroupWakeLink", Method: http.MethodPost, Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		ID: "createGroupWakeLink", Method: http.MethodPost, ShownOnce: "url", Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
 		Summary: "Make a link that wakes a resource group", Description: linkWords,
 	}, s.linkGroup)
 	rest.Handle(g, rest.Op{
-		ID: "createResourceWakeLink", Method: http.MethodPost, Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		ID: "createResourceWakeLink", Method: http.MethodPost, ShownOnce: "url", Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
 		Summary: "Make a link that wakes a resource", Description: linkWords,
 	}, s.linkResource)
 	rest.Handle(g, rest.Op{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -34,6 +35,9 @@ func (l labels) of(dim, value string) string {
 	return unknown
 }
 
+// groupReading is the policy that shows names of groups.
+const groupReading = "resource-groups:read"
+
 // labels reads the names of what dimensions tell ids of: a round trip for each of these.
 func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
 	out := labels{}
@@ -60,9 +64,22 @@ func (s *service) accountNames(ctx context.Context, org string) (map[string]stri
 	return out, err
 }
 
+// groupNames returns the names of the groups that the caller may see: others are shown by their ids. No round trip for a caller who may see
+// none.
 func (s *service) groupNames(ctx context.Context, org string) (map[string]string, error) {
+	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
+	out := map[string]string{}
+	if !scopes.All {
+		if scopes.None() {
+			return out, nil
+		}
+		parts, err := s.Inventory.GroupsInScope(ctx, org, scopes, "")
+		for i := range parts {
+			out[parts[i].ID] = parts[i].Name
+		}
+		return out, err
+	}
 	all, err := s.Inventory.ListGroups(ctx, org)
-	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name
 	}

@@ -137,6 +137,26 @@ func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
 	a.as("resources:read", "/reports/snapshots").Want(http.StatusForbidden, "reports:read is needed")
 }
 
+// TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee: the group is named after a secret.
+func TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee(t *testing.T) {
+	a := newFixture(t)
+	places := apitest.Value(inventory.New(a.Platform).Places(a.In(ours), ours, []string{a.ids[0], a.ids[5]}))(a)
+	g := inventory.Group{ID: id.New("grp", a.Clock.Now()), Name: "Project Manhattan"}
+	group := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, g, places))(a).ID
+	const path = "/reports/costs/breakdown?dims=group_id&period=2026-03"
+	in := func(policy string, n int) string { return policy + " resource:" + a.ids[n] }
+	for grants, named := range map[[2]string]bool{
+		{"reports:read", "resource-groups:read"}: true, {"reports:read", "resources:read"}: false,
+		{in("reports:read", 0), in("resource-groups:read", 0)}: true, {in("reports:read", 0), in("resources:read", 0)}: false,
+		{in("reports:read", 0), in("resource-groups:read", 1)}: false,
+	} {
+		got := a.Call(apitest.Caller(ours, "bob", grants[:]...), "GET "+path).Want(http.StatusOK, group).Body
+		if strings.Contains(got, "Manhattan") != named {
+			t.Errorf("with %s the name is shown: %v, want %v", grants, !named, named)
+		}
+	}
+}
+
 func TestUnitMetrics_OfAScopeDivideItsCosts(t *testing.T) {
 	a := newFixture(t)
 	admin := apitest.Caller(ours, "ada", "admin")

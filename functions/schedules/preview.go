@@ -188,6 +188,9 @@ func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members 
 	if err != nil {
 		return Preview{}, err
 	}
+	if !identity.Allows(identity.CallerFrom(ctx), calendarReading) {
+		hideCalendars(foretold)
+	}
 	out := Preview{
 		ScheduleID: &sch.ID, Timezone: sch.Timezone, From: span.From, To: span.To, ResourceCount: len(targets),
 		Firings: make([]PreviewedFiring, len(foretold)), SavingNote: savingNote,
@@ -200,6 +203,25 @@ func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members 
 		out.Firings[i] = newFiring(&foretold[i], targets, each)
 	}
 	return out, nil
+}
+
+// calendarReading is the policy that shows names of calendars.
+const calendarReading = "calendars:read"
+
+// hideCalendars takes the names of calendars out of the reasons of firings.
+func hideCalendars(firings []scheduling.Foretold) {
+	const hidden = "a calendar, whose name " + calendarReading + " on the whole organization shows"
+	for i := range firings {
+		f := &firings[i]
+		if f.Skip.Reason == scheduling.ClosedByCalendar {
+			f.Skip.Detail = hidden
+		}
+		for j := range f.Skips {
+			if f.Skips[j].Reason == scheduling.ClosedByCalendar {
+				f.Skips[j].Detail = hidden
+			}
+		}
+	}
 }
 
 // newFiring returns a firing as it is shown, with at most a number of its resources.

@@ -110,6 +110,19 @@ func (f *fixture) hold(n int, action override.Action, until time.Time) {
 	}
 }
 
+// TestPreview_NamesCalendarsToWhoMayReadThem: others learn that a calendar keeps the schedule from acting.
+func TestPreview_NamesCalendarsToWhoMayReadThem(t *testing.T) {
+	f := newFixture(t)
+	cal := apitest.Data[calendars.Calendar](f.Call(ada, "POST /calendars", `{"name":"Takeover of Globex","effect":"stay_stopped","entries":[{"from":"2026-04-03","to":"2026-04-06","name":"Signing"}]}`))
+	day := f.schedule(strings.Replace(daily, `"name"`, fmt.Sprintf(`"calendarIDs":[%q],"name"`, cal.ID), 1))
+	path := "GET /schedules/" + day.ID + "/preview?from=2026-04-04&to=2026-04-05"
+	f.Call(ada, path).Want(http.StatusOK, "Takeover of Globex")
+	got := f.Call(apitest.Caller(apitest.Org, "bob", "schedules:read,resources:read"), path).Want(http.StatusOK, `"skipped":"calendar"`, "calendars:read").Body
+	if strings.Contains(got, "Globex") || strings.Contains(got, "Signing") {
+		t.Errorf("the preview names the calendar: %s", got)
+	}
+}
+
 func TestPreview_OfAScheduleThatIsNotStored(t *testing.T) {
 	f := newFixture(t)
 	body := fmt.Sprintf(`{"preset":"office-hours","timezone":"America/New_York","resourceIDs":[%q,%q],"from":"2026-03-13","to":"2026-03-17"}`, f.ids[0], f.ids[1])

@@ -60,7 +60,7 @@ func SignIn(p *platform.Platform) *rest.Group {
 			"Only the domain counts, so that the answer tells nothing of who has an account. 403: too many of these from one address.",
 	}, s.initiateLogin)
 	rest.Handle(g, rest.Op{
-		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Statuses: refusals,
+		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Credentials: true, Statuses: refusals,
 		Summary: "Complete single sign-on",
 		Description: "Where identity providers send their response, as a form of a browser (HTTP-POST binding). The answer is JSON also for a browser. " +
 			"At first sight the person becomes a member of the organization, with the role of an invitation or else the default one; who was removed and still may sign in at the provider does so again, " +

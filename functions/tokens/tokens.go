@@ -29,7 +29,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		SignedIn:    true,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "createPersonalAccessToken", Method: http.MethodPost, Path: "/personal-access-tokens",
+		ID: "createPersonalAccessToken", Method: http.MethodPost, ShownOnce: "token", Path: "/personal-access-tokens",
 		Summary: "Create a personal access token",
 		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every organization " +
 			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the one that the caller joined first is meant. " +

@@ -57,7 +57,7 @@ func (s *service) configuration(g *rest.Group) {
 		Description: "At most 50 an organization. " + masked,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "createWebhook", Method: http.MethodPost, Path: webhooks, Policy: writing, Statuses: refusals, Summary: "Create a webhook",
+		ID: "createWebhook", Method: http.MethodPost, ShownOnce: "secret", Path: webhooks, Policy: writing, Statuses: refusals, Summary: "Create a webhook",
 		Description: "Answers the secret that it is signed with, this once. " + shape + signing,
 	}, s.create)
 	rest.Handle(g, rest.Op{
@@ -72,7 +72,7 @@ func (s *service) configuration(g *rest.Group) {
 		Description: "What waits to be delivered to it is dropped.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
-		ID: "rotateWebhookSecret", Method: http.MethodPost, Path: one + "/rotate-secret", Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		ID: "rotateWebhookSecret", Method: http.MethodPost, ShownOnce: "secret", Path: one + "/rotate-secret", Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary: "Make the secret of a webhook anew", Description: "Answers the new secret, this once. For 24 hours the one before signs as well: webhook-signature then has both, " +
 			"with a space between. Of two rotations within 24 hours the first secret ends with the second.",
 	}, s.rotate)

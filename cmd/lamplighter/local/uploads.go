@@ -5,7 +5,10 @@ import (
 	"net/http"
 	"strings"
 
+	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // besideFiles returns what answers requests: the API, and beside it the addresses of uploads and downloads, which in AWS are those of a bucket.
@@ -17,11 +20,29 @@ func (s *Service) besideFiles(api http.Handler) (http.Handler, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, archive.UploadPath):
-			files.ServeHTTP(w, r)
+			s.takeUpload(w, r, files)
 		case strings.HasPrefix(r.URL.Path, archive.DownloadPath):
 			files.ServeDownload(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
 	}), nil
+}
+
+// takeUpload takes a file at an upload address, unless the import that the address was made for has ended.
+func (s *Service) takeUpload(w http.ResponseWriter, r *http.Request, files *archive.FolderInbox) {
+	org, uploadID, ok := billing.ParseUploadName(strings.TrimPrefix(r.URL.Path, archive.UploadPath))
+	if ok && files.Signed(r) {
+		u, err := billing.ReadUpload(table.WithOrg(r.Context(), org), s.Platform.Table, org, uploadID)
+		switch {
+		case fault.Is(err, fault.NotFound) || err == nil && u.Ended():
+			http.Error(w, "the import of this address has ended: ask for another address with POST /billing/imports", http.StatusForbidden)
+			return
+		case err != nil:
+			s.Platform.Log.ErrorContext(r.Context(), "an upload was refused", "upload", uploadID, "org", org, "error", err.Error())
+			http.Error(w, "the file was not taken; send it again", http.StatusInternalServerError)
+			return
+		}
+	}
+	files.ServeHTTP(w, r)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -39,7 +40,7 @@ type kept struct {
 // replayOrRun runs the operation, or gives the answer that the same request got before.
 func (s *server) replayOrRun(x *exchange, c identity.Caller) {
 	keys := x.r.Header[keyHeader]
-	if x.r.Method != http.MethodPost || len(keys) == 0 {
+	if x.r.Method != http.MethodPost || len(keys) == 0 || x.operation().Credentials {
 		x.runOperation(x)
 		return
 	}
@@ -89,7 +90,7 @@ func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 		who = "sso " + who
 	}
 	secret := mac(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
-	query, body := x.r.URL.Query().Encode(), string(x.body)
+	query, body := x.r.URL.Query().Encode(), string(x.body)+x.declaredHeaders()
 	name := text(mac(secret, "name"))
 	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "", opener: mac(secret, "opener", query, body)}
 	if !k.public {
@@ -97,6 +98,17 @@ func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 	}
 	k.row = kept{Print: text(mac(secret, "print", query, body)), Claim: id.New("req", s.clock.Now())}
 	return k
+}
+
+// declaredHeaders returns the headers that the operation reads, such as a signature: with others, a request is another one.
+func (x *exchange) declaredHeaders() string {
+	var b strings.Builder
+	for _, p := range x.route.hop.Parameters {
+		if p.In == "header" && p.Name != keyHeader {
+			fmt.Fprintf(&b, "\n%s: %q", p.Name, x.r.Header.Values(p.Name))
+		}
+	}
+	return b.String()
 }
 
 func mac(secret []byte, values ...string) []byte {
@@ -146,7 +158,7 @@ func (k *key) scope(ctx context.Context) context.Context {
 func (k *key) repeat(x *exchange, old *kept) {
 	switch {
 	case old.Print != k.row.Print:
-		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this key was used with another body; use a new key"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this key was used with another body or other headers; use a new key"))
 	case !old.Done:
 		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
 	case old.Answer == nil:
@@ -182,7 +194,7 @@ func (k *key) run(x *exchange) {
 	finished = true
 	if rec.Status >= http.StatusInternalServerError || rec.Status == http.StatusTooManyRequests || rec.Status == http.StatusUnauthorized {
 		k.release(ctx)
-	} else if err := k.keep(ctx, &rec.reply); err != nil {
+	} else if err := k.keepWithout(ctx, x.operation().ShownOnce, &rec.reply); err != nil {
 		k.s.log.WarnContext(ctx, "answer not kept", slog.String("request_id", x.id), slog.String("error", err.Error()))
 	}
 	rec.sendReply(x)
@@ -195,6 +207,18 @@ func (k *key) release(ctx context.Context) {
 	if _, err := k.s.p.Table.Write(k.scope(ctx), w); err != nil {
 		k.s.log.WarnContext(ctx, "claim not given back", slog.String("error", err.Error()))
 	}
+}
+
+// keepWithout keeps the answer without the secret that it shows once.
+func (k *key) keepWithout(ctx context.Context, shownOnce string, r *reply) error {
+	if shownOnce == "" || r.Status >= http.StatusBadRequest {
+		return k.keep(ctx, r)
+	}
+	kept, err := r.withEmpty(shownOnce)
+	if err != nil {
+		return err
+	}
+	return k.keep(ctx, kept)
 }
 
 func (k *key) keep(ctx context.Context, r *reply) error {

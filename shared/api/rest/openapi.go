@@ -93,7 +93,7 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
 	}
 	if op.Method == http.MethodPost {
-		hop.Parameters = append(hop.Parameters, idempotencyKey())
+		hop.Parameters = append(hop.Parameters, op.idempotencyKey())
 	}
 	if op.Public {
 		hop.Security = []map[string][]string{}
@@ -173,15 +173,27 @@ func takesInput(input reflect.Type) bool {
 	return false
 }
 
-// idempotencyKey documents the header that every POST takes.
-func idempotencyKey() *huma.Param {
+// The ways in which a POST treats the header Idempotency-Key.
+const (
+	replays = "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first answer again; " +
+		"another body, or a repeat while the first still runs, gets 409."
+	replaysWithout = " A repeat gets %s empty: it is shown once."
+	ignoresKey     = "Ignored: this operation issues credentials, and a repeat must not get them again."
+)
+
+// idempotencyKey documents the header that every POST accepts.
+func (op *Op) idempotencyKey() *huma.Param {
 	least, most := 1, 255
-	return &huma.Param{
-		Name: keyHeader, In: "header",
-		Description: "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first answer again; " +
-			"another body, or a repeat while the first still runs, gets 409.",
-		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
+	p := &huma.Param{
+		Name: keyHeader, In: "header", Description: replays, Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
 	}
+	switch {
+	case op.Credentials:
+		p.Description = ignoresKey
+	case op.ShownOnce != "":
+		p.Description = replays + fmt.Sprintf(replaysWithout, op.ShownOnce)
+	}
+	return p
 }
 
 // JSON returns the document.

@@ -46,6 +46,25 @@ func (r *recording) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// withEmpty returns the answer with an empty text as one member of its data.
+func (r *reply) withEmpty(member string) (*reply, error) {
+	var body struct {
+		Data map[string]json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return nil, fmt.Errorf("read answer to withhold %s: %w", member, err)
+	}
+	if string(body.Data[member]) == "null" { // none was made
+		return r, nil
+	}
+	body.Data[member] = json.RawMessage(`""`)
+	b, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("write answer without %s: %w", member, err)
+	}
+	return &reply{r.Status, r.Header, b}, nil
+}
+
 // sealReply packs an answer and encrypts it; nil when it is too large to keep.
 func (r *reply) sealReply(secret []byte) ([]byte, error) {
 	var buf bytes.Buffer

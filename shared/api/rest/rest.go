@@ -34,6 +34,9 @@ type Op struct {
 	Reads    bool   // a POST that changes nothing: it leaves no row in the audit log
 	Writes   bool   // a GET that changes something: it leaves one
 
+	Credentials bool   // a POST that issues credentials: an Idempotency-Key is ignored, for a repeat must not get them again
+	ShownOnce   string // member of data that holds a secret shown once: a repeat under an Idempotency-Key gets it empty
+
 	Deprecated bool
 	Status     int    // of success; 0 is 200
 	Statuses   []int  // documented failures, besides those that follow from the declaration

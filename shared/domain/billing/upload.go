@@ -2,10 +2,12 @@ package billing
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 )
 
 // Bounds of uploads.
@@ -52,6 +54,9 @@ type Upload struct {
 	CompletedAt time.Time    `json:"completedAt,omitzero"`
 }
 
+// Ended reports whether the import is over, so that no file is taken for it any more.
+func (u *Upload) Ended() bool { return !u.CompletedAt.IsZero() }
+
 // RowError is what is wrong with a row of a file; Row is 0 of what is wrong with the file as a whole.
 type RowError struct {
 	Row     int64  `json:"row"`
@@ -74,7 +79,15 @@ func PutUpload(org string, u Upload, conds ...table.Cond) (table.Write, error) {
 }
 
 // UploadName returns the name of the file of an upload: it is erased with what the archive has of the organization.
-func UploadName(org, uploadID string) string { return org + "/uploads/" + uploadID }
+func UploadName(org, uploadID string) string { return org + uploadsFolder + uploadID }
+
+const uploadsFolder = "/uploads/"
+
+// ParseUploadName returns the organization and the upload of a name that UploadName made.
+func ParseUploadName(name string) (org, uploadID string, ok bool) {
+	org, uploadID, ok = strings.Cut(name, uploadsFolder)
+	return org, uploadID, ok && id.IsValid("org", org) && id.IsValid("job", uploadID)
+}
 
 // ReadUpload reads an upload; one that does not exist is fault.NotFound.
 func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Upload, error) {

@@ -42,13 +42,26 @@ func (i *FolderInbox) Address(_ context.Context, name string, size int64, until 
 	}
 	expires := strconv.FormatInt(until.Unix(), 10)
 	query := url.Values{"size": {strconv.FormatInt(size, 10)}, "expires": {expires}}
-	query.Set("signature", i.sign(name, query.Get("size"), expires))
+	query.Set("signature", i.sign(uploading, name, query.Get("size"), expires))
 	return i.baseURL + UploadPath + name + "?" + query.Encode(), nil
 }
 
-func (i *FolderInbox) sign(parts ...string) string {
-	mac := hmac.New(sha256.New, i.key)
-	mac.Write([]byte("upload\n" + strings.Join(parts, "\n"))) // a hash never fails
+// purpose is what an address is good for. Each has a key of its own, so that an address of one is never valid for the other.
+type purpose string
+
+const (
+	uploading   purpose = "upload"
+	downloading purpose = "download"
+)
+
+// sign returns the signature of the parts of an address. Each part goes in behind its length, so that parts cannot be joined otherwise.
+func (i *FolderInbox) sign(p purpose, parts ...string) string {
+	derive := hmac.New(sha256.New, i.key)
+	derive.Write([]byte(p)) // a hash never fails
+	mac := hmac.New(sha256.New, derive.Sum(nil))
+	for _, part := range parts {
+		fmt.Fprintf(mac, "%d:%s", len(part), part)
+	}
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
@@ -58,12 +71,11 @@ func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	size, _ := strconv.ParseInt(q.Get("size"), 10, 64) // of what is signed, it is a number
 	expires, _ := strconv.ParseInt(q.Get("expires"), 10, 64)
-	signed := hmac.Equal([]byte(q.Get("signature")), []byte(i.sign(name, q.Get("size"), q.Get("expires"))))
 	switch {
 	case r.Method != http.MethodPut:
 		w.Header().Set("Allow", http.MethodPut)
 		http.Error(w, "send the file with the method PUT", http.StatusMethodNotAllowed)
-	case !signed:
+	case !i.Signed(r):
 		http.Error(w, "the signature does not fit the address: use the uploadURL as it was given", http.StatusForbidden)
 	case i.clock.Now().Unix() > expires:
 		http.Error(w, "the address has expired: ask for another one with POST /billing/imports", http.StatusForbidden)
@@ -72,6 +84,13 @@ func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		i.take(w, r, name)
 	}
+}
+
+// Signed reports whether the request is for an upload address that i made.
+func (i *FolderInbox) Signed(r *http.Request) bool {
+	q := r.URL.Query()
+	want := i.sign(uploading, strings.TrimPrefix(r.URL.Path, UploadPath), q.Get("size"), q.Get("expires"))
+	return hmac.Equal([]byte(q.Get("signature")), []byte(want))
 }
 
 func (i *FolderInbox) take(w http.ResponseWriter, r *http.Request, name string) {

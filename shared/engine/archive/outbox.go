@@ -28,7 +28,7 @@ func (i *FolderInbox) Link(_ context.Context, name, fileName string, until time.
 		return "", err
 	}
 	expires := strconv.FormatInt(until.Unix(), 10)
-	query := url.Values{"file": {fileName}, "expires": {expires}, "signature": {i.sign("download", name, fileName, expires)}}
+	query := url.Values{"file": {fileName}, "expires": {expires}, "signature": {i.sign(downloading, name, fileName, expires)}}
 	return i.baseURL + DownloadPath + name + "?" + query.Encode(), nil
 }
 
@@ -40,7 +40,7 @@ func (i *FolderInbox) ServeDownload(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "get the file with the method GET", http.StatusMethodNotAllowed)
-	case !hmac.Equal([]byte(q.Get("signature")), []byte(i.sign("download", name, q.Get("file"), q.Get("expires")))):
+	case !hmac.Equal([]byte(q.Get("signature")), []byte(i.sign(downloading, name, q.Get("file"), q.Get("expires")))):
 		http.Error(w, "the signature does not fit the link: use the downloadURL as it was given", http.StatusForbidden)
 	case i.clock.Now().Unix() > expires:
 		http.Error(w, "the link has expired: ask for another one where this one was given", http.StatusForbidden)

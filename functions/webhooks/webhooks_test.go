@@ -268,7 +268,7 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var found []delivery.Target
 			usage := f.Meter(func(ctx context.Context) {
-				found = apitest.Value(f.store.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
+				found = apitest.Value(webhook.NewMatcher(f.store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
 			})
 			var got []string
 			for _, to := range found {

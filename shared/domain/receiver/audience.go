@@ -1,9 +1,11 @@
-package notification
+package receiver
 
 import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
@@ -11,81 +13,129 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
-// Reading is what finding and reaching receivers reads.
-var Reading = table.Access{Reads: []table.Partition{
-	ChannelPartition, LegacyPartition, RecipientPartition, PreferencePartition,
-	identity.MetaPartition, identity.MemberPartition, identity.UserPartition, inventory.IndexPartition, inventory.ChunkPartition,
-}}
+// AudienceAccess is what an Audience reads.
+var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition}})
 
-// audience knows which members may see an event.
-type audience struct {
+// Audience says who may read an event at the moment: members who hold the policy of its type (event.PolicyOf) on the organization, on a team that the
+// event belongs to, or on its resource.
+type Audience struct {
 	table     table.Store
 	inventory *inventory.Store
 }
 
-func newAudience(p *platform.Platform) *audience { return &audience{p.Table, inventory.New(p)} }
+// NewAudience returns the Audience on p.
+func NewAudience(p *platform.Platform) *Audience { return &Audience{p.Table, inventory.New(p)} }
 
-// whoSee keeps the users who are members, not locked out, and may see what the event is about.
-func (a *audience) whoSee(ctx context.Context, org string, users []string, e *event.Event) ([]string, error) {
-	keys := []table.Key{identity.AccessKey(org)}
-	for _, u := range users {
-		keys = append(keys, identity.MemberKey(org, u))
-	}
-	items, err := a.table.BatchGet(ctx, keys...)
+// WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and may read everything. One round
+// trip for a hundred users, none for those that ctx remembers (membership.RememberCallers), and one more when grants are on single resources.
+func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool, error) {
+	callers, err := membership.ReadCallers(ctx, a.table, org, users...)
 	if err != nil {
 		return nil, fmt.Errorf("read who may see %s: %w", e.ID, err)
 	}
 	scopes := make([]grant.Scopes, len(users))
 	for i, u := range users {
-		if scopes[i], err = scopesOf(items[keys[0]], items[identity.MemberKey(org, u)], policyOf(e.Key)); err != nil {
-			return nil, err
-		}
+		scopes[i] = callers.Scopes(u, event.PolicyOf(e.Key))
 	}
 	sees, err := a.see(ctx, org, scopes, e)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	out := make(map[string]bool, len(users))
 	for i, u := range users {
-		if sees[i] {
-			out = append(out, u)
-		}
+		out[u] = sees[i]
 	}
 	return out, nil
 }
 
-// scopesOf returns where a member, as stored, may do what a policy names: nowhere who is none, or is locked out.
-func scopesOf(access, member table.Item, policy string) (grant.Scopes, error) {
-	if access.Data == nil || member.Data == nil {
-		return grant.Scopes{}, nil
+// Readable returns those of events that the maker of a receiver may read now, and fault.Invalid when there is none. A message that a person sends, as a
+// test does, is no event of the organization and is always readable.
+func (a *Audience) Readable(ctx context.Context, org string, m *Made, events []event.Event) ([]event.Event, error) {
+	var out []event.Event
+	for i := range events {
+		if event.PolicyOf(events[i].Key) != "" {
+			may, err := a.WhoMayRead(ctx, org, &events[i], m.Maker)
+			if err != nil {
+				return nil, err
+			}
+			if !may[m.Maker] {
+				continue
+			}
+		}
+		out = append(out, events[i])
 	}
-	org, err := table.Decode[identity.Access](access)
-	if err != nil {
-		return grant.Scopes{}, err
+	if len(out) == 0 {
+		return nil, fault.New(fault.Invalid, "its maker, %s, may not read this event now", m.makerName())
 	}
-	m, err := table.Decode[identity.Member](member)
-	if err != nil || m.Disabled || org.Ended {
-		return grant.Scopes{}, err
-	}
-	return grant.ScopesOf(org.ResolveGrants(m.Grants), policy), nil
+	return out, nil
 }
 
-// policyOf returns what who is told of events of a key must be allowed.
-func policyOf(key string) string {
-	t, _ := event.TypeOf(key)
-	switch t.Category {
-	case "budget":
-		return "budgets:read"
-	case "cost_anomaly":
-		return "reports:read"
+// Made says by whose right a receiver gets events, and whether it is paused because that right has ended.
+type Made struct {
+	Maker      string    `json:"maker,omitempty"`      // the user; empty in rows of before receivers named their makers, which get everything
+	MakerEmail string    `json:"makerEmail,omitempty"` // for people
+	PausedAt   time.Time `json:"pausedAt,omitzero"`    // since when it is known that the maker may read no event that it asks for
+	PausedWhy  string    `json:"pausedWhy,omitempty"`
+}
+
+func (m *Made) makerName() string {
+	if m.MakerEmail != "" {
+		return m.MakerEmail
 	}
-	return "resources:read"
+	return m.Maker
+}
+
+// TakeOver makes c the maker: from now on the receiver gets the events of keys, [] being all, that c may read. It is paused when c may read none.
+func (m *Made) TakeOver(c identity.Caller, keys []string, now time.Time) {
+	*m = Made{Maker: c.User, MakerEmail: c.Email}
+	m.SetPause(m.PauseReason(membership.Callers{c.User: c}, keys), now)
+}
+
+// SetPause pauses the receiver for a reason, or ends its pause when there is none. It reports whether that changes anything.
+func (m *Made) SetPause(why string, now time.Time) bool {
+	if m.PausedWhy == why && m.PausedAt.IsZero() == (why == "") {
+		return false
+	}
+	m.PausedAt, m.PausedWhy = time.Time{}, why
+	if why != "" {
+		m.PausedAt = now
+	}
+	return true
+}
+
+// PauseReason returns why a receiver of the events of keys, [] being all, gets none now: its maker has left, or may read none of them anywhere. "" when
+// it may get some.
+func (m *Made) PauseReason(callers membership.Callers, keys []string) string {
+	if m.Maker == "" {
+		return ""
+	}
+	if _, member := callers[m.Maker]; !member {
+		return "its maker, " + m.makerName() + ", is no active member of the organization any more"
+	}
+	needed := policiesOf(keys)
+	if slices.ContainsFunc(needed, func(p string) bool { return !callers.Scopes(m.Maker, p).None() }) {
+		return ""
+	}
+	return "its maker, " + m.makerName() + ", does not hold " + strings.Join(needed, ", ")
+}
+
+// policiesOf returns the policies that let somebody read events of keys, [] being all.
+func policiesOf(keys []string) []string {
+	var out []string
+	for _, t := range event.Types {
+		if p := event.PolicyOf(t.Key); (len(keys) == 0 || slices.Contains(keys, t.Key)) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // see tells for each of scopes whether the event lies in it: in all, in a team that it belongs to, or on one of the resources.
-func (a *audience) see(ctx context.Context, org string, scopes []grant.Scopes, e *event.Event) ([]bool, error) {
+func (a *Audience) see(ctx context.Context, org string, scopes []grant.Scopes, e *event.Event) ([]bool, error) {
 	teams, uids := idsOf(e, event.ScopeTeam), idsOf(e, event.ScopeResource)
 	out := make([]bool, len(scopes))
 	var open []int

@@ -57,6 +57,11 @@ type ChangedSubscription struct {
 	Enabled   rest.Patch[bool]   `json:"enabled,omitzero"`
 }
 
+// moves reports whether the change says anew what is sent where.
+func (c ChangedSubscription) moves() bool {
+	return c.ChannelID.Sent || c.EventType.Sent || c.ScopeType.Sent || c.ScopeID.Sent
+}
+
 // apply changes the fields that were sent.
 func (c ChangedSubscription) apply(to *notification.Subscription) error {
 	for field, null := range map[string]bool{"channelID": c.ChannelID.Null, "eventType": c.EventType.Null, "scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null} {
@@ -178,11 +183,11 @@ func (s *service) updateSubscription(ctx context.Context, in *updateSubscription
 		return Subscription{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
-	if b := &in.Body; b.ChannelID.Sent || b.EventType.Sent || b.ScopeType.Sent || b.ScopeID.Sent || b.Enabled.Sent && b.Enabled.Value {
+	if in.Body.moves() || in.Body.Enabled.Sent && in.Body.Enabled.Value {
 		next.TakeOver(identity.CallerFrom(ctx), []string{next.EventType}, next.UpdatedAt)
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newSubscription(&old), After: newSubscription(&next)})
-	if in.Body.ChannelID.Sent || in.Body.EventType.Sent || in.Body.ScopeType.Sent || in.Body.ScopeID.Sent {
+	if in.Body.moves() {
 		if err = s.check(ctx, one, next); err != nil {
 			return Subscription{}, err
 		}

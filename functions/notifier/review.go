@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -150,17 +151,17 @@ func (r *reviewer) tellOwners(ctx context.Context, v membership.Review, lines []
 	if err != nil {
 		return err
 	}
-	text := ""
+	var text strings.Builder
 	for _, l := range lines[:min(len(lines), maxLines)] {
-		text += "- " + l + "\n"
+		text.WriteString("- " + l + "\n")
 	}
 	if more := len(lines) - maxLines; more > 0 {
-		text += fmt.Sprintf("- and %d more\n", more)
+		fmt.Fprintf(&text, "- and %d more\n", more)
 	}
 	ws := []table.Write{v.MarkTold()}
 	for _, to := range owners {
 		w, err := mail.QueueMail(ctx, r.p.Sealer, r.p.Clock.Now(), mail.Mail{
-			Template: mail.RightsEnded, To: to, Org: v.Org, Data: map[string]string{"what": text},
+			Template: mail.RightsEnded, To: to, Org: v.Org, Data: map[string]string{"what": text.String()},
 		})
 		if err != nil {
 			return fmt.Errorf("tell the owners of %s: %w", v.Org, err)

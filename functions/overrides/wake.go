@@ -102,15 +102,7 @@ func noLink(err error) error {
 
 // foresee finds out what the link would start, and until when.
 func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err error) {
-	if w.GroupID != "" {
-		w.target, err = s.evaluation.GroupTarget(ctx, w.org, w.GroupID)
-	} else {
-		w.target, err = s.evaluation.ResourceTarget(ctx, w.org, w.ResourceID)
-	}
-	if err != nil {
-		return noLink(err)
-	}
-	if err = s.confine(ctx, w); err != nil {
+	if err = s.findTarget(ctx, w); err != nil {
 		return err
 	}
 	live, err := override.ReadLive(ctx, s.p.Table, w.org)
@@ -140,6 +132,19 @@ func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err err
 	}
 	w.price, err = s.priceOf(ctx, w, now, w.until)
 	return err
+}
+
+// findTarget finds what the link is for, as far as its maker may act on it now.
+func (s *service) findTarget(ctx context.Context, w *woken) (err error) {
+	if w.GroupID != "" {
+		w.target, err = s.evaluation.GroupTarget(ctx, w.org, w.GroupID)
+	} else {
+		w.target, err = s.evaluation.ResourceTarget(ctx, w.org, w.ResourceID)
+	}
+	if err != nil {
+		return noLink(err)
+	}
+	return s.confine(ctx, w)
 }
 
 // confine leaves to the link the resources on which its maker may act now. A link whose maker may act on nothing of it has ended.

@@ -37,7 +37,7 @@ func TestAttach_NeedsActionsExecuteOnTheTarget(t *testing.T) {
 		"a resource, by who may act on nothing":                {planner(), fmt.Sprintf(`{"resourceID":%q}`, f.ids[0]), 403},
 		"a resource that is not there, by who acts on nothing": {planner(), `{"resourceUID":"i-none"}`, 403},
 		"a group, by who may act on nothing":                   {planner(), fmt.Sprintf(`{"groupID":%q}`, g), 403},
-		"a resource, by who may act on another one":            {actor(f.ids[1]), fmt.Sprintf(`{"resourceUID":"i-0"}`), 403},
+		"a resource, by who may act on another one":            {actor(f.ids[1]), `{"resourceUID":"i-0"}`, 403},
 		"a resource that the caller does not see":              {blind, `{"resourceUID":"i-0"}`, 404},
 		"a group, by who may act on one of its members":        {actor(f.ids[1]), fmt.Sprintf(`{"groupID":%q}`, g), 403},
 		"a resource, by who may act on it":                     {actor(f.ids[2]), fmt.Sprintf(`{"resourceID":%q}`, f.ids[2]), 200},

@@ -15,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition},
+		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,

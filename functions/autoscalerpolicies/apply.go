@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -74,6 +75,11 @@ func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a invento
 	return done, err
 }
 
+// checkActs refuses a caller who may not act on the target of a policy.
+func (s *service) checkActs(ctx context.Context, p autoscaling.Policy) error {
+	return execution.CheckMayAct(ctx, s.inventory, "the policy", p.Target.UID)
+}
+
 // allowed returns why a policy may not be applied.
 func allowed(p autoscaling.Policy, a inventory.Account) error {
 	switch {
@@ -91,6 +97,9 @@ func allowed(p autoscaling.Policy, a inventory.Account) error {
 
 // bring scales the target as the policy says, which nobody else does meanwhile. It returns the policy as it is then.
 func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+	if err := s.checkActs(ctx, p); err != nil {
+		return p, err
+	}
 	if err := allowed(p, a); err != nil {
 		return p, err
 	}
@@ -170,6 +179,12 @@ func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	if p.PlanID != "" {
 		return AutoscalerPolicy{}, autoscaling.HeldBy(p)
+	}
+	if p.Mode != autoscaling.Monitor {
+		err = s.checkActs(ctx, p)
+	}
+	if err != nil {
+		return AutoscalerPolicy{}, err
 	}
 	if p.Status == autoscaling.Paused {
 		next := p

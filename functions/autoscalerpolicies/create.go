@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -44,7 +45,13 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend), CloudAccountID: in.Body.CloudAccountID,
 		Status: autoscaling.Active, CreatedAt: now, UpdatedAt: now,
 	}
+	if err := execution.CheckActor(ctx); err != nil {
+		return AutoscalerPolicy{}, err
+	}
 	account, err := s.find(ctx, &p, in.Body.Target)
+	if err == nil {
+		err = s.checkActs(ctx, p)
+	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}

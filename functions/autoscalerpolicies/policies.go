@@ -163,6 +163,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	}
 	next.UpdatedAt = s.p.Clock.Now()
 	account, err := s.checkAll(ctx, &next)
+	if err == nil && next.Mode == autoscaling.Autopilot {
+		err = s.checkActs(ctx, next) // before it is saved: it is applied at once, and again whenever it is resumed
+	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}

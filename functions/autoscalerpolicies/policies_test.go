@@ -67,7 +67,7 @@ func TestPolicies_AGrantOnAResourceIsForItsPolicyAlone(t *testing.T) {
 	p, other := f.make(), apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
 	found, err := inventoryID(f, p.Target.UID)
 	f.Must(err)
-	sam := apitest.Caller(apitest.Org, "sam", "autoscaler-policies:read,autoscaler-policies:write resource:"+found)
+	sam := apitest.Caller(apitest.Org, "sam", "autoscaler-policies:read,autoscaler-policies:write,actions:execute resource:"+found)
 	f.Equal("list", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(sam, "GET /autoscaler-policies")).Total, 1)
 	f.Call(sam, "POST /autoscaler-policies/"+p.ID+"/apply", "{}").Want(http.StatusOK)
 	f.Call(sam, "POST /autoscaler-policies/"+other.ID+"/apply", "{}").Want(http.StatusNotFound)

@@ -37,6 +37,11 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	if p.PlanID != "" {
 		return out, autoscaling.HeldBy(p)
 	}
+	if p.Applied != nil && !in.Force {
+		if err = s.checkActs(ctx, p); err != nil {
+			return out, err
+		}
+	}
 	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
 		return out, err
 	}

@@ -112,7 +112,7 @@ func (f *fixture) policy(uid string, mode autoscaling.Mode) {
 
 func (f *fixture) call(request string, body ...any) apitest.Answer {
 	f.Helper()
-	return f.Call(apitest.Caller(ours, "ada", "event-readiness:read,event-readiness:write"), request, body...)
+	return f.Call(apitest.Caller(ours, "ada", "event-readiness:read,event-readiness:write,actions:execute"), request, body...)
 }
 
 // body is that of a plan that begins in a day and takes eight hours.

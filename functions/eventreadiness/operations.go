@@ -56,6 +56,9 @@ var (
 const times = "Capacity is raised at eventStart minus preScaleMinutes and given back at eventEnd plus postEventMinutes. Times are moments; errors " +
 	"show them in the plan's timezone. An event begins after now, takes at most 31 days and ends within 330."
 
+// acts is what the caller needs to have a plan carried out. A draft changes nothing, so anybody who may write plans may make one.
+const acts = "Whoever dispatches a plan needs actions:execute on each of its targets: else 403. "
+
 func (s *service) planOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "createEventPlan", Method: http.MethodPost, Path: plans, Policy: writing, Statuses: writes, Summary: "Create a plan",
@@ -78,7 +81,7 @@ func (s *service) planOperations(g *rest.Group) {
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateEventPlan", Method: http.MethodPut, Path: plan, Policy: writing, Statuses: changes, Summary: "Change a plan",
-		Description: "Only a plan that is draft, failed or scheduled: else 409. One that is scheduled is dispatched anew, with its new times and targets. " + times,
+		Description: "Only a plan that is draft, failed or scheduled: else 409. One that is scheduled is dispatched anew, with its new times and targets. " + acts + times,
 	}, s.update)
 	rest.Handle(g, rest.Op{
 		ID: "deleteEventPlan", Method: http.MethodDelete, Path: plan, Policy: writing, Statuses: moves, Summary: "Delete a plan",
@@ -93,7 +96,7 @@ func (s *service) planOperations(g *rest.Group) {
 func (s *service) statusOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "scheduleEventPlan", Method: http.MethodPost, Path: plan + "/schedule", Policy: writing, Statuses: moves, Summary: "Dispatch a plan to the executor",
-		Description: "A draft becomes scheduling, and scheduled when the executor has accepted it. A plan whose event is over is 409.",
+		Description: "A draft becomes scheduling, and scheduled when the executor has accepted it. A plan whose event is over is 409. " + acts,
 	}, s.schedule)
 	rest.Handle(g, rest.Op{
 		ID: "cancelEventPlan", Method: http.MethodPost, Path: plan + "/cancel", Policy: writing, Statuses: moves, Summary: "Cancel a plan",
@@ -101,7 +104,7 @@ func (s *service) statusOperations(g *rest.Group) {
 	}, s.cancel)
 	rest.Handle(g, rest.Op{
 		ID: "retryEventPlan", Method: http.MethodPost, Path: plan + "/retry", Policy: writing, Statuses: moves, Summary: "Retry a plan that failed",
-		Description: "It is dispatched anew while its event is not over; afterwards it becomes a draft, whose times can be changed.",
+		Description: "It is dispatched anew while its event is not over; afterwards it becomes a draft, whose times can be changed. " + acts,
 	}, s.retry)
 	rest.Handle(g, rest.Op{
 		ID: "resetEventPlan", Method: http.MethodPost, Path: plan + "/reset", Policy: writing, Statuses: moves, Summary: "Make a draft of a plan that is completed",

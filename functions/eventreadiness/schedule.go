@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -27,10 +28,32 @@ func (s *service) known(ctx context.Context, in *EventPlanPath) (readiness.Plan,
 	return p, readiness.Change{By: identity.CallerFrom(ctx).Email}, err
 }
 
+// checkActs refuses a caller who may not act on each target of a plan that is to be dispatched.
+func (s *service) checkActs(ctx context.Context, p *readiness.Plan) error {
+	if identity.CallerFrom(ctx).Scopes(execution.Acting).All {
+		return nil
+	}
+	if err := execution.CheckActor(ctx); err != nil {
+		return err
+	}
+	policies, err := s.policies.GetMany(ctx, p.Org, p.PolicyIDs()...)
+	if err != nil {
+		return err
+	}
+	uids := make([]string, 0, len(policies))
+	for _, one := range policies {
+		uids = append(uids, one.Target.UID)
+	}
+	return execution.CheckMayAct(ctx, s.inventory, "plan "+p.ID, uids...)
+}
+
 // dispatch sends a plan to the executor.
 func (s *service) dispatch(ctx context.Context, p readiness.Plan, c readiness.Change) (readiness.Plan, error) {
 	c.To = readiness.Scheduling
 	if err := p.Status.Check(c.To); err != nil {
+		return p, err
+	}
+	if err := s.checkActs(ctx, &p); err != nil {
 		return p, err
 	}
 	p, w, err := s.plans.Dispatch(ctx, p, c)

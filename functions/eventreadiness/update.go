@@ -33,6 +33,9 @@ func (s *service) update(ctx context.Context, in *struct {
 	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed", Edit: func(p *readiness.Plan) { takeOver(p, &next) }}
 	var w readiness.Work
 	if was.Status == readiness.Scheduled {
+		if err = s.checkActs(ctx, &next); err != nil {
+			return EventPlan{}, err
+		}
 		c.Message = "changed, and dispatched again"
 		next, w, err = s.plans.Dispatch(ctx, was, c)
 	} else {

@@ -18,7 +18,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "executor",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, override.Partition, inventory.ClusterPartition, readiness.Partition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition, readiness.Partition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,

@@ -21,22 +21,24 @@ const shownReceived = 10
 
 // Integration is a connected service as clients see it.
 type Integration struct {
-	ID         string             `json:"id" example:"int_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Kind       string             `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
-	Name       string             `json:"name"`
-	Config     map[string]string  `json:"config" doc:"Without its secrets"`
-	Secrets    []ConfiguredSecret `json:"secrets"`
-	EventTypes []string           `json:"eventTypes" doc:"[] is all; of kinds that take events"`
-	ScopeType  string             `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
-	ScopeID    string             `json:"scopeID"`
-	Enabled    bool               `json:"enabled"`
-	Status     string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test; failed also when all tries of a delivery have failed and nothing has reached it since"`
-	Message    string             `json:"message" doc:"What the service said last"`
-	TestedAt   *time.Time         `json:"testedAt"`
-	WebhookURL *string            `json:"webhookURL" doc:"Where its webhooks are to be sent; null for kinds that send none"`
-	CreatedBy  string             `json:"createdBy"`
-	CreatedAt  time.Time          `json:"createdAt"`
-	UpdatedAt  time.Time          `json:"updatedAt"`
+	ID           string             `json:"id" example:"int_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Kind         string             `json:"kind" enum:"github,gitlab,ecr,gar,acr,dockerhub,jira,pagerduty"`
+	Name         string             `json:"name"`
+	Config       map[string]string  `json:"config" doc:"Without its secrets"`
+	Secrets      []ConfiguredSecret `json:"secrets"`
+	EventTypes   []string           `json:"eventTypes" doc:"[] is all; of kinds that take events"`
+	ScopeType    string             `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
+	ScopeID      string             `json:"scopeID"`
+	Enabled      bool               `json:"enabled"`
+	Status       string             `json:"status" enum:"untested,connected,failed" doc:"As of the last test; failed also when all tries of a delivery have failed and nothing has reached it since"`
+	Message      string             `json:"message" doc:"What the service said last"`
+	TestedAt     *time.Time         `json:"testedAt"`
+	PausedAt     *time.Time         `json:"pausedAt" doc:"Since when it gets no events: its maker has left, or may read none of them; null while it does"`
+	PausedReason *string            `json:"pausedReason" doc:"Why it is paused"`
+	WebhookURL   *string            `json:"webhookURL" doc:"Where its webhooks are to be sent; null for kinds that send none"`
+	CreatedBy    string             `json:"createdBy"`
+	CreatedAt    time.Time          `json:"createdAt"`
+	UpdatedAt    time.Time          `json:"updatedAt"`
 }
 
 // ConfiguredSecret tells of a secret that there is one.
@@ -75,7 +77,7 @@ func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org
 func (s *service) shown(ctx context.Context, i integration.Integration) Integration {
 	out := Integration{
 		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{}, EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
-		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt), CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt), PausedAt: rest.Optional(i.PausedAt), PausedReason: rest.Optional(i.PausedWhy), CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 	if !i.FailingAt.IsZero() {
 		out.Status, out.Message = integration.Failed, i.FailingWhy
@@ -111,6 +113,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration })
 		ID: id.New(integration.Prefix, now), Name: b.Name, Filter: receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
 		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
 	}}
+	i.TakeOver(identity.CallerFrom(ctx), i.EventTypes, now)
 	holds, err := s.prepare(ctx, &i, b.Config)
 	if err != nil {
 		return IssuedIntegration{}, err
@@ -215,6 +218,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegratio
 		return IssuedIntegration{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
+	if in.Body.takesOver() {
+		next.TakeOver(identity.CallerFrom(ctx), next.EventTypes, next.UpdatedAt)
+	}
 	holds, err := s.prepare(ctx, &next, in.Body.Config.Value)
 	if err != nil {
 		return IssuedIntegration{}, err
@@ -233,6 +239,12 @@ func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegratio
 	}
 	audit.NoteChange(ctx, audit.Change{After: s.shown(ctx, next)})
 	return IssuedIntegration{s.shown(ctx, next), secret}, nil
+}
+
+// takesOver reports whether the change makes the caller the maker of the integration: one of where it leads and of what it is told, and one that
+// enables it.
+func (c *ChangedIntegration) takesOver() bool {
+	return c.Config.Sent || c.EventTypes.Sent || c.ScopeType.Sent || c.ScopeID.Sent || c.Enabled.Sent && c.Enabled.Value
 }
 
 // apply changes the fields that were sent, but for the configuration.

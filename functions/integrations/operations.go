@@ -70,7 +70,8 @@ func Operations(p *platform.Platform) *rest.Group {
 const shape = "config takes the fields that GET /integrations/catalogue lists for the kind. Secrets are sealed and never answered: secrets says which there are. " +
 	"Addresses must be https on port 443 and must not lead into a private network, unless the operator allows it. GitHub and GitLab answer webhookURL, the address for their webhooks, and webhookSecret, this once; " +
 	"PUT with rotateWebhookSecret true makes another one. Jira and PagerDuty take events, by eventTypes ([] is all) and scope as webhooks do. Names are unique without regard to case. " +
-	"At most 50 integrations an organization. "
+	"At most 50 integrations an organization. It gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
+	"Who changes config, eventTypes or scope, or sends enabled true, is its maker from then on. "
 
 // IntegrationInput names the integration of a request.
 type IntegrationInput struct {

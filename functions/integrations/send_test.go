@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -26,7 +27,7 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 	if len(name) > 0 {
 		m.ID = name[0]
 	}
-	return f.services.Send(f.Context(), m) // as the notifier does, of no organization yet
+	return integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m) // as the notifier does, of no organization yet
 }
 
 func (f *fixture) sent(to string, e event.Event) delivery.Answer {
@@ -152,7 +153,7 @@ func TestJira_ADigestIsOneIssue(t *testing.T) {
 	for i := range 10 {
 		m.Events = append(m.Events, of(event.ResourceStarted, "resource", fmt.Sprint("i-", i), "act_1"))
 	}
-	a := apitest.Value(f.services.Send(f.In(apitest.Org), m))(f)
+	a := apitest.Value(integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org), m))(f)
 	if d := f.issues["OPS-1"]; a.Message != "created OPS-1" || !strings.HasPrefix(d.Summary, "37 events: Resource started") || !strings.Contains(d.Text, "and 27 more") || strings.Count(d.Text, "i-") != 10 {
 		t.Errorf("%+v %+v", a, d)
 	}
@@ -166,9 +167,9 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 	store := integration.NewStore(f.Table, f.Sealer)
 	e := of("budget.warning", "org", "", "bud_1")
 	usage := f.Meter(func(ctx context.Context) {
-		f.Equal("told", len(apitest.Value(store.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
+		f.Equal("told", len(apitest.Value(integration.NewMatcher(store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
 	})
-	f.Equal("trips", usage.RoundTrips, 1)
+	f.Equal("trips", usage.RoundTrips, 2)
 }
 
 func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {

@@ -30,7 +30,7 @@ func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewS
 	now := s.p.Clock.Now()
 	all := make([]notification.Subscription, len(in.Body.Subscriptions))
 	for i, n := range in.Body.Subscriptions {
-		all[i] = n.subscription(now)
+		all[i] = n.subscription(identity.CallerFrom(ctx), now)
 	}
 	if err := s.check(ctx, many, all...); err != nil {
 		return UpsertedSubscriptions{}, err

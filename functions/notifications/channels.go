@@ -20,19 +20,21 @@ type ChannelConfig struct {
 
 // Channel is a channel as clients see it.
 type Channel struct {
-	ID         string            `json:"id" example:"chn_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Type       notification.Type `json:"type" enum:"slack,teams,gchat,email"`
-	Name       string            `json:"name"`
-	Config     ChannelConfig     `json:"config"`
-	Status     string            `json:"status" enum:"ok,failing,broken" doc:"failing: nothing reaches it, and it is tried on; broken: the receiver has said that the address takes nothing any more, and nothing is sent until config changes or a test succeeds"`
-	StatusText string            `json:"statusText" doc:"Why it is failing or broken"`
-	CreatedAt  time.Time         `json:"createdAt"`
-	UpdatedAt  time.Time         `json:"updatedAt"`
+	ID           string            `json:"id" example:"chn_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Type         notification.Type `json:"type" enum:"slack,teams,gchat,email"`
+	Name         string            `json:"name"`
+	Config       ChannelConfig     `json:"config"`
+	Status       string            `json:"status" enum:"ok,failing,broken,paused" doc:"paused: see pausedReason; failing: nothing reaches it, and it is tried on; broken: the receiver has said that the address takes nothing any more, and nothing is sent until config changes or a test succeeds"`
+	StatusText   string            `json:"statusText" doc:"Why it is failing or broken"`
+	PausedAt     *time.Time        `json:"pausedAt" doc:"Since when it is paused: its maker has left, or may read no events; null while it is not"`
+	PausedReason *string           `json:"pausedReason" doc:"Why it is paused"`
+	CreatedAt    time.Time         `json:"createdAt"`
+	UpdatedAt    time.Time         `json:"updatedAt"`
 }
 
 // newChannel shows a channel with an address: as it is, or masked.
 func newChannel(c *notification.Channel, webhookURL string) Channel {
-	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy, PausedAt: rest.Optional(c.PausedAt), PausedReason: rest.Optional(c.PausedWhy), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
 	if c.Type == notification.Email {
 		out.Config.Email = &c.Email
 		return out
@@ -105,6 +107,7 @@ func (s *service) shown(ctx context.Context, c *notification.Channel) (Channel, 
 func (s *service) createChannel(ctx context.Context, in *struct{ Body NewChannel }) (Channel, error) {
 	now := s.p.Clock.Now()
 	c := notification.Channel{ID: id.New("chn", now), Type: in.Body.Type, CreatedAt: now, UpdatedAt: now}
+	c.TakeOver(identity.CallerFrom(ctx), nil, now)
 	var err error
 	if c.Name, err = notification.CleanName(in.Body.Name); err != nil {
 		return Channel{}, err
@@ -135,6 +138,7 @@ func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Ch
 		return Channel{}, fault.New(fault.Invalid, "config: it cannot be null; leave it out to keep it")
 	}
 	if in.Body.Config.Sent {
+		next.TakeOver(identity.CallerFrom(ctx), nil, next.UpdatedAt)
 		if err = s.store.Point(ctx, callerOrg(ctx), &next, in.Body.Config.Value.address()); err != nil {
 			return Channel{}, err
 		}

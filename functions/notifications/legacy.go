@@ -21,12 +21,14 @@ type LegacyNotification struct {
 	NotifyOnStop     bool              `json:"notifyOnStop"`
 	NotifyOnFailure  bool              `json:"notifyOnFailure"`
 	NotifyOnOverride bool              `json:"notifyOnOverride"`
+	PausedAt         *time.Time        `json:"pausedAt" doc:"Since when it is paused: its maker has left, or may read no events; null while it is not"`
+	PausedReason     *string           `json:"pausedReason" doc:"Why it is paused"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	UpdatedAt        time.Time         `json:"updatedAt"`
 }
 
 func newLegacy(l *notification.Legacy, address string) LegacyNotification {
-	return LegacyNotification{l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride, l.CreatedAt, l.UpdatedAt}
+	return LegacyNotification{l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride, rest.Optional(l.PausedAt), rest.Optional(l.PausedWhy), l.CreatedAt, l.UpdatedAt}
 }
 
 // NewLegacyNotification is the body of POST /notifications.
@@ -84,6 +86,7 @@ func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNo
 		ID: id.New("ntf", now), Channel: b.Channel, OnStart: b.NotifyOnStart, OnStop: b.NotifyOnStop, OnFailure: b.NotifyOnFailure,
 		OnOverride: b.NotifyOnOverride, CreatedAt: now, UpdatedAt: now,
 	}
+	l.TakeOver(identity.CallerFrom(ctx), l.Keys(), now)
 	if err := s.store.PointLegacy(ctx, callerOrg(ctx), &l, b.WebhookURL); err != nil {
 		return LegacyNotification{}, err
 	}
@@ -131,6 +134,7 @@ func (s *service) updateLegacy(ctx context.Context, in *updateLegacyNotification
 		}
 	}
 	next.UpdatedAt = s.p.Clock.Now()
+	next.TakeOver(identity.CallerFrom(ctx), next.Keys(), next.UpdatedAt)
 	audit.NoteChange(ctx, audit.Change{After: newLegacy(&next, next.Masked)})
 	return s.writeLegacy(ctx, old, next)
 }

@@ -64,6 +64,7 @@ func (c *chat) answer(status int, said string) {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), chat: &chat{status: http.StatusOK, said: "ok"}}
+	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
 	f.chat.Server = httptest.NewServer(f.chat)
 	t.Cleanup(f.chat.Close)
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(2)...)

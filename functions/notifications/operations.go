@@ -177,7 +177,9 @@ const (
 	addresses = "config has webhookURL for slack, teams and gchat, and email for email. Addresses of chats are https and of their vendor: hooks.slack.com, hooks.slack-gov.com; " +
 		"*.logic.azure.com, *.api.powerplatform.com, *.webhook.office.com; chat.googleapis.com; or of hosts that the operator allows. Private addresses are refused, at each delivery too. "
 	scopes = "scopeID is empty for org, our id of an account, group or team, the native id of a resource; one that does not exist is 400. enabled is true unless it says otherwise. "
-	scoped = "A grant on teams or resources shows and makes the subscriptions of just these. "
+	made   = "A channel or subscription gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
+		"Who sends config of a channel, or another place or enabled true of a subscription, is its maker from then on. "
+	scoped = made + "A grant on teams or resources shows and makes the subscriptions of just these. "
 	own    = "Of the caller, for the built-in mails: to members who may see what an event is about. One that was never set is off. An unknown key is 404."
 	tries  = "At most 60 requests in ten minutes from one address."
 )

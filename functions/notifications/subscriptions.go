@@ -14,18 +14,20 @@ import (
 
 // Subscription is a subscription as clients see it.
 type Subscription struct {
-	ID        string    `json:"id" example:"sub_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	ChannelID string    `json:"channelID"`
-	EventType string    `json:"eventType" example:"budget.exceeded"`
-	ScopeType string    `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
-	ScopeID   string    `json:"scopeID"`
-	Enabled   bool      `json:"enabled"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	ID           string     `json:"id" example:"sub_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	ChannelID    string     `json:"channelID"`
+	EventType    string     `json:"eventType" example:"budget.exceeded"`
+	ScopeType    string     `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
+	ScopeID      string     `json:"scopeID"`
+	Enabled      bool       `json:"enabled"`
+	PausedAt     *time.Time `json:"pausedAt" doc:"Since when it is paused: its maker has left, or may read no its events; null while it is not"`
+	PausedReason *string    `json:"pausedReason" doc:"Why it is paused"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	UpdatedAt    time.Time  `json:"updatedAt"`
 }
 
 func newSubscription(s *notification.Subscription) Subscription {
-	return Subscription{s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, s.CreatedAt, s.UpdatedAt}
+	return Subscription{s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, rest.Optional(s.PausedAt), rest.Optional(s.PausedWhy), s.CreatedAt, s.UpdatedAt}
 }
 
 // NewSubscription is the body of POST /notifications/subscriptions, and an item of …/bulk.
@@ -37,11 +39,13 @@ type NewSubscription struct {
 	Enabled   *bool  `json:"enabled,omitempty" doc:"Left out: true"`
 }
 
-func (n NewSubscription) subscription(now time.Time) notification.Subscription {
-	return notification.Subscription{
+func (n NewSubscription) subscription(c identity.Caller, now time.Time) notification.Subscription {
+	out := notification.Subscription{
 		ID: id.New("sub", now), ChannelID: n.ChannelID, EventType: n.EventType, ScopeType: n.ScopeType, ScopeID: n.ScopeID,
 		Enabled: n.Enabled == nil || *n.Enabled, CreatedAt: now, UpdatedAt: now,
 	}
+	out.TakeOver(c, []string{n.EventType}, now)
+	return out
 }
 
 // ChangedSubscription is the body of PUT /notifications/subscriptions/{subID}.
@@ -51,6 +55,11 @@ type ChangedSubscription struct {
 	ScopeType rest.Patch[string] `json:"scopeType,omitzero" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID   rest.Patch[string] `json:"scopeID,omitzero" maxLength:"1024" doc:"null: empty"`
 	Enabled   rest.Patch[bool]   `json:"enabled,omitzero"`
+}
+
+// moves reports whether the change says anew what is sent where.
+func (c ChangedSubscription) moves() bool {
+	return c.ChannelID.Sent || c.EventType.Sent || c.ScopeType.Sent || c.ScopeID.Sent
 }
 
 // apply changes the fields that were sent.
@@ -139,7 +148,7 @@ func (s *service) sight(ctx context.Context, policy string) (func(*notification.
 }
 
 func (s *service) createSubscription(ctx context.Context, in *struct{ Body NewSubscription }) (Subscription, error) {
-	sub := in.Body.subscription(s.p.Clock.Now())
+	sub := in.Body.subscription(identity.CallerFrom(ctx), s.p.Clock.Now())
 	audit.NoteChange(ctx, audit.Change{Target: sub.ID, After: newSubscription(&sub)})
 	if err := s.check(ctx, one, sub); err != nil {
 		return Subscription{}, err
@@ -174,8 +183,11 @@ func (s *service) updateSubscription(ctx context.Context, in *updateSubscription
 		return Subscription{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
+	if in.Body.moves() || in.Body.Enabled.Sent && in.Body.Enabled.Value {
+		next.TakeOver(identity.CallerFrom(ctx), []string{next.EventType}, next.UpdatedAt)
+	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newSubscription(&old), After: newSubscription(&next)})
-	if in.Body.ChannelID.Sent || in.Body.EventType.Sent || in.Body.ScopeType.Sent || in.Body.ScopeID.Sent {
+	if in.Body.moves() {
 		if err = s.check(ctx, one, next); err != nil {
 			return Subscription{}, err
 		}

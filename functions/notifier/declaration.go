@@ -7,17 +7,22 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "notifier",
 	Access: delivery.Access().With(notification.Sending, webhook.Sending, integration.Sending, table.Access{
-		Reads:  []table.Partition{identity.MemberPartition, event.Partition},
-		Writes: []table.Partition{delivery.ReceiverPartition, mail.Partition},
+		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition, override.Partition},
+		Writes: []table.Partition{
+			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition, notification.LegacyPartition,
+		},
 	}),
 	Seals:    []string{mail.Secret},
 	Opens:    []string{notification.Secret, webhook.Secret, integration.Secret},

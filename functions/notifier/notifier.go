@@ -3,6 +3,10 @@
 package notifier
 
 import (
+	"context"
+	"errors"
+	"sync"
+
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 )
@@ -14,9 +18,25 @@ type Receivers struct {
 	Health   map[delivery.Kind]delivery.HealthRecorder
 }
 
-// New makes the engine that brings events to the receivers.
-func New(p *platform.Platform, r Receivers) *delivery.Engine {
-	return delivery.NewEngine(delivery.Parts{
+// Notifier brings events to receivers, and pauses those whose makers may not read them any more.
+type Notifier struct {
+	*delivery.Engine
+	reviews *reviewer
+}
+
+// New makes what brings events to the receivers.
+func New(p *platform.Platform, r Receivers) *Notifier {
+	return &Notifier{delivery.NewEngine(delivery.Parts{
 		Table: p.Table, Clock: p.Clock, Log: p.Log, Sealer: p.Sealer, Matchers: r.Matchers, Senders: r.Senders, Health: r.Health,
-	})
+	}), newReviewer(p)}
+}
+
+// Round tries what is due, and does the reviews of rights that are asked for, side by side. Call it each minute or more often.
+func (n *Notifier) Round(ctx context.Context) error {
+	var reviewed error
+	var both sync.WaitGroup
+	both.Go(func() { reviewed = n.reviews.Round(ctx) })
+	err := n.Engine.Round(ctx)
+	both.Wait()
+	return errors.Join(err, reviewed)
 }

@@ -1,6 +1,7 @@
 package overrides
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
@@ -14,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
-		Reads:  []table.Partition{evaluation.FiringPartition},
+		Reads:  []table.Partition{evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition}, // the maker of an older wake link
 		Writes: []table.Partition{event.Partition, linkPartition, tokenPartition, ratelimit.Partition},
 	}),
 	Starts:  []string{execution.BulkMachine},

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/inventory"
@@ -127,8 +128,10 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 		return override.Override{}, fault.New(fault.Invalid, "expiresAt: %s is more than 90 days away: the latest is %s",
 			until.Format(time.RFC3339), now.Add(override.Longest).UTC().Format(time.RFC3339))
 	}
+	c := identity.CallerFrom(ctx)
 	return override.Override{
-		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, ExpiresAt: until,
+		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: c.Email, CreatedAt: now, ExpiresAt: until,
+		Maker: c.User, Scopes: narrowScopes(c),
 	}, nil
 }
 
@@ -173,13 +176,28 @@ func (s *service) seen(ctx context.Context, overrideID string) (override.Overrid
 	return o, err
 }
 
-// sight returns the test whether the caller sees an override: of a group, whoever sees something of it.
+// sight returns the test whether the caller sees an override: their own, one on a resource that they see, and one on a group of which they see a
+// resource.
 func (s *service) sight(ctx context.Context) (func(override.Override) bool, error) {
 	c := identity.CallerFrom(ctx)
-	scopes := c.Scopes(reading)
-	if scopes.All {
-		return func(override.Override) bool { return true }, nil
+	sees, err := s.targetSight(ctx, c.Scopes(reading))
+	if err != nil {
+		return nil, err
 	}
+	return func(o override.Override) bool { return isOwn(c, o.Maker, o.CreatedBy) || sees(o.GroupID, o.ResourceID) }, nil
+}
+
+// isOwn reports whether the caller made a record: by the user that it names as its maker, or in older records by the address.
+func isOwn(c identity.Caller, maker, createdBy string) bool {
+	return maker == c.User && maker != "" || maker == "" && createdBy == c.Email && createdBy != ""
+}
+
+// targetSight returns the test whether a group or a resource is seen in scopes: a group is, when one of its resources is.
+func (s *service) targetSight(ctx context.Context, scopes grant.Scopes) (func(groupID, resourceID string) bool, error) {
+	if scopes.All {
+		return func(string, string) bool { return true }, nil
+	}
+	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, scopes)
 	if err != nil {
 		return nil, err
@@ -192,8 +210,8 @@ func (s *service) sight(ctx context.Context) (func(override.Override) bool, erro
 	for _, p := range parts {
 		groups[p.ID] = true
 	}
-	return func(o override.Override) bool {
-		return groups[o.GroupID] || o.ResourceID != "" && sets[0].Has(o.ResourceID)
+	return func(groupID, resourceID string) bool {
+		return groups[groupID] || resourceID != "" && sets[0].Has(resourceID)
 	}, nil
 }
 
@@ -249,16 +267,21 @@ func (s *service) end(ctx context.Context, in *OverridePath) (rest.Deleted, erro
 	return rest.Deleted{ID: o.ID}, err
 }
 
-// mayEnd refuses who may not act on all that the override holds.
+// mayEnd refuses a caller who did not make the override and may not act on everything that it is on.
 func (s *service) mayEnd(ctx context.Context, o override.Override) error {
 	c := identity.CallerFrom(ctx)
-	if c.Scopes(writing).All {
+	if c.Scopes(writing).All || isOwn(c, o.Maker, o.CreatedBy) {
 		return nil
 	}
-	if o.GroupID != "" {
-		_, err := s.groupOf(ctx, o.GroupID, writing)
+	return s.coversTarget(ctx, o.GroupID, o.ResourceUID)
+}
+
+// coversTarget refuses a caller who may not act on all of a group, or on a resource.
+func (s *service) coversTarget(ctx context.Context, groupID, resourceUID string) error {
+	if groupID != "" {
+		_, err := s.groupOf(ctx, groupID, writing)
 		return err
 	}
-	_, _, err := s.resourceOf(ctx, o.ResourceUID)
+	_, _, err := s.resourceOf(ctx, resourceUID)
 	return err
 }

@@ -38,6 +38,7 @@ func newFixture(t *testing.T) *fixture {
 	a := &fixture{Fixture: apitest.New(t)}
 	a.Workflow = apitest.Idle{}
 	a.Mount(Operations)
+	a.Join(ours, "ada", "owner")
 	a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
 	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1}, {ResourceID: a.ids[1], Tier: 2, Order: 1}, {ResourceID: a.ids[2], Tier: 2, Order: 1}}
 	a.group = apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, inventory.Group{ID: id.New("grp", apitest.Start), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 7}, places))(a)

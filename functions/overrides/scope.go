@@ -4,12 +4,21 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
+
+// narrowScopes returns where the caller may make overrides; nil when that is everywhere.
+func narrowScopes(c identity.Caller) *grant.Scopes {
+	if may := c.Scopes(writing); !may.All {
+		return &may
+	}
+	return nil
+}
 
 // groupOf returns a group that the caller sees, and on all of which they may act when policy is writing.
 func (s *service) groupOf(ctx context.Context, groupID, policy string) (evaluation.Target, error) {

@@ -4,16 +4,20 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const htmlType = "text/html; charset=utf-8"
@@ -28,7 +32,7 @@ func (s *service) wakeOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlType, Statuses: statuses,
 		Summary: "The page of a wake link", Description: "Says what the link starts, until when, and what that costs, with a button that does it. " +
-			"It changes nothing, however often it is looked at. A token that is wrong, expired or revoked is 404. At most 60 requests in ten minutes from one address.",
+			"It changes nothing, however often it is looked at. A token that is wrong, expired or revoked is 404, and so is one whose maker may not act on what it is for any more. At most 60 requests in ten minutes from one address.",
 	}, s.showWake)
 	rest.Handle(g, rest.Op{
 		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType, Statuses: append(statuses, http.StatusConflict),
@@ -45,10 +49,12 @@ type woken struct {
 	link
 	org    string
 	target evaluation.Target
-	until  time.Time // until when it would run that is started now
-	runs   time.Time // until when it runs that this link has started; zero when it does not
-	held   string    // why it cannot be started
-	price  string    // what that costs
+	until  time.Time     // until when it would run that is started now
+	runs   time.Time     // until when it runs that this link has started; zero when it does not
+	held   string        // why it cannot be started
+	price  string        // what that costs
+	maker  string        // the user who made the link
+	scopes *grant.Scopes // where the maker may act now; nil is everywhere
 }
 
 func (s *service) showWake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
@@ -96,13 +102,8 @@ func noLink(err error) error {
 
 // foresee finds out what the link would start, and until when.
 func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err error) {
-	if w.GroupID != "" {
-		w.target, err = s.evaluation.GroupTarget(ctx, w.org, w.GroupID)
-	} else {
-		w.target, err = s.evaluation.ResourceTarget(ctx, w.org, w.ResourceID)
-	}
-	if err != nil {
-		return noLink(err)
+	if err = s.findTarget(ctx, w); err != nil {
+		return err
 	}
 	live, err := override.ReadLive(ctx, s.p.Table, w.org)
 	if err != nil {
@@ -131,6 +132,51 @@ func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err err
 	}
 	w.price, err = s.priceOf(ctx, w, now, w.until)
 	return err
+}
+
+// findTarget finds what the link is for, as far as its maker may act on it now.
+func (s *service) findTarget(ctx context.Context, w *woken) (err error) {
+	if w.GroupID != "" {
+		w.target, err = s.evaluation.GroupTarget(ctx, w.org, w.GroupID)
+	} else {
+		w.target, err = s.evaluation.ResourceTarget(ctx, w.org, w.ResourceID)
+	}
+	if err != nil {
+		return noLink(err)
+	}
+	return s.confine(ctx, w)
+}
+
+// confine leaves to the link the resources on which its maker may act now. A link whose maker may act on nothing of it has ended.
+func (s *service) confine(ctx context.Context, w *woken) (err error) {
+	if w.maker, err = s.makerOf(ctx, w.org, w.link); err != nil {
+		return noLink(err)
+	}
+	scopes, err := s.inventory.MakerScopes(ctx, w.org, override.Policy, w.maker)
+	if err != nil || scopes.All {
+		return err
+	}
+	may, err := s.inventory.ResourceSets(ctx, w.org, scopes)
+	if err != nil {
+		return err
+	}
+	left := len(w.target.LeftOut) + len(w.target.Members)
+	w.scopes = &scopes
+	w.target.Members, _ = execution.Within(w.target.Members, may[0])
+	w.target.LeftOut = slices.DeleteFunc(w.target.LeftOut, func(l execution.LeftOut) bool { return !may[0].HasUID(l.UID) })
+	if scopes.None() || left > 0 && len(w.target.LeftOut)+len(w.target.Members) == 0 {
+		return errNoLink
+	}
+	return nil
+}
+
+// makerOf returns the user who made a link. An older link names them by their address: two round trips.
+func (s *service) makerOf(ctx context.Context, org string, l link) (string, error) {
+	if l.Maker != "" {
+		return l.Maker, nil
+	}
+	u, _, err := membership.New(s.p).FindMember(ctx, org, l.CreatedBy)
+	return u.ID, err
 }
 
 func (s *service) wake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
@@ -166,6 +212,7 @@ func (s *service) start(ctx context.Context, w woken) error {
 	o := override.Override{
 		ID: override.NewID(now), GroupID: w.GroupID, ResourceID: w.ResourceID, ResourceUID: w.ResourceUID, Action: override.ForceOn,
 		Reason: "wake link " + w.Name, CreatedBy: w.ID, CreatedAt: now, ExpiresAt: w.until, WakeLinkID: w.ID,
+		Maker: w.maker, Scopes: w.scopes,
 	}
 	count := ratelimit.CountWrite(now, w.quota(), w.ID)
 	used := table.Update(linkKey(w.org, w.ID), []table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())

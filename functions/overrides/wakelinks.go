@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // Bounds of wake links.
@@ -47,6 +49,7 @@ type link struct {
 	MaxHours    int       `json:"maxHours"`
 	PerDay      int       `json:"perDay"`
 	CreatedBy   string    `json:"createdBy"`
+	Maker       string    `json:"maker,omitempty"` // the user who made it; older links have the address in CreatedBy alone
 	CreatedAt   time.Time `json:"createdAt"`
 	ExpiresAt   time.Time `json:"expiresAt"`
 	Hash        string    `json:"hash"`
@@ -80,6 +83,7 @@ type WakeLink struct {
 	CreatedAt    time.Time  `json:"createdAt"`
 	ExpiresAt    time.Time  `json:"expiresAt"`
 	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
+	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing any more although it has not expired: its maker has left the organization, or has lost overrides:write; null while it works"`
 }
 
 // NewLink is a wake link with the address that it is about: told once.
@@ -105,7 +109,8 @@ type WakeLinkBody struct {
 
 const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, without a log-in; its button starts that, as an override force_on that ends " +
 	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes nothing. Whoever has the address can use it: " +
-	"revoke it when it got lost. While an override holds something of it off, it does nothing. At most 100 of an organization: 409."
+	"revoke it when it got lost. While an override holds something of it off, it does nothing. It starts only resources on which its maker may act (overrides:write) at that moment, and " +
+	"ends with the maker's rights: when they leave the organization, or lose that policy on all that the link is for. At most 100 of an organization: 409."
 
 func (s *service) linkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
@@ -117,12 +122,12 @@ func (s *service) linkOperations(g *rest.Group) {
 		Summary: "Make a link that wakes a resource", Description: linkWords,
 	}, s.linkResource)
 	rest.Handle(g, rest.Op{
-		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Statuses: listing, Summary: "List wake links",
-		Description: "Newest first, without their addresses, which nobody can read again.",
+		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Scoped: true, Statuses: listing, Summary: "List wake links",
+		Description: "Newest first, without their addresses, which nobody can read again. A grant on teams or resources shows the caller's own links, and those for what lies in it.",
 	}, s.listLinks)
 	rest.Handle(g, rest.Op{
-		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Statuses: found, Summary: "Revoke a wake link",
-		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop it.",
+		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Scoped: true, Statuses: found, Summary: "Revoke a wake link",
+		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop it. Its maker can revoke it; so can who holds overrides:write on all that it is for.",
 	}, s.revoke)
 }
 
@@ -182,7 +187,7 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 
 func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
-	l.ID, l.CreatedBy, l.CreatedAt = id.New("wake", now), c.Email, now
+	l.ID, l.CreatedBy, l.Maker, l.CreatedAt = id.New("wake", now), c.Email, c.User, now
 	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
 	if l.ExpiresAt.IsZero() {
 		l.ExpiresAt = now.Add(usualLink)
@@ -252,27 +257,80 @@ func (s *service) countLinks(ctx context.Context) (int, error) {
 
 func (s *service) listLinks(ctx context.Context, in *struct{ rest.Page }) (rest.List[WakeLink], error) {
 	all, _, err := table.ReadPage[link](ctx, s.p.Table, allLinks(ctx))
-	return rest.MapItems(rest.PageOf(all, in.Page), shownLink), err
+	if err != nil {
+		return rest.List[WakeLink]{}, err
+	}
+	c := identity.CallerFrom(ctx)
+	sees, err := s.targetSight(ctx, c.Scopes(reading))
+	if err != nil {
+		return rest.List[WakeLink]{}, err
+	}
+	all = slices.DeleteFunc(all, func(l link) bool { return !isOwn(c, l.Maker, l.CreatedBy) && !sees(l.GroupID, l.ResourceID) })
+	page := rest.PageOf(all, in.Page)
+	makers, err := s.readMakers(ctx, c.Org, page.Items)
+	return rest.MapItems(page, func(l link) WakeLink {
+		out := shownLink(l)
+		out.EndedReason = rest.Optional(l.ended(makers))
+		return out
+	}), err
+}
+
+// readMakers reads what the makers of links may do now: one round trip.
+func (s *service) readMakers(ctx context.Context, org string, links []link) (membership.Callers, error) {
+	var users []string
+	for _, l := range links {
+		users = append(users, l.Maker)
+	}
+	return membership.ReadCallers(ctx, s.p.Table, org, users...)
+}
+
+// ended returns why a link starts nothing any more; "" while its maker may act somewhere.
+func (l link) ended(makers membership.Callers) string {
+	_, member := makers[l.Maker]
+	switch {
+	case l.Maker != "" && !member:
+		return "its maker, " + l.CreatedBy + ", is no active member of the organization any more"
+	case makers.Scopes(l.Maker, writing).None():
+		return "its maker, " + l.CreatedBy + ", does not hold " + writing + " any more"
+	}
+	return ""
 }
 
 func (s *service) revoke(ctx context.Context, in *struct {
 	WakeLinkID string `path:"wakeLinkID" maxLength:"64"`
 },
 ) (rest.Deleted, error) {
-	org, missing := identity.CallerFrom(ctx).Org, fault.New(fault.NotFound, "no wake link %.64q", in.WakeLinkID)
+	c, missing := identity.CallerFrom(ctx), fault.New(fault.NotFound, "no wake link %.64q", in.WakeLinkID)
 	if !id.IsValid("wake", in.WakeLinkID) {
 		return rest.Deleted{}, missing
 	}
-	l, err := table.Read[link](ctx, s.p.Table, linkKey(org, in.WakeLinkID))
+	l, err := table.Read[link](ctx, s.p.Table, linkKey(c.Org, in.WakeLinkID))
 	if fault.Is(err, fault.NotFound) {
 		return rest.Deleted{}, missing
 	}
 	if err != nil {
 		return rest.Deleted{}, fmt.Errorf("read wake link %s: %w", in.WakeLinkID, err)
 	}
+	if err = s.mayRevoke(ctx, l); err != nil {
+		return rest.Deleted{}, err
+	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: shownLink(l), Final: true})
-	err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Delete(linkKey(org, l.ID)), table.Delete(tokenKey(l.Hash)))
+	err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Delete(linkKey(c.Org, l.ID)), table.Delete(tokenKey(l.Hash)))
 	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
+}
+
+// mayRevoke refuses a caller who did not make the link and may not act on all that it is for. To a caller who sees nothing of that the link does
+// not exist.
+func (s *service) mayRevoke(ctx context.Context, l link) error {
+	c := identity.CallerFrom(ctx)
+	if c.Scopes(writing).All || isOwn(c, l.Maker, l.CreatedBy) {
+		return nil
+	}
+	err := s.coversTarget(ctx, l.GroupID, l.ResourceUID)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "no wake link %.64q", l.ID)
+	}
+	return err
 }
 
 // quota is how often the link may be used in a day.

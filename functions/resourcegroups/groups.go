@@ -207,7 +207,13 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 			return Group{}, err
 		}
 	}
-	if held, err = s.andRebuild(ctx, held, in.Body.Members.Sent || in.Body.Selector.Sent); err != nil {
+	regrouped := in.Body.Members.Sent || in.Body.Selector.Sent
+	if regrouped {
+		if err = s.checkRegrouping(ctx, old, g, places); err != nil {
+			return Group{}, err
+		}
+	}
+	if held, err = s.andRebuild(ctx, held, regrouped); err != nil {
 		return Group{}, err
 	}
 	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {

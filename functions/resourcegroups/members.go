@@ -179,10 +179,14 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 	if err != nil {
 		return Group{}, err
 	}
-	was := newBriefGroup(old)
+	was, before := newBriefGroup(old), slices.Clone(places)
 	was.Members = newMembers(places)
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: was})
 	if places, err = how(places); err != nil {
+		return Group{}, err
+	}
+	err = s.checkJoining(ctx, old, func() ([]inventory.Member, error) { return s.newcomers(ctx, before, places) })
+	if err != nil {
 		return Group{}, err
 	}
 	g := old

@@ -20,6 +20,9 @@ const (
 	writing = "resource-groups:write"
 )
 
+// joins is what the caller needs to put resources into a group that is attached to schedules.
+const joins = "What joins a group that is attached to a schedule is started and stopped by that: it needs actions:execute on what joins, else 403."
+
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Resource Groups")
@@ -54,7 +57,7 @@ func (s *service) groupOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a resource group",
-		Description: "Changes only the fields present. members replaces all members; selector makes the group dynamic and drops its members; selector null makes it static.",
+		Description: "Changes only the fields present. members replaces all members; selector makes the group dynamic and drops its members; selector null makes it static. " + joins,
 	}, s.updateGroup)
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
@@ -67,7 +70,7 @@ func (s *service) memberOperations(g *rest.Group) {
 	statuses := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	rest.Handle(g, rest.Op{
 		ID: "addGroupResource", Method: http.MethodPost, Path: member, Policy: writing, Statuses: statuses, Summary: "Add a resource to a group",
-		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member is moved there.",
+		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member is moved there. " + joins,
 	}, s.addMember)
 	rest.Handle(g, rest.Op{
 		ID: "removeGroupResource", Method: http.MethodDelete, Path: member, Policy: writing, Statuses: statuses, Summary: "Take a resource out of a group",

@@ -131,9 +131,13 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	err = s.p.Table.Transact(ctx, table.Update(identity.AccessKey(callerOrg(ctx)),
+	review, err := membership.AddReview(membership.Review{Org: callerOrg(ctx), User: membership.Everybody, At: s.p.Clock.Now()})
+	if err != nil {
+		return err
+	}
+	err = s.p.Table.Transact(table.Within(ctx, membership.ReviewPrefix), table.Update(identity.AccessKey(callerOrg(ctx)),
 		[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
-		table.Equal("generation", a.Generation), table.NotEqual("ended", true)))
+		table.Equal("generation", a.Generation), table.NotEqual("ended", true)), review)
 	return fault.Wrap("change roles of "+callerOrg(ctx), err)
 }
 

@@ -17,6 +17,6 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{
 			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		},
-		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, teams.Partition},
+		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, membership.ReviewPartition, teams.Partition},
 	}),
 }

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/fault"
@@ -114,11 +115,17 @@ type attachInput struct {
 }
 
 func (s *service) attach(ctx context.Context, in *attachInput) (Attached, error) {
+	if err := execution.CheckActor(ctx); err != nil {
+		return Attached{}, err
+	}
 	sch, err := s.read(ctx, in.ScheduleID)
 	if err != nil {
 		return Attached{}, err
 	}
 	a, members, err := s.target(ctx, in.Body)
+	if err == nil {
+		err = s.checkAttach(ctx, a, members)
+	}
 	if err != nil {
 		return Attached{}, err
 	}

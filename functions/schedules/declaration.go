@@ -12,7 +12,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "schedules",
-	Access: rest.Access.With(table.Access{
+	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{override.Partition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition, scheduling.DuePartition,

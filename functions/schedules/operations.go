@@ -42,7 +42,9 @@ const (
 	shape = cronNote + "Of two schedules of one resource that contradict each other in a minute the start wins. preset names one of GET /schedules/presets, whose crons and name " +
 		"are then the default. byTag: the schedule also takes the resources whose tag lamplighter:schedule (or lamplighter-schedule) has its name, in any case and with " +
 		"hyphens for what is no letter or digit, or its preset. drift: what becomes of a resource that runs while the schedule has it stopped; report notes it, enforce stops it " +
-		"after graceMinutes. Names are unique without regard to case. At most 500 schedules an organization and 50 crons a schedule."
+		"after graceMinutes. Names are unique without regard to case. At most 500 schedules an organization and 50 crons a schedule. " + acts
+	acts = "Whatever has a schedule start or stop resources needs actions:execute on each of them: to attach, to make a schedule that takes them by tag, and to change " +
+		"crons, timezone, drift, byTag, a name that tags use, enabled to true, or to leave out a calendar: else 403. What only keeps it from acting does not. "
 	scopedNote = "A grant on teams or resources shows the schedules that take such a resource. "
 )
 
@@ -89,7 +91,7 @@ func (s *service) attachmentOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "attachToSchedule", Method: http.MethodPost, Path: attachments, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Attach a resource or a group to a schedule",
-		Description: "Exactly one of resourceID, resourceUID and groupID. What is attached already is 409. A schedule that contradicts another one of the resource within 92 days, or " +
+		Description: acts + "Of a group that holds for every member. Exactly one of resourceID, resourceUID and groupID. What is attached already is 409. A schedule that contradicts another one of the resource within 92 days, or " +
 			"of a group of one of its first 1,000 resources, is attached, and warnings say when: the start wins. At most 10,000 attachments a schedule, of which 100 groups, and " +
 			"20 schedules a resource or group.",
 	}, s.attach)

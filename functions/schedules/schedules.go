@@ -28,6 +28,7 @@ type Schedule struct {
 	GraceMinutes    int        `json:"graceMinutes" doc:"Until a drift is enforced"`
 	AttachmentCount int64      `json:"attachmentCount"`
 	NextFiringAt    *time.Time `json:"nextFiringAt" doc:"The next minute at which a cron fires, whether it acts or not; null while it is not enabled"`
+	CreatedBy       *string    `json:"createdBy" doc:"The address of its maker; null for one of before this was noted. The schedule stays when its maker leaves, and the owners are told"`
 	CreatedAt       time.Time  `json:"createdAt"`
 	UpdatedAt       time.Time  `json:"updatedAt"`
 }
@@ -46,7 +47,8 @@ func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
 	out := Schedule{
 		ID: sch.ID, Name: sch.Name, Description: sch.Description, Timezone: sch.Timezone, Crons: make([]Cron, len(sch.Crons)),
 		CalendarIDs: append([]string{}, sch.CalendarIDs...), Enabled: sch.Enabled, Preset: rest.Optional(sch.Preset), ByTag: sch.Tagged,
-		Drift: sch.Drift, GraceMinutes: sch.GraceMinutes, AttachmentCount: sch.Attachments, CreatedAt: sch.CreatedAt, UpdatedAt: sch.UpdatedAt,
+		Drift: sch.Drift, GraceMinutes: sch.GraceMinutes, AttachmentCount: sch.Attachments, CreatedBy: rest.Optional(sch.CreatedBy),
+		CreatedAt: sch.CreatedAt, UpdatedAt: sch.UpdatedAt,
 	}
 	for i, c := range sch.Crons {
 		out.Crons[i] = Cron{c.ID, c.Expression, c.Action}

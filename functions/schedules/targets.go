@@ -104,22 +104,15 @@ func (s *service) overrides(ctx context.Context) (map[string][]scheduling.Overri
 	if err != nil {
 		return nil, err
 	}
+	reach, err := override.Reach(ctx, s.inventory, callerOrg(ctx), live.Overrides)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string][]scheduling.Override{}
 	for _, h := range live.Overrides {
 		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: id.TimeOf(h.ID), To: h.ExpiresAt}}
-		if h.GroupID == "" {
-			out[h.ResourceID] = append(out[h.ResourceID], o)
-			continue
-		}
-		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), h.GroupID)
-		if fault.Is(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range members {
-			out[members[i].ResourceID] = append(out[members[i].ResourceID], o)
+		for _, resourceID := range reach[h.ID] {
+			out[resourceID] = append(out[resourceID], o)
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/displayname"
@@ -45,6 +46,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 	if len(all) >= scheduling.MaxSchedules {
 		return Schedule{}, fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first", len(all))
 	}
+	if err = s.checkActs(ctx, scheduling.Schedule{}, sch); err != nil {
+		return Schedule{}, err
+	}
+	c := identity.CallerFrom(ctx)
+	sch.CreatedBy, sch.Maker = c.Email, c.User
 	if sch, err = s.store.CreateSchedule(ctx, callerOrg(ctx), sch); err != nil {
 		return Schedule{}, err
 	}
@@ -151,6 +157,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (Schedule, error)
 	}
 	s.number(next.Crons)
 	if err = check(next); err != nil {
+		return Schedule{}, err
+	}
+	if err = s.checkActs(ctx, old, next); err != nil {
 		return Schedule{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()

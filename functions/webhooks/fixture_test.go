@@ -43,6 +43,7 @@ type request struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), listener: &listener{}}
+	f.Join(apitest.Org, "ada", "owner") // receivers get what their makers may read
 	f.store = webhook.NewStore(f.Table, f.Sealer)
 	f.Server = httptest.NewServer(f.listener)
 	t.Cleanup(f.Close)

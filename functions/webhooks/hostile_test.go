@@ -20,7 +20,7 @@ func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
 	f := newFixture(t)
 	f.Settings.PrivateAddresses = false
 	f.Mount(Operations)
-	sender := webhook.NewSender(f.store, f.Platform.Clock, ssrfguard.Policy{})
+	sender := webhook.NewSender(f.store, f.Platform.Clock, ssrfguard.Policy{}, receiver.NewAudience(f.Platform))
 	org := ada.Org
 	for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "x", "url": address}).Want(http.StatusBadRequest, "url")

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
@@ -36,7 +37,7 @@ func newService(p *platform.Platform) *service {
 	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, webhook.NewStore(p.Table, p.Sealer)
 	return &service{
 		p: p, store: store, integrations: integration.NewStore(p.Table, p.Sealer), deliveries: delivery.NewStore(p.Table, p.Clock),
-		inventory: inventory.New(p), sender: webhook.NewSender(store, p.Clock, policy), policy: policy,
+		inventory: inventory.New(p), sender: webhook.NewSender(store, p.Clock, policy, receiver.NewAudience(p)), policy: policy,
 	}
 }
 
@@ -97,7 +98,9 @@ func (s *service) delivering(g *rest.Group) {
 const (
 	shape = "eventTypes are the keys of GET /notifications/event-types; [] is all. scopeType and scopeID choose the events that belong to an account, a group, a resource (by its native id) " +
 		"or a team; scopeType org, the default, is all of them, and scopeID then empty. url must be https on port 443 and must not lead into a private network, unless the operator allows it. " +
-		"Names are unique without regard to case. At most 50 webhooks an organization. "
+		"Names are unique without regard to case. At most 50 webhooks an organization. " + made
+	made = "It gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
+		"Who changes url, eventTypes or scope, or sends enabled true, is its maker from then on. "
 	masked  = "The address may hold a secret: who lacks webhooks:write sees its host and its last four characters, and so does the list. "
 	signing = "Standard Webhooks (standardwebhooks.com): the headers webhook-id (the same for each try: drop what you have seen), webhook-timestamp and webhook-signature, " +
 		"which is v1, and the HMAC-SHA256 of id.timestamp.body in base64. The body is {type, timestamp, data}. A 2xx within 10 seconds is success; redirects are not followed. " +

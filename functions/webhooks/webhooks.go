@@ -23,9 +23,11 @@ type Webhook struct {
 	ScopeType       string     `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID         string     `json:"scopeID"`
 	Enabled         bool       `json:"enabled"`
-	Status          string     `json:"status" enum:"active,disabled,failing,gone" doc:"failing: all tries of a delivery have failed, and nothing has reached it since; gone: the receiver answered with 410, which disabled it"`
+	Status          string     `json:"status" enum:"active,disabled,failing,gone,paused" doc:"paused: see pausedReason; failing: all tries of a delivery have failed, and nothing has reached it since; gone: the receiver answered with 410, which disabled it"`
 	SecretRotatedAt *time.Time `json:"secretRotatedAt" doc:"When its secret was made anew; null when never"`
 	GoneAt          *time.Time `json:"goneAt"`
+	PausedAt        *time.Time `json:"pausedAt" doc:"Since when it is paused: its maker has left, or may read none of its events; null while it is not"`
+	PausedReason    *string    `json:"pausedReason" doc:"Why it is paused"`
 	CreatedBy       string     `json:"createdBy"`
 	CreatedAt       time.Time  `json:"createdAt"`
 	UpdatedAt       time.Time  `json:"updatedAt"`
@@ -34,7 +36,7 @@ type Webhook struct {
 func newWebhook(w webhook.Webhook) Webhook {
 	return Webhook{
 		ID: w.ID, Name: w.Name, URL: w.Address, EventTypes: append([]string{}, w.EventTypes...), ScopeType: w.ScopeType, ScopeID: w.ScopeID, Enabled: w.Enabled,
-		Status: w.Status(), SecretRotatedAt: rest.Optional(w.RotatedAt), GoneAt: rest.Optional(w.GoneAt), CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
+		Status: w.Status(), SecretRotatedAt: rest.Optional(w.RotatedAt), GoneAt: rest.Optional(w.GoneAt), PausedAt: rest.Optional(w.PausedAt), PausedReason: rest.Optional(w.PausedWhy), CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 	}
 }
 
@@ -62,6 +64,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (Is
 		ID: id.New(webhook.Prefix, now), Name: b.Name, Filter: receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
 		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
 	}}
+	w.TakeOver(identity.CallerFrom(ctx), w.EventTypes, now)
 	secrets := webhook.Secrets{URL: b.URL, Key: webhook.NewKey()}
 	holds, err := s.prepare(ctx, &w, b.URL)
 	if err != nil {
@@ -153,6 +156,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) 
 		return Webhook{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
+	if in.Body.takesOver() {
+		next.TakeOver(identity.CallerFrom(ctx), next.EventTypes, next.UpdatedAt)
+	}
 	holds, err := s.prepare(ctx, &next, secrets.URL)
 	if err != nil {
 		return Webhook{}, err
@@ -172,6 +178,11 @@ func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) 
 	out := newWebhook(next)
 	out.URL = secrets.URL
 	return out, nil
+}
+
+// takesOver reports whether the change makes the caller the maker of the webhook: one of where it leads and of what it is told, and one that enables it.
+func (c *ChangedWebhook) takesOver() bool {
+	return c.URL.Sent || c.EventTypes.Sent || c.ScopeType.Sent || c.ScopeID.Sent || c.Enabled.Sent && c.Enabled.Value
 }
 
 // apply changes the fields that were sent.

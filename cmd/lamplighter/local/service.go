@@ -23,7 +23,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -83,7 +82,7 @@ type Service struct {
 	workers  map[string]workflow.Handler // by their folders
 	serving  map[string]rest.Function    // of the template's routes, by their folders
 	mailer   *mailer.Mailer
-	notifier *delivery.Engine
+	notifier *notifier.Notifier
 	close    []func() error // last one first
 }
 

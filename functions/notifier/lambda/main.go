@@ -27,7 +27,7 @@ func main() {
 		if len(brought.Records) == 0 { // the schedule's
 			return nil, e.Round(ctx)
 		}
-		return deliver(ctx, p, e, brought)
+		return deliver(ctx, p, e.Engine, brought)
 	})))
 }
 

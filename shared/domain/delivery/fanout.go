@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/membership"
 )
 
 const (
@@ -36,7 +37,7 @@ type wish struct {
 // fanOut makes the deliveries of events of an organization and returns those that are new, taken. It may be repeated: what was made before
 // is not made again.
 func (e *Engine) fanOut(ctx context.Context, org string, all []news) ([]batch, error) {
-	ctx = within(ctx, org)
+	ctx = membership.RememberCallers(within(ctx, org))
 	found, err := e.match(ctx, org, all)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
 
 // mailOwners queues the mails with the note that they were, in one transaction: who comes second changes nothing.
 func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) error {
-	owners, err := e.owners(ctx, k.org)
+	owners, err := Owners(within(ctx, k.org), e.Table, k.org)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,11 @@ func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) err
 // membersPage is how many members are read at a time.
 const membersPage = 1000
 
-// owners returns the addresses of those who own the organization, some if they are many.
-func (e *Engine) owners(ctx context.Context, org string) (out []string, err error) {
+// Owners returns the addresses of the owners of an organization who are told of what goes wrong in it, 20 at most.
+func Owners(ctx context.Context, s table.Store, org string) (out []string, err error) {
 	q := table.Query{PK: identity.MemberKey(org, "").PK, Limit: membersPage}
 	for {
-		members, next, err := table.ReadPage[identity.Member](within(ctx, org), e.Table, q)
+		members, next, err := table.ReadPage[identity.Member](ctx, s, q)
 		if err != nil {
 			return nil, fmt.Errorf("read owners of %s: %w", org, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // pass is one pass over deliveries.
@@ -38,9 +39,10 @@ func (p *pass) sendBatch(ctx context.Context, b *batch) error {
 	}
 	var all sync.WaitGroup
 	errs := make([]error, len(b.records))
+	sending := membership.RememberCallers(ctx)
 	for i := range b.records {
 		if b.mine[i] {
-			all.Go(func() { errs[i] = p.send(ctx, b.due.Org, &b.records[i]) })
+			all.Go(func() { errs[i] = p.send(sending, b.due.Org, &b.records[i]) })
 		}
 	}
 	all.Wait()

@@ -188,26 +188,15 @@ func (r *reading) qualify(ctx context.Context, all []*subject) error {
 
 // held returns the live overrides by the resources that they hold.
 func (r *reading) held(ctx context.Context, live override.Live) (map[string][]scheduling.Override, error) {
-	out, groups := map[string][]scheduling.Override{}, []string(nil)
-	for _, h := range live.Overrides {
-		if h.GroupID != "" {
-			groups = append(groups, h.GroupID)
-		}
+	reach, err := override.Reach(ctx, r.store.inventory, r.org, live.Overrides)
+	if err != nil {
+		return nil, err
 	}
-	var members map[string][]inventory.Member
-	if len(groups) > 0 {
-		var err error
-		if members, err = r.store.inventory.ExpandGroups(ctx, r.org, groups...); err != nil {
-			return nil, err
-		}
-	}
+	out := map[string][]scheduling.Override{}
 	for _, h := range live.Overrides {
 		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: h.Since(), To: h.ExpiresAt}}
-		if h.ResourceID != "" {
-			out[h.ResourceID] = append(out[h.ResourceID], o)
-		}
-		for _, m := range members[h.GroupID] {
-			out[m.ResourceID] = append(out[m.ResourceID], o)
+		for _, id := range reach[h.ID] {
+			out[id] = append(out[id], o)
 		}
 	}
 	return out, nil

@@ -113,7 +113,7 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 
 // Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
 func Access() table.Access {
-	return scheduling.Access().With(table.Access{
+	return scheduling.Access().With(override.Access, table.Access{
 		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition, workqueue.Partition,

@@ -21,7 +21,7 @@ import (
 func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
 	order := t.order(o.Action.Verb(), t.Members)
 	order.Reason, order.ChangedBy = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action))
-	order.Cause, order.At = o.ID, o.CreatedAt
+	order.Cause, order.At, order.Scopes = o.ID, o.CreatedAt, o.Scopes
 	o.BulkActionID = order.ID()
 	err := override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		l, err := l.With(o)
@@ -137,7 +137,7 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 	return o, nil
 }
 
-// held returns what an override is on; nothing when that is gone.
+// held returns what an override is on, as far as its end restores it; nothing when that is gone.
 func (s *Store) held(ctx context.Context, org string, o override.Override) (t Target, err error) {
 	if o.GroupID != "" {
 		t, err = s.GroupTarget(ctx, org, o.GroupID)
@@ -147,7 +147,12 @@ func (s *Store) held(ctx context.Context, org string, o override.Override) (t Ta
 	if fault.Is(err, fault.NotFound) {
 		return Target{}, nil
 	}
-	return t, fault.Wrap("read what "+o.ID+" holds", err)
+	if err != nil {
+		return t, fault.Wrap("read what "+o.ID+" holds", err)
+	}
+	may, err := o.Restorable(ctx, s.inventory, org)
+	t.Members, _ = execution.Within(t.Members, may)
+	return t, err
 }
 
 // ended is an override at its end: what it was on, when, and which others live on.

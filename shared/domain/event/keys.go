@@ -52,6 +52,20 @@ func TypeOf(key string) (Type, bool) {
 	return Type{}, false
 }
 
+// PolicyOf returns the policy that lets somebody read events of a key; "" for a key of no type, as that of a test message.
+func PolicyOf(key string) string {
+	t, known := TypeOf(key)
+	switch {
+	case !known:
+		return ""
+	case t.Category == "budget":
+		return "budgets:read"
+	case t.Category == "cost_anomaly":
+		return "reports:read"
+	}
+	return "resources:read"
+}
+
 // Scope is what an event belongs to, or a subscription is for: a type of the interface specification (org, cloud_account, resource_group,
 // resource, team) and the id, which is empty for org and the native id of a resource.
 type Scope struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -36,6 +37,7 @@ type Order struct {
 	ScheduleID    string             `json:"scheduleID,omitempty"`
 	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string             `json:"failurePolicy"`
+	Scopes        *grant.Scopes      `json:"scopes,omitempty"` // as in BulkPlan
 
 	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
 	Cause string    `json:"cause"`
@@ -53,6 +55,7 @@ func (o Order) Writes(org string) ([]table.Write, error) {
 		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At,
 		Plan: &BulkPlan{
 			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
+			Scopes: o.Scopes,
 		},
 	})
 	if err != nil {

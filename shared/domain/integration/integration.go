@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
@@ -22,7 +21,7 @@ import (
 // Partition is of the integrations of an organization, their names, and the issues that Jira was asked for.
 const Partition table.Partition = "ORG#*#INTEGRATION"
 
-// Sending is what Store.Match and Services.Send touch; who sends opens Secret as well.
+// Sending is what NewMatcher and Sender touch; who sends opens Secret as well.
 var Sending = table.Access{Writes: []table.Partition{Partition}}
 
 // Secret is the kind of what is sealed of an integration.
@@ -66,9 +65,9 @@ func NewStore(t table.Store, s seal.Sealer) *Store {
 	return &Store{receiver.NewStore[Integration, *Integration](t, kind), t, s}
 }
 
-// Match tells which integrations are to be told of e: those of kinds that take events. One round trip.
-func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
-	return s.Store.Match(ctx, org, e, func(i *Integration) bool {
+// NewMatcher returns what finds the integrations that are told of an event: those of kinds that take events.
+func NewMatcher(s *Store, a *receiver.Audience) delivery.Matcher {
+	return receiver.NewMatcher(s.Store, a, func(i *Integration) bool {
 		entry, _ := EntryOf(i.Kind)
 		return entry.TakesEvents
 	})
@@ -159,7 +158,4 @@ func (s *Store) open(ctx context.Context, at seal.Place, sealed []byte) (map[str
 	return out, fault.Wrap("decode secrets of "+at.ID, json.Unmarshal(plain, &out))
 }
 
-var (
-	_ delivery.Matcher        = (*Store)(nil)
-	_ delivery.HealthRecorder = (*Store)(nil)
-)
+var _ delivery.HealthRecorder = (*Store)(nil)

@@ -4,13 +4,23 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile is fault.Invalid;
-// one that was deleted fault.NotFound. One round trip; for Jira up to two more for each event.
-func (s *Services) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+// Sender hands events to integrations, as far as their makers may read them.
+type Sender struct {
+	*Services
+	audience *receiver.Audience
+}
+
+// NewSender returns a Sender by s, of events that a lets the makers of integrations read.
+func NewSender(s *Services, a *receiver.Audience) *Sender { return &Sender{s, a} }
+
+// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose maker may not read the events now, is
+// fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira up to two more for each event.
+func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {
@@ -18,6 +28,9 @@ func (s *Services) Send(ctx context.Context, m delivery.Message) (delivery.Answe
 	}
 	if !i.Enabled {
 		return delivery.Answer{}, fault.New(fault.Invalid, "the integration is disabled")
+	}
+	if m.Events, err = s.audience.Readable(ctx, m.Org, &i.Made, m.Events); err != nil {
+		return delivery.Answer{}, err
 	}
 	c, err := s.store.Open(ctx, m.Org, &i)
 	if err != nil {
@@ -32,4 +45,4 @@ func (s *Services) Send(ctx context.Context, m delivery.Message) (delivery.Answe
 	return delivery.Answer{}, fault.New(fault.Invalid, "an integration of kind %s takes no events", i.Kind)
 }
 
-var _ delivery.Sender = (*Services)(nil)
+var _ delivery.Sender = (*Sender)(nil)

@@ -98,10 +98,25 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org, groupID string) ([]st
 // terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags name it. One round
 // trip, and one more when groups have changed.
 func (s *Store) ScheduleMembers(ctx context.Context, org string, direct map[string][]string) (map[string][]Member, error) {
+	return s.scheduleMembers(ctx, org, direct, nil)
+}
+
+// ScheduleMembersAs expands one schedule as ScheduleMembers does, as if it had the name, the preset and the tags of next: the resources that it
+// takes after a change, or after its creation. Direct are the resources that are attached to it one by one.
+func (s *Store) ScheduleMembersAs(ctx context.Context, org string, next ScheduleHead, direct []string) ([]Member, error) {
+	out, err := s.scheduleMembers(ctx, org, map[string][]string{next.ID: direct}, &next)
+	return out[next.ID], err
+}
+
+// scheduleMembers expands schedules; next, when it is given, takes the place of the head of its ID, or follows the others.
+func (s *Store) scheduleMembers(ctx context.Context, org string, direct map[string][]string, next *ScheduleHead) (map[string][]Member, error) { //nolint:revive // see ScheduleMembers
 	groups := map[string]bool{}
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
+	}
+	if next != nil {
+		v.schedules = withHead(v.schedules, *next)
 	}
 	for _, h := range v.schedules {
 		if _, asked := direct[h.ID]; asked {
@@ -119,6 +134,19 @@ func (s *Store) ScheduleMembers(ctx context.Context, org string, direct map[stri
 		out[id] = v.scheduleMembers(id, resources, tagged[id])
 	}
 	return out, nil
+}
+
+// withHead returns the heads with next in the place of the one of its ID, which keeps its groups; a new one goes last.
+func withHead(heads []ScheduleHead, next ScheduleHead) []ScheduleHead {
+	out := slices.Clone(heads)
+	for i := range out {
+		if out[i].ID == next.ID {
+			next.GroupIDs = out[i].GroupIDs
+			out[i] = next
+			return out
+		}
+	}
+	return append(out, next)
 }
 
 // tagged returns the resources whose tags name one of the asked schedules.

@@ -50,11 +50,15 @@ func (b *changes) upsert(org string, old *Subscription, next *Subscription, done
 		return b.add(org, next)
 	}
 	done.Updated++
-	if old.Enabled == next.Enabled {
+	resumed := next.Enabled && !old.PausedAt.IsZero()
+	if old.Enabled == next.Enabled && !resumed {
 		return nil
 	}
 	changed := *old
 	changed.Enabled, changed.UpdatedAt, changed.Generation = next.Enabled, next.UpdatedAt, old.Generation+1
+	if next.Enabled {
+		changed.Made = next.Made
+	}
 	return b.replace(org, old, &changed)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -36,15 +37,16 @@ const (
 
 // Channel is a place that messages go to. The address of a chat is a credential: it is stored sealed, and shown masked.
 type Channel struct {
-	ID         string    `json:"id"`
-	Type       Type      `json:"type"`
-	Name       string    `json:"name"`
-	Sealed     []byte    `json:"sealed,omitempty"`    // the address of a chat
-	Masked     string    `json:"masked,omitempty"`    // its host and last four characters
-	Email      string    `json:"email,omitempty"`     // in the form of identity.NormalizeAddress
-	FailingAt  time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
-	BrokenAt   time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
-	BrokenWhy  string    `json:"brokenWhy,omitempty"` // of both
+	ID        string    `json:"id"`
+	Type      Type      `json:"type"`
+	Name      string    `json:"name"`
+	Sealed    []byte    `json:"sealed,omitempty"`    // the address of a chat
+	Masked    string    `json:"masked,omitempty"`    // its host and last four characters
+	Email     string    `json:"email,omitempty"`     // in the form of identity.NormalizeAddress
+	FailingAt time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
+	BrokenAt  time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
+	BrokenWhy string    `json:"brokenWhy,omitempty"` // of both
+	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on
@@ -58,6 +60,8 @@ func (c *Channel) Status() string {
 	switch {
 	case c.Broken():
 		return "broken"
+	case !c.PausedAt.IsZero():
+		return "paused"
 	case !c.FailingAt.IsZero():
 		return "failing"
 	}

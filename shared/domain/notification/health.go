@@ -33,7 +33,8 @@ func (s *Store) noteHealth(ctx context.Context, org string, c *Channel, h delive
 	if h.Gone {
 		next.BrokenAt = h.At
 	}
-	if c.Status() == next.Status() && h.Failing || !h.Failing && c.Status() == "ok" {
+	was := Channel{FailingAt: c.FailingAt, BrokenAt: c.BrokenAt}
+	if was.Status() == next.Status() && h.Failing || !h.Failing && was.Status() == "ok" {
 		return nil
 	}
 	changes := []table.Change{table.Remove("failingAt"), table.Remove("brokenAt"), table.Remove("brokenWhy")}

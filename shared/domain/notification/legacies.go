@@ -64,7 +64,7 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 		return next, err
 	}
 	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", next.ID)
-	steps := append([]step{{put, changed}}, legacyLists(org, next.ID, old.events(), next.events())...)
+	steps := append([]step{{put, changed}}, legacyLists(org, &old, &next)...)
 	if old.ID == "" {
 		steps = append(steps, counted(org, "configurations", 1, MaxLegacy))
 	}
@@ -76,19 +76,20 @@ func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
 	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
 	steps := append([]step{
 		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed}, counted(org, "configurations", -1, MaxLegacy),
-	}, legacyLists(org, l.ID, l.events(), nil)...)
+	}, legacyLists(org, &l, &Legacy{ID: l.ID})...)
 	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
 }
 
 // legacyLists puts a configuration into the lists of receivers that its flags ask for, of the whole organization, and takes it out of others.
-func legacyLists(org, id string, before, after map[string]bool) []step {
+func legacyLists(org string, before, after *Legacy) []step {
 	var out []step
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		change := table.Remove(id)
-		if after[key] {
-			change = table.Set(id, on)
+	for _, key := range slices.Sorted(maps.Keys(after.events())) {
+		was, is := before.listed(key), after.listed(key)
+		change := table.Remove(after.ID)
+		if is != "" {
+			change = table.Set(after.ID, is)
 		}
-		if before[key] != after[key] {
+		if was != is {
 			out = append(out, step{table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}), nil})
 		}
 	}

@@ -10,21 +10,22 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 )
 
 // Matcher finds the channels, legacy configurations and users who are told of an event.
 type Matcher struct {
 	table    table.Store
-	audience *audience
+	audience *receiver.Audience
 }
 
 // NewMatcher returns the Matcher on p.
-func NewMatcher(p *platform.Platform) *Matcher { return &Matcher{p.Table, newAudience(p)} }
+func NewMatcher(p *platform.Platform) *Matcher { return &Matcher{p.Table, receiver.NewAudience(p)} }
 
-// Match returns each receiver once, in the order of their ids, however many subscriptions it has. One round trip: what is subscribed lies in one
-// item of each event type and scope. One more where users have mail of the event switched on, and for each further hundred of them; and one when
-// the grants of some are on resources.
+// Match returns each receiver once, in the order of their IDs, however many subscriptions it has: those with a subscription whose maker may read the
+// event now, and users who may. One round trip: what is subscribed lies in one item of each event type and scope. One more reads what makers and
+// users may do, unless ctx remembers it, and for each further hundred of them; and one more when the grants of some are on single resources.
 func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) {
 	ctx = table.WithOrg(ctx, org)
 	mailed := mailedKey(org, e.Key)
@@ -36,28 +37,67 @@ func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]deliv
 	if err != nil {
 		return nil, fmt.Errorf("find who is told of %s: %w", e.ID, err)
 	}
-	found := map[string]bool{}
-	for _, k := range keys[1:] {
+	found, err := makersOf(items, keys[1:])
+	if err != nil {
+		return nil, err
+	}
+	users, err := readRecipients(items[mailed])
+	if err != nil || len(users)+len(found) == 0 {
+		return nil, err
+	}
+	asked := slices.Sorted(maps.Keys(users))
+	may, err := m.audience.WhoMayRead(ctx, org, &e, append(distinct(found), asked...)...)
+	if err != nil {
+		return nil, err
+	}
+	out := targets(readableBy(found, may))
+	for _, user := range asked {
+		if may[user] {
+			out = append(out, delivery.Target{Kind: delivery.Email, ID: user})
+		}
+	}
+	return out, nil
+}
+
+// makersOf returns the channels and legacy configurations that lists name as told, each with the makers of its subscriptions.
+func makersOf(items map[table.Key]table.Item, lists []table.Key) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, k := range lists {
 		listed, err := readRecipients(items[k])
 		if err != nil {
 			return nil, err
 		}
 		for id, how := range listed {
-			if !strings.HasPrefix(how, off) {
-				found[id] = true
+			l := parseListed(how)
+			if l.enabled && !slices.Contains(found[id], l.maker) {
+				found[id] = append(found[id], l.maker)
 			}
 		}
 	}
-	out := targets(slices.Sorted(maps.Keys(found)))
-	users, err := readRecipients(items[mailed])
-	if err != nil || len(users) == 0 {
-		return out, err
+	return found, nil
+}
+
+// distinct returns the makers of all receivers, each once.
+func distinct(found map[string][]string) []string {
+	seen := map[string]bool{}
+	for _, makers := range found {
+		for _, maker := range makers {
+			seen[maker] = true
+		}
 	}
-	see, err := m.audience.whoSee(ctx, org, slices.Sorted(maps.Keys(users)), &e)
-	for _, user := range see {
-		out = append(out, delivery.Target{Kind: delivery.Email, ID: user})
+	return slices.Collect(maps.Keys(seen))
+}
+
+// readableBy returns the receivers of which a maker may read the event, in the order of their IDs.
+func readableBy(found map[string][]string, may map[string]bool) []string {
+	out := make([]string, 0, len(found))
+	for id, makers := range found {
+		if slices.ContainsFunc(makers, func(maker string) bool { return may[maker] }) {
+			out = append(out, id)
+		}
 	}
-	return out, err
+	slices.Sort(out)
+	return out
 }
 
 // targets tells channels from legacy configurations.

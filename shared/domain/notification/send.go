@@ -9,7 +9,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -17,8 +19,13 @@ import (
 	"lamplighter.dev/shared/foundation/seal"
 )
 
+// Reading is what finding and reaching receivers reads.
+var Reading = table.Access{Reads: []table.Partition{
+	ChannelPartition, LegacyPartition, RecipientPartition, PreferencePartition, identity.UserPartition,
+}}
+
 // Sending is what Senders touch besides what they read: waiting mails, and channels that turn out to be broken.
-var Sending = Reading.With(table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
+var Sending = Reading.With(receiver.AudienceAccess, table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
 
 // Senders hand messages to channels, legacy configurations and users.
 type Senders struct {
@@ -26,14 +33,14 @@ type Senders struct {
 	table    table.Store
 	clock    clock.Clock
 	sealer   seal.Sealer
-	audience *audience
+	audience *receiver.Audience
 	chat     *chats
 	settings platform.Settings
 }
 
 // NewSenders returns the senders of p, by the kinds of receivers.
 func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
-	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, newAudience(p), newChats(RulesOf(&p.Settings)), p.Settings}
+	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)), p.Settings}
 	return map[delivery.Kind]delivery.Sender{delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy), delivery.Email: sender(s.toUser)}
 }
 
@@ -62,10 +69,25 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 		return delivery.Answer{}, err
 	case c.Broken() && !tried:
 		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", c.BrokenAt.UTC().Format(time.RFC3339), c.BrokenWhy)
-	case c.Type == Email:
+	case !tried && !c.PausedAt.IsZero() && event.PolicyOf(m.Events[0].Key) == "":
+		return delivery.Answer{}, fault.New(fault.Invalid, "the channel is paused: %s", c.PausedWhy)
+	}
+	if err = s.confine(ctx, &m, notice, &c.Made); err != nil {
+		return delivery.Answer{}, err
+	}
+	if c.Type == Email {
 		return s.queueMail(ctx, &m, c.Email, notice)
 	}
 	return s.toChat(ctx, m.Org, &c, notice)
+}
+
+// confine leaves to a message the events that the maker of its receiver may read now; fault.Invalid when there is none.
+func (s *Senders) confine(ctx context.Context, m *delivery.Message, n *message.Notice, made *receiver.Made) error {
+	events, err := s.audience.Readable(ctx, m.Org, made, m.Events)
+	if err == nil && len(events) < len(m.Events) {
+		m.Events, m.Total, n.Events, n.Total = events, len(events), events, len(events)
+	}
+	return err
 }
 
 // toChat sends to a channel of a chat, and notes on it when it is gone, or is back.
@@ -105,6 +127,9 @@ func (s *Senders) toLegacy(ctx context.Context, m delivery.Message) (delivery.An
 	if !l.events()[m.Events[0].Key] {
 		return delivery.Answer{}, MissingLegacy(m.Target.ID) // it was switched off meanwhile
 	}
+	if err = s.confine(ctx, &m, notice, &l.Made); err != nil {
+		return delivery.Answer{}, err
+	}
 	address, err := s.store.open(ctx, m.Org, l.ID, l.Sealed)
 	if err != nil {
 		return delivery.Answer{}, err
@@ -135,8 +160,8 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 	if err != nil || !wanted.Enabled || u.Disabled || !u.Verified {
 		return delivery.Answer{}, errors.Join(err, gone)
 	}
-	see, err := s.audience.whoSee(ctx, m.Org, []string{user}, e)
-	if err != nil || len(see) == 0 {
+	see, err := s.audience.WhoMayRead(ctx, m.Org, e, user)
+	if err != nil || !see[user] {
 		return delivery.Answer{}, errors.Join(err, gone)
 	}
 	notice.Unsubscribe = s.store.unsubscribeAddress(s.settings.BaseURL, m.Org, user, e.Key)

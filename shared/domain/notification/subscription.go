@@ -8,17 +8,19 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Subscription has events of a type, of a scope, sent to a channel. There is one for each combination of the three.
 type Subscription struct {
-	ID         string    `json:"id"`
-	ChannelID  string    `json:"channelID"`
-	EventType  string    `json:"eventType"`
-	ScopeType  string    `json:"scopeType"`
-	ScopeID    string    `json:"scopeID"` // empty for org, the native id of a resource
-	Enabled    bool      `json:"enabled"`
+	ID        string `json:"id"`
+	ChannelID string `json:"channelID"`
+	EventType string `json:"eventType"`
+	ScopeType string `json:"scopeType"`
+	ScopeID   string `json:"scopeID"` // empty for org, the native id of a resource
+	Enabled   bool   `json:"enabled"`
+	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 	Generation int64     `json:"generation"` // counts the changes, which each is conditioned on

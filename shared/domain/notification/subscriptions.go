@@ -66,20 +66,37 @@ func duplicate(next *Subscription) error {
 		next.ChannelID, next.EventType)
 }
 
-// off stands before the id of a subscription that is not enabled, where receivers are listed.
+// off stands before the ID of a subscription that is not enabled, where receivers are listed.
 const off = "off "
 
-// listed returns how a subscription stands among the receivers.
+// listed returns how a subscription stands among the receivers: its ID and its maker.
 func (s *Subscription) listed() string {
-	if s.Enabled {
-		return s.ID
+	out := listedAs(s.ID, s.Maker)
+	if !s.Enabled {
+		out = off + out
 	}
-	return off + s.ID
+	return out
+}
+
+// listedAs joins what stands in a list of receivers. Rows of before receivers named their makers have no maker.
+func listedAs(what, maker string) string { return strings.TrimSuffix(what+" "+maker, " ") }
+
+// listing is what stands in a list of receivers: a subscription, or on of a legacy configuration.
+type listing struct {
+	id, maker string
+	enabled   bool
+}
+
+func parseListed(how string) listing {
+	how, disabled := strings.CutPrefix(how, off)
+	id, maker, _ := strings.Cut(how, " ")
+	return listing{id, maker, !disabled}
 }
 
 // is holds of the list of receivers in which the subscription stands.
 func (s *Subscription) is() table.Cond {
-	return table.Any(table.Equal(s.ChannelID, s.ID), table.Equal(s.ChannelID, off+s.ID))
+	mine := listedAs(s.ID, s.Maker)
+	return table.Any(table.Equal(s.ChannelID, mine), table.Equal(s.ChannelID, off+mine))
 }
 
 // CreateSubscription stores a new subscription; fault.Conflict when there is one of its channel, event type and scope.
@@ -223,7 +240,7 @@ func (s *Store) FindSubscriptions(ctx context.Context, org string, wanted []Subs
 		if err != nil {
 			return nil, err
 		}
-		out[i] = strings.TrimPrefix(listed[wanted[i].ChannelID], off)
+		out[i] = parseListed(listed[wanted[i].ChannelID]).id
 	}
 	return out, nil
 }

@@ -23,6 +23,7 @@ type Held struct {
 	Action     Action    `json:"action"`
 	ExpiresAt  time.Time `json:"expiresAt"`
 	WakeLinkID string    `json:"wakeLinkID,omitempty"`
+	Maker      string    `json:"maker,omitempty"` // as in Override
 }
 
 // Since returns when the override began.
@@ -77,7 +78,7 @@ func (l Live) With(o Override) (Live, error) {
 	if o.WakeLinkID != "" && slices.ContainsFunc(l.At(o.CreatedAt), func(h Held) bool { return h.WakeLinkID == o.WakeLinkID }) {
 		return l, fault.New(fault.Conflict, "wake link %s has started it already", o.WakeLinkID)
 	}
-	l.Overrides = append(slices.Clone(l.Overrides), Held{o.ID, o.ResourceID, o.GroupID, o.Action, o.ExpiresAt, o.WakeLinkID})
+	l.Overrides = append(slices.Clone(l.Overrides), Held{o.ID, o.ResourceID, o.GroupID, o.Action, o.ExpiresAt, o.WakeLinkID, o.Maker})
 	return l, nil
 }
 
@@ -101,27 +102,18 @@ func (l Live) Write(org string) (table.Write, error) {
 // Holding tells which override holds which resource at one time.
 type Holding map[string]Held
 
-// Holding finds what the overrides hold that hold at the time at: no round trip where none is on a group, else one or two. Of two
-// on one resource the newest holds it, whether it is on the resource or on a group.
+// Holding finds what the overrides that hold at the time at hold (Reach). Of two on one resource the newest holds it, whether it is on the
+// resource or on a group.
 func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) { //nolint:revive // what, where and when
-	held, groups := l.At(at), []string(nil)
-	for _, h := range held {
-		if h.GroupID != "" {
-			groups = append(groups, h.GroupID)
-		}
-	}
-	var members map[string][]inventory.Member
-	if len(groups) > 0 {
-		var err error
-		if members, err = s.ExpandGroups(ctx, org, groups...); err != nil {
-			return nil, err
-		}
+	held := l.At(at)
+	reach, err := Reach(ctx, s, org, held)
+	if err != nil {
+		return nil, err
 	}
 	out := Holding{}
 	for _, h := range held {
-		out.add(h, h.ResourceID)
-		for _, m := range members[h.GroupID] {
-			out.add(h, m.ResourceID)
+		for _, id := range reach[h.ID] {
+			out.add(h, id)
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -54,6 +55,12 @@ type Override struct {
 	EndedAt      time.Time `json:"endedAt,omitzero"`
 	EndedBy      string    `json:"endedBy,omitempty"` // an address; "" when its time was over
 	RestoredBy   []string  `json:"restoredBy,omitempty"`
+
+	// Maker is the user who made it, or made its wake link. What it holds is checked against their rights of the moment (Reach). It is empty in
+	// rows that were written before there was a Maker: they hold what they are on until they end.
+	Maker string `json:"maker,omitempty"`
+	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources (Restorable).
+	Scopes *grant.Scopes `json:"scopes,omitempty"`
 }
 
 // Active reports whether the override holds its resources at the time at.

@@ -28,6 +28,7 @@ type Row struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Filter
+	Made
 	Enabled    bool      `json:"enabled"`
 	CreatedBy  string    `json:"createdBy"`
 	CreatedAt  time.Time `json:"createdAt"`
@@ -187,17 +188,44 @@ func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	return fault.Wrap("delete "+s.kind.Noun+" "+b.ID, err)
 }
 
-// Match tells which of the organization's receivers are to be told of e: those that are enabled and take it. One round trip.
-func (s *Store[T, P]) Match(ctx context.Context, org string, e event.Event, takes func(P) bool) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
-	all, err := s.List(ctx, org)
+// Matcher finds the receivers of a kind that are told of events.
+type Matcher[T any, P Pointer[T]] struct {
+	store    *Store[T, P]
+	audience *Audience
+	takes    func(P) bool
+}
+
+// NewMatcher returns a Matcher of those receivers that take events at all, of which a says by their makers who may read them.
+func NewMatcher[T any, P Pointer[T]](s *Store[T, P], a *Audience, takes func(P) bool) *Matcher[T, P] {
+	return &Matcher[T, P]{s, a, takes}
+}
+
+// Match returns the receivers that are told of e: those that are enabled, take it, and whose makers may read it now. One round trip, and when any
+// wants it those of Audience.WhoMayRead.
+func (m *Matcher[T, P]) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
+	all, err := m.store.List(ctx, org)
 	if err != nil {
 		return nil, fmt.Errorf("match event %s: %w", e.ID, err)
 	}
-	var out []delivery.Target
+	var wanting []*Row
+	var makers []string
 	for i := range all {
 		r := P(&all[i])
-		if b := r.Base(); b.Enabled && b.Matches(e) && takes(r) {
-			out = append(out, delivery.Target{Kind: s.kind.Target, ID: b.ID})
+		if b := r.Base(); b.Enabled && b.Matches(e) && m.takes(r) {
+			wanting, makers = append(wanting, b), append(makers, b.Maker)
+		}
+	}
+	if len(wanting) == 0 {
+		return nil, nil
+	}
+	may, err := m.audience.WhoMayRead(ctx, org, &e, makers...)
+	if err != nil {
+		return nil, err
+	}
+	var out []delivery.Target
+	for _, b := range wanting {
+		if may[b.Maker] {
+			out = append(out, delivery.Target{Kind: m.store.kind.Target, ID: b.ID})
 		}
 	}
 	return out, nil

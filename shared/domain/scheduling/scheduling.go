@@ -46,6 +46,8 @@ type Schedule struct {
 	Attachments  int64      `json:"-"`                // how many rows lie at AttachmentPK: the field attachments, which each of them counts
 	Generation   int64      `json:"generation"`       // counts its changes, but for attachments
 	Deleting     bool       `json:"deleting,omitempty"`
+	CreatedBy    string     `json:"createdBy,omitempty"` // the address of its maker; empty in rows of before there was this field
+	Maker        string     `json:"maker,omitempty"`     // the user who made it
 	CreatedAt    time.Time  `json:"createdAt"`
 	UpdatedAt    time.Time  `json:"updatedAt"`
 }

@@ -83,12 +83,16 @@ func (s *Store) readAll(ctx context.Context, pk string) ([]table.Item, error) {
 	}
 }
 
+// Head returns what readers of resources know of a schedule, without its groups.
+func Head(sch Schedule) inventory.ScheduleHead {
+	return inventory.ScheduleHead{ID: sch.ID, Name: sch.Name, Preset: sch.Preset, Tagged: sch.Tagged}
+}
+
 // CreateSchedule stores a new schedule; fault.Conflict when another one has its name, fault.Invalid when a calendar of it is gone.
 // The context may write within DuePrefix.
 func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule) (Schedule, error) {
 	next.Generation = 1
-	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID),
-		inventory.ScheduleHead{ID: next.ID, Name: next.Name, Preset: next.Preset, Tagged: next.Tagged})
+	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID), Head(next))
 	if err != nil {
 		return next, err
 	}

@@ -27,11 +27,13 @@ type Sender struct {
 	clock  clock.Clock
 	policy ssrfguard.Policy
 	client *http.Client
+
+	audience *receiver.Audience
 }
 
-// NewSender returns a sender of the webhooks of s to addresses that p allows.
-func NewSender(s *Store, c clock.Clock, p ssrfguard.Policy) *Sender {
-	return &Sender{s, c, p, p.HTTPClient()}
+// NewSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their makers read.
+func NewSender(s *Store, c clock.Clock, p ssrfguard.Policy, a *receiver.Audience) *Sender {
+	return &Sender{s, c, p, p.HTTPClient(), a}
 }
 
 // Payload is the body of a webhook.
@@ -54,7 +56,8 @@ type Data struct {
 }
 
 // Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that answers 410 is disabled at
-// once. One that was disabled meanwhile is fault.Invalid, one that was deleted fault.NotFound. One round trip; one more for a 410.
+// once. One that was disabled meanwhile, or whose maker may not read the event now, is fault.Invalid; one that was deleted fault.NotFound. Two round trips;
+// one more for a 410.
 func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
@@ -63,6 +66,9 @@ func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer,
 	}
 	if !w.Enabled {
 		return delivery.Answer{}, fault.New(fault.Invalid, "the webhook is %s", w.Status())
+	}
+	if m.Events, err = s.audience.Readable(ctx, m.Org, &w.Made, m.Events); err != nil {
+		return delivery.Answer{}, err
 	}
 	secrets, err := s.store.Open(ctx, m.Org, &w)
 	if err != nil {

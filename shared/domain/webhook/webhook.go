@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -21,7 +20,7 @@ import (
 // Partition is of the webhooks of an organization, and of their names.
 const Partition table.Partition = "ORG#*#WEBHOOK"
 
-// Sending is what Store.Match and Sender touch; who sends opens Secret as well.
+// Sending is what NewMatcher and Sender touch; who sends opens Secret as well.
 var Sending = table.Access{Writes: []table.Partition{Partition}}
 
 // Secret is the kind of what is sealed of a webhook: its address and what signs.
@@ -50,6 +49,7 @@ const (
 	Disabled = "disabled" // by a person
 	Failing  = "failing"  // all tries of a delivery have failed, and nothing has reached it since
 	Gone     = "gone"     // by the receiver, with status 410
+	Paused   = "paused"   // its maker may read no event that it asks for
 )
 
 // Status tells how the webhook is.
@@ -59,6 +59,8 @@ func (w *Webhook) Status() string {
 		return Gone
 	case !w.Enabled:
 		return Disabled
+	case !w.PausedAt.IsZero():
+		return Paused
 	case !w.FailingAt.IsZero():
 		return Failing
 	}
@@ -130,12 +132,9 @@ func (s *Store) Open(ctx context.Context, org string, w *Webhook) (Secrets, erro
 	return out, fault.Wrap("decode secrets of "+w.ID, json.Unmarshal(plain, &out))
 }
 
-// Match tells which webhooks are to be told of e: one round trip.
-func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
-	return s.Store.Match(ctx, org, e, func(*Webhook) bool { return true })
+// NewMatcher returns what finds the webhooks that are told of an event.
+func NewMatcher(s *Store, a *receiver.Audience) delivery.Matcher {
+	return receiver.NewMatcher(s.Store, a, func(*Webhook) bool { return true })
 }
 
-var (
-	_ delivery.Matcher        = (*Store)(nil)
-	_ delivery.HealthRecorder = (*Store)(nil)
-)
+var _ delivery.HealthRecorder = (*Store)(nil)

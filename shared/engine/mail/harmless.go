@@ -10,9 +10,9 @@ import (
 // longestName is how many letters of somebody's name for something are repeated in a mail.
 const longestName = 64
 
-// harmlessName returns a name that one person gave, as it is repeated in a mail to another: one line of letters, digits and plain
+// HarmlessName returns a name that one person gave, as it is repeated in a mail to another: one line of letters, digits and plain
 // punctuation, in which no mail program finds an address to click on.
-func harmlessName(name string) string {
+func HarmlessName(name string) string {
 	var b strings.Builder
 	for i, r := range []rune(oneLine(name)) {
 		if i == longestName {

@@ -22,6 +22,7 @@ const (
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
 	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
+	RightsEnded     Template = "rights_ended"     // what: lines, each what has become of something whose maker has lost a right
 	Notification    Template = "notification"     // none: Mail.Letter is the text
 	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )

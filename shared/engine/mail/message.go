@@ -35,7 +35,7 @@ type Sender interface {
 var files embed.FS
 
 var texts = template.Must(template.New("").Option("missingkey=error").
-	Funcs(template.FuncMap{"harmless": harmlessName}).ParseFS(files, "text/*.txt"))
+	Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/*.txt"))
 
 // RenderMessage writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
 // mail that cannot be written, or not be addressed, is fault.Invalid: trying again does not help.

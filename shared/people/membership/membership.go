@@ -161,7 +161,11 @@ func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	if !w.step.isNoop() {
 		writes = append(writes, w.step.countWrite(org))
 	}
-	err = s.Table.Transact(table.Within(ctx, table.OrgPK(org)), slices.Concat(writes, list, w.extra)...)
+	review, err := AddReview(Review{Org: org, User: w.old.User, Email: w.old.Email, At: s.Clock.Now()})
+	if err != nil {
+		return err
+	}
+	err = s.Table.Transact(table.Within(ctx, table.OrgPK(org), ReviewPrefix), slices.Concat(writes, list, w.extra, []table.Write{review})...)
 	return w.step.explainConflict("change member "+w.old.User+" of "+org, err)
 }
 
@@ -175,12 +179,16 @@ func (s People) RemoveMember(ctx context.Context, org string, old identity.Membe
 	if err != nil {
 		return err
 	}
+	review, err := AddReview(Review{Org: org, User: old.User, Email: old.Email, Left: true, At: s.Clock.Now()})
+	if err != nil {
+		return err
+	}
 	writes := slices.Concat([]table.Write{
 		table.Delete(identity.MemberKey(org, old.User), ifUnchanged(old)...), t.countWrite(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
 		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)), table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
-	}, list, extra)
-	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.OrgPK(org), InvitedPrefix)
+	}, list, extra, []table.Write{review})
+	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.OrgPK(org), InvitedPrefix, ReviewPrefix)
 	return t.explainConflict("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
 }
 

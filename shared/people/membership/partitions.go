@@ -17,5 +17,6 @@ var Access = table.Access{
 	Reads: []table.Partition{identity.AddressPartition},
 	Writes: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, InvitePartition, InvitedPartition, AssignPartition,
+		ReviewPartition,
 	},
 }

@@ -1,0 +1,207 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// reviewer pauses receivers whose makers have lost the right to read events, and tells owners. No event waits for it: who may read one is asked of
+// each event as well.
+type reviewer struct {
+	p         *platform.Platform
+	notices   *notification.Store
+	webhooks  *webhook.Store
+	services  *integration.Store
+	schedules *scheduling.Store
+}
+
+func newReviewer(p *platform.Platform) *reviewer {
+	return &reviewer{p, notification.NewStore(p), webhook.NewStore(p.Table, p.Sealer), integration.NewStore(p.Table, p.Sealer), scheduling.New(p)}
+}
+
+// reviewTime bounds the reviews of a round; the next one goes on.
+const reviewTime = 45 * time.Second
+
+// Round does the reviews that are asked for. Each is done by itself, and again after a failure; two rounds at once do no harm.
+func (r *reviewer) Round(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	all, err := membership.ReadReviews(ctx, r.p.Table)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, one := range all {
+		if ctx.Err() != nil {
+			break
+		}
+		if err = r.review(table.WithOrg(ctx, one.Org), one); err != nil {
+			errs = append(errs, fmt.Errorf("review the rights of %s in %s: %w", one.User, one.Org, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// review does one review: it finds what is to be paused, tells the owners of it once, and then notes it.
+func (r *reviewer) review(ctx context.Context, v membership.Review) error {
+	pauses, err := r.pauses(ctx, v)
+	if err != nil {
+		return err
+	}
+	lines := linesOf(pauses)
+	if v.Left && !v.Told {
+		more, err := r.leftBehind(ctx, v)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, more...)
+	}
+	if len(lines) > 0 && !v.Told {
+		if err = r.tellOwners(ctx, v, lines); err != nil {
+			return err
+		}
+	}
+	if err = r.note(ctx, pauses); err != nil {
+		return err
+	}
+	return membership.RemoveReview(ctx, r.p.Table, v)
+}
+
+// pauses returns the receivers that are to be paused, or to go on.
+func (r *reviewer) pauses(ctx context.Context, v membership.Review) ([]receiver.Pause, error) {
+	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
+	all, err := r.notices.Subjects(ctx, v.Org, j)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := r.webhooks.Subjects(ctx, v.Org)
+	if err != nil {
+		return nil, err
+	}
+	services, err := r.services.Subjects(ctx, v.Org)
+	if err != nil {
+		return nil, err
+	}
+	return j.Pauses(ctx, slices.Concat(all, hooks, services))
+}
+
+// linesOf returns a line for each receiver that is paused now.
+func linesOf(pauses []receiver.Pause) []string {
+	var out []string
+	for i := range pauses {
+		if p := &pauses[i]; p.New {
+			out = append(out, line(p.Noun, p.Name, p.ID, "is paused: "+p.Made.PausedWhy))
+		}
+	}
+	return out
+}
+
+func line(noun, name, id, what string) string {
+	return fmt.Sprintf("%s %q (%s) %s", noun, mail.HarmlessName(name), id, what)
+}
+
+// leftBehind returns a line for each schedule and each live override of somebody who has left. One who is a member again has left nothing behind.
+func (r *reviewer) leftBehind(ctx context.Context, v membership.Review) ([]string, error) {
+	callers, err := membership.ReadCallers(ctx, r.p.Table, v.Org, v.User)
+	if err != nil || callers[v.User].User != "" {
+		return nil, err
+	}
+	all, err := r.schedules.ListSchedules(ctx, v.Org)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i := range all {
+		if all[i].Maker == v.User {
+			out = append(out, line("schedule", all[i].Name, all[i].ID, "stays and goes on; its maker, "+v.Email+", has left"))
+		}
+	}
+	live, err := override.ReadLive(ctx, r.p.Table, v.Org)
+	for _, h := range live.At(r.p.Clock.Now()) {
+		if h.Maker == v.User {
+			out = append(out, line("override", string(h.Action), h.ID, "holds nothing any more; its maker, "+v.Email+", has left"))
+		}
+	}
+	return out, err
+}
+
+// maxLines is how many lines a mail has; the rest is counted.
+const maxLines = 30
+
+// tellOwners queues the mails to the owners with the note that they were told, in one transaction: whoever comes second changes nothing.
+func (r *reviewer) tellOwners(ctx context.Context, v membership.Review, lines []string) error {
+	owners, err := delivery.Owners(ctx, r.p.Table, v.Org)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, l := range lines[:min(len(lines), maxLines)] {
+		text.WriteString("- " + l + "\n")
+	}
+	if more := len(lines) - maxLines; more > 0 {
+		fmt.Fprintf(&text, "- and %d more\n", more)
+	}
+	ws := []table.Write{v.MarkTold()}
+	for _, to := range owners {
+		w, err := mail.QueueMail(ctx, r.p.Sealer, r.p.Clock.Now(), mail.Mail{
+			Template: mail.RightsEnded, To: to, Org: v.Org, Data: map[string]string{"what": text.String()},
+		})
+		if err != nil {
+			return fmt.Errorf("tell the owners of %s: %w", v.Org, err)
+		}
+		ws = append(ws, w)
+	}
+	err = r.p.Table.Transact(table.Within(ctx, mail.Prefix, membership.ReviewPrefix), ws...)
+	if _, told := errors.AsType[*table.ConditionError](err); told {
+		return nil
+	}
+	return fault.Wrap("tell the owners of "+v.Org, err)
+}
+
+// noted is how many pauses are noted in a transaction.
+const noted = 50
+
+// note stores pauses. A receiver that was changed meanwhile has another maker, or is looked at by another review.
+func (r *reviewer) note(ctx context.Context, pauses []receiver.Pause) error {
+	for some := range slices.Chunk(pauses, noted) {
+		ws := make([]table.Write, len(some))
+		for i := range some {
+			ws[i] = some[i].Write
+		}
+		err := r.p.Table.Transact(ctx, ws...)
+		if _, changed := errors.AsType[*table.ConditionError](err); changed {
+			err = r.noteEach(ctx, ws)
+		}
+		if err != nil {
+			return fault.Wrap("note which receivers are paused", err)
+		}
+	}
+	return nil
+}
+
+func (r *reviewer) noteEach(ctx context.Context, ws []table.Write) error {
+	for _, w := range ws {
+		_, err := r.p.Table.Write(ctx, w)
+		if _, changed := errors.AsType[*table.ConditionError](err); err != nil && !changed {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// Acting is the policy that is needed on a resource to start, stop or scale it, also where somebody has that done later: by a schedule, an event
+// plan or an autoscaler policy.
+const Acting = "actions:execute"
+
+// CheckActor refuses a caller who holds Acting nowhere: fault.Denied. It needs no look at the store, and comes before other refusals.
+func CheckActor(ctx context.Context) error {
+	if identity.CallerFrom(ctx).Scopes(Acting).None() {
+		return fault.New(fault.Denied, "permission denied: %s is needed on what is to be started, stopped or scaled", Acting)
+	}
+	return nil
+}
+
+// CheckMayAct refuses a caller who may not act on each of the resources, which are named by their native IDs, for what has them acted on: "schedule
+// sch_…". fault.Denied names the first ones that the caller sees. No round trip for a caller who may act everywhere, else those of
+// inventory.ResourceSets.
+func CheckMayAct(ctx context.Context, s *inventory.Store, what string, uids ...string) error {
+	c := identity.CallerFrom(ctx)
+	may := c.Scopes(Acting)
+	if may.All || len(uids) == 0 {
+		return nil
+	}
+	sets, err := s.ResourceSets(ctx, c.Org, may, c.Scopes("resources:read"))
+	if err != nil {
+		return err
+	}
+	var named []string
+	denied := 0
+	for _, uid := range uids {
+		if sets[0].HasUID(uid) {
+			continue
+		}
+		if denied++; sets[1].HasUID(uid) && len(named) < mostNamed {
+			named = append(named, fmt.Sprintf("%.256q", uid))
+		}
+	}
+	if denied == 0 {
+		return nil
+	}
+	return fault.New(fault.Denied, "permission denied: %s is needed on every resource that %s acts on, and %d of these lie outside your grants%s",
+		Acting, what, denied, namedText(named))
+}
+
+// mostNamed is how many resources a refusal names.
+const mostNamed = 5
+
+func namedText(named []string) string {
+	if len(named) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(named, ", ")
+}
+
+// UIDs returns the native IDs of members.
+func UIDs(members []inventory.Member) []string {
+	out := make([]string, len(members))
+	for i := range members {
+		out[i] = members[i].UID
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package inventory
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// ResourceSetsOf returns, by user, the resources on which users may do what the policy names, at this moment: nothing for a user who is no member
+// any more, everything for the empty user (membership.Callers). One round trip for a hundred users, and those of ResourceSets.
+func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ...string) (map[string]ResourceSet, error) {
+	callers, err := membership.ReadCallers(ctx, s.table, org, users...)
+	if err != nil {
+		return nil, err
+	}
+	scopes := make([]grant.Scopes, len(users))
+	for i, user := range users {
+		scopes[i] = callers.Scopes(user, policy)
+	}
+	sets, err := s.ResourceSets(ctx, org, scopes...)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]ResourceSet, len(users))
+	for i, user := range users {
+		out[user] = sets[i]
+	}
+	return out, nil
+}
+
+// MakerScopes returns where a user may do what the policy names, at this moment. One round trip.
+func (s *Store) MakerScopes(ctx context.Context, org, policy, user string) (grant.Scopes, error) {
+	callers, err := membership.ReadCallers(ctx, s.table, org, user)
+	return callers.Scopes(user, policy), err
+}
+
+// SelectMembers returns the resources that a dynamic group of the selector would have now, in no order. One round trip.
+func (s *Store) SelectMembers(ctx context.Context, org string, selector Selector) ([]Member, error) {
+	v, err := s.openIndex(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	return v.expand(&Group{Selector: &selector}), nil
+}

@@ -1,0 +1,90 @@
+package receiver
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// Judge applies the review of somebody's rights to receivers: it pauses those that get nothing by the right of their makers any more, and ends the
+// pauses of those that do again.
+type Judge struct {
+	Review membership.Review
+	Table  table.Store
+	Now    time.Time
+}
+
+// Subject is a receiver that a Judge looks at.
+type Subject struct {
+	Noun, ID, Name string
+	Made           Made
+	CreatedBy      string   // the address of who made it, where its row has one: an older row names its maker by that alone
+	Keys           []string // of the events that it asks for; [] is all
+	Key            table.Key
+	Unchanged      table.Cond // holds while its row is as it was read
+}
+
+// Concerns reports whether a receiver gets events by the rights of the review.
+func (j *Judge) Concerns(m *Made, createdBy string) bool {
+	if m.Maker == "" {
+		return createdBy != "" && createdBy == j.Review.Email
+	}
+	return j.Review.User == membership.Everybody || j.Review.User == m.Maker
+}
+
+// Pause is what a Judge has found of a receiver.
+type Pause struct {
+	Subject
+	New   bool // it is to be paused, and was not
+	Write table.Write
+}
+
+// Pauses returns the changes that receivers need, of those that the review concerns. One round trip for a hundred makers.
+func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
+	all = slices.DeleteFunc(all, func(s Subject) bool { return !j.Concerns(&s.Made, s.CreatedBy) })
+	makers := make([]string, len(all))
+	for i := range all {
+		if all[i].Made.Maker == "" { // the review is of the one who made it
+			all[i].Made.Maker, all[i].Made.MakerEmail = j.Review.User, j.Review.Email
+		}
+		makers[i] = all[i].Made.Maker
+	}
+	callers, err := membership.ReadCallers(ctx, j.Table, j.Review.Org, makers...)
+	if err != nil {
+		return nil, err
+	}
+	var out []Pause
+	for _, s := range all {
+		was := s.Made.PausedAt
+		if s.Made.SetPause(s.Made.PauseReason(callers, s.Keys), j.Now) {
+			out = append(out, Pause{s, was.IsZero(), table.Update(s.Key, s.Made.changes(), table.Exists(), s.Unchanged)})
+		}
+	}
+	return out, nil
+}
+
+// changes returns the changes of a row that give it the maker and the pause of m.
+func (m *Made) changes() []table.Change {
+	out := []table.Change{table.Set("maker", m.Maker), table.Set("makerEmail", m.MakerEmail)}
+	if m.PausedAt.IsZero() {
+		return append(out, table.Remove("pausedAt"), table.Remove("pausedWhy"))
+	}
+	return append(out, table.Set("pausedAt", m.PausedAt), table.Set("pausedWhy", m.PausedWhy))
+}
+
+// Subjects returns the receivers of the kind as a Judge looks at them. One round trip.
+func (s *Store[T, P]) Subjects(ctx context.Context, org string) ([]Subject, error) {
+	all, err := s.List(ctx, org)
+	out := make([]Subject, len(all))
+	for i := range all {
+		b := P(&all[i]).Base()
+		out[i] = Subject{
+			Noun: s.kind.Noun, ID: b.ID, Name: b.Name, Made: b.Made, CreatedBy: b.CreatedBy, Keys: b.EventTypes,
+			Key: s.kind.Key(org, b.ID), Unchanged: table.Equal("generation", b.Generation),
+		}
+	}
+	return out, err
+}

@@ -2,7 +2,9 @@ package auth
 
 import (
 	"context"
+	"lamplighter.dev/shared/testkit/apitest"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,6 +83,26 @@ func TestUsingARefreshTokenTwice(t *testing.T) {
 			t.Errorf("state %q", s.State)
 		}
 	})
+}
+
+// TestRefresh_IgnoresAnIdempotencyKey: under a key a spent refresh token got the tokens of its first use again for a day.
+func TestRefresh_IgnoresAnIdempotencyKey(t *testing.T) {
+	h := newFixture(t).quickly()
+	h.register()
+	in := h.logIn()
+	send := func() apitest.Answer {
+		body := `{"refreshToken":"` + in["refreshToken"].(string) + `"}`
+		r := httptest.NewRequest(http.MethodPost, "/auth/refresh", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		return h.Serve(t.Context(), r)
+	}
+	send().Want(http.StatusOK)
+	h.Clock.Advance(11 * time.Second)
+	send().Want(http.StatusUnauthorized)
+	if s := h.session(in); s.State != identity.SessionReused {
+		t.Errorf("state %q after a spent token was used again", s.State)
+	}
 }
 
 // check 11.

@@ -93,6 +93,9 @@ func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Qu
 	if err := s.checkRoom(ctx, org); err != nil {
 		return Question{}, err
 	}
+	if err := costquery.TakeBytes(ctx, s.p.Table, org, r.Scanned, r.CreatedAt); err != nil {
+		return Question{}, err
+	}
 	put, err := costquery.PutRecord(org, &r, table.Absent())
 	if err != nil {
 		return Question{}, err

@@ -29,7 +29,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Ask a free question of line items",
 		Description: "Adds up the lines of bills in columns of FOCUS 1.2, each amount to its last digit, and never amounts of two currencies. " +
 			"With dryRun nothing is asked: the answer says what would be scanned, and what that costs. Otherwise poll statusURL, at once at " +
-			"first: a small question is answered by then. Estimates are no line items. A grant on teams or resources asks about the lines of these resources alone, of at most 1,000.",
+			"first: a small question is answered by then. Estimates are no line items. An organization's questions scan at most 1 TiB a day (UTC) together; one more is 409. A grant on teams or resources asks about the lines of these resources alone, of at most 1,000.",
 	}, s.ask)
 	rest.Handle(g, rest.Op{
 		ID: "getLineItemQuery", Method: http.MethodGet, Path: queries + "/{queryID}", Policy: report.Policy, Scoped: true,

@@ -140,9 +140,10 @@ func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
 // TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee: the group is named after a secret.
 func TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee(t *testing.T) {
 	a := newFixture(t)
-	places := apitest.Value(inventory.New(a.Platform).Places(a.In(ours), ours, []string{a.ids[0], a.ids[5]}))(a)
+	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1}, {ResourceID: a.ids[5], Tier: 1, Order: 2}}
 	g := inventory.Group{ID: id.New("grp", a.Clock.Now()), Name: "Project Manhattan"}
 	group := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, g, places))(a).ID
+	a.bring(ours, "ca_3", "2026-03", false, charge("2026-03-02", "i-0", "Amazon EC2", "7")) // groups are those of the time of the import
 	const path = "/reports/costs/breakdown?dims=group_id&period=2026-03"
 	in := func(policy string, n int) string { return policy + " resource:" + a.ids[n] }
 	for grants, named := range map[[2]string]bool{

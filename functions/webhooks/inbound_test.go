@@ -157,6 +157,16 @@ func TestInbound_TextsOfOthersAreCutAndCleaned(t *testing.T) {
 	}
 }
 
+// TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature: the answer to a signed webhook is not for one that is signed otherwise.
+func TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature(t *testing.T) {
+	f := newFixture(t)
+	_, address, secret := f.connected(apitest.Org, integration.GitHub)
+	body := `{"ref":"refs/heads/main"}`
+	f.post(address, body, "X-Hub-Signature-256", hubSignature(secret, body), "Idempotency-Key", "k").Want(http.StatusOK)
+	f.post(address, body, "X-Hub-Signature-256", hubSignature("guess", body), "Idempotency-Key", "k").Want(http.StatusConflict, "other headers")
+	f.post(address, body, "Idempotency-Key", "k").Want(http.StatusConflict, "other headers")
+}
+
 func TestGitLab_ATokenOrASignature(t *testing.T) {
 	f := newFixture(t)
 	i, address, secret := f.connected(apitest.Org, integration.GitLab)

@@ -95,7 +95,7 @@ func TestRefresh_IgnoresAnIdempotencyKey(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/auth/refresh", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k")
-		return h.Serve(t.Context(), r)
+		return h.Serve(identity.Caller{}, r)
 	}
 	send().Want(http.StatusOK)
 	h.Clock.Advance(11 * time.Second)

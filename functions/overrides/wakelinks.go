@@ -52,6 +52,7 @@ type link struct {
 	Hash        string    `json:"hash"`
 	LastUsedAt  time.Time `json:"lastUsedAt,omitzero"`
 	Starts      int64     `json:"starts"`
+	Force       bool      `json:"force,omitempty"`
 	ResourceUID string    `json:"resourceUID,omitempty"`
 }
 
@@ -80,6 +81,7 @@ type WakeLink struct {
 	CreatedAt    time.Time  `json:"createdAt"`
 	ExpiresAt    time.Time  `json:"expiresAt"`
 	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
+	Force        bool       `json:"force" doc:"It also stops targets of active event readiness plans at its end"`
 }
 
 // NewLink is a wake link with the address that it is about: told once.
@@ -91,7 +93,7 @@ type NewLink struct {
 func shownLink(l link) WakeLink {
 	return WakeLink{
 		ID: l.ID, Name: l.Name, GroupID: rest.Optional(l.GroupID), ResourceID: rest.Optional(l.ResourceID), MaxHours: l.MaxHours, StartsPerDay: l.PerDay,
-		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt),
+		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt), Force: l.Force,
 	}
 }
 
@@ -101,11 +103,12 @@ type WakeLinkBody struct {
 	MaxHours     int       `json:"maxHours,omitempty" minimum:"1" maximum:"168" default:"12" doc:"At most so many hours from a start to its stop"`
 	StartsPerDay int       `json:"startsPerDay,omitempty" minimum:"1" maximum:"100" default:"3" doc:"How often it can be used in a day (UTC)"`
 	ExpiresAt    rest.Time `json:"expiresAt,omitzero" doc:"Within a year; in 30 days when absent"`
+	Force        bool      `json:"force,omitempty" doc:"Stop also targets of active event readiness plans at its end; it takes actions:execute on every resource, and is put on record"`
 }
 
 const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, without a log-in; its button starts that, as an override force_on that ends " +
 	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes nothing. Whoever has the address can use it: " +
-	"revoke it when it got lost. While an override holds something of it off, it does nothing. At most 100 of an organization: 409."
+	"revoke it when it got lost. While an override holds something of it off, it does nothing, and without force neither while an active event readiness plan holds something of it beyond that end. At most 100 of an organization: 409."
 
 func (s *service) linkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
@@ -135,6 +138,9 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 	if err == nil {
 		err = s.actionable(ctx, t, "groupID", in.GroupID)
 	}
+	if err == nil {
+		err = s.mayForce(ctx, t, in.Body.Force)
+	}
 	if err != nil {
 		return NewLink{}, err
 	}
@@ -149,6 +155,9 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 	t, err := s.resourceByID(ctx, in.ResourceID)
 	if err == nil {
 		err = s.actionable(ctx, t, "resourceID", in.ResourceID)
+	}
+	if err == nil {
+		err = s.mayForce(ctx, t, in.Body.Force)
 	}
 	if err != nil {
 		return NewLink{}, err
@@ -182,7 +191,7 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 
 func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
-	l.ID, l.CreatedBy, l.CreatedAt = id.New("wake", now), c.Email, now
+	l.ID, l.CreatedBy, l.CreatedAt, l.Force = id.New("wake", now), c.Email, now, b.Force
 	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
 	if l.ExpiresAt.IsZero() {
 		l.ExpiresAt = now.Add(usualLink)

@@ -45,6 +45,9 @@ func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []
 	if done.Ended, err = s.endOverrides(ctx, org); err != nil {
 		return done, err
 	}
+	if err = s.endEvents(ctx, org); err != nil {
+		return done, err
+	}
 	ahead, err := s.fire(ctx, org, at{st, now.Unix() / 60, rows}, &done)
 	if err != nil || !ahead {
 		return done, err

@@ -38,7 +38,8 @@ type capture struct {
 	Until     time.Time          `json:"until"`  // until when that call may be under way
 	LookAt    time.Time          `json:"lookAt"` // before which a restored target is not believed to stay so
 	Failures  int                `json:"failures"`
-	Note      string             `json:"note,omitempty"` // what was found that nobody expected
+	ForcedRun int64              `json:"forcedRun,omitempty"` // the dispatch that let the target go for a forced stop
+	Note      string             `json:"note,omitempty"`      // what was found that nobody expected
 	Version   int64              `json:"version"`
 
 	ends time.Time // when the row goes; never, as long as something is to be given back

@@ -25,6 +25,7 @@ type BulkAction struct {
 	ResourceIDs []string    `json:"resourceIDs,omitempty" minItems:"1" maxItems:"10000" doc:"Our ids of resources (res_…); one that comes twice counts once"`
 	Filter      *BulkFilter `json:"filter,omitempty" doc:"The filters of GET /resources; at least one"`
 	DryRun      bool        `json:"dryRun,omitempty" doc:"Tell what would be done, and do nothing"`
+	Force       bool        `json:"force,omitempty" doc:"Act also on what overrides and active event readiness plans hold; it is put on record"`
 }
 
 // BulkSubmitted is the answer to POST /actions/bulk.
@@ -32,6 +33,8 @@ type BulkSubmitted struct {
 	BulkActionID string               `json:"bulkActionID" doc:"That of the one under way on the group when this one joins it; empty in a dry run of a new one"`
 	Status       execution.BulkStatus `json:"status" enum:"queued,planned" doc:"planned in a dry run" example:"queued"`
 	Total        int                  `json:"total" doc:"Number of resources"`
+	LeftOut      int                  `json:"leftOut" doc:"Number of resources that are not acted on, and that total does not count"`
+	LeftOutOf    []execution.NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
 	Plan         *DryRun              `json:"plan" doc:"What would be done, in a dry run; else null"`
 }
 
@@ -46,7 +49,8 @@ func (s *service) bulkOperations(g *rest.Group) {
 			"on the answer is 400. While a bulk action runs on a group, one of the same type joins it, which answers with that one's id; " +
 			"the opposite is 409, and so are both while a cancelled one ends. What a filter finds is found once, when it is asked for. " +
 			"A grant on teams or resources suffices for a group when it covers every resource of it; what joins the group later, and is " +
-			"not covered, is not acted on. Of resourceIDs one that the caller does not see is 404, one that they may not act on 403; " +
+			"not covered, is not acted on. Resources in accounts that are disconnected or excluded are left out, and so are without force what an override holds in the other state, " +
+			"and of a stop, with the reason event, the targets of active event readiness plans; leftOut counts them. Where nothing else is left the answer is 409. Of resourceIDs one that the caller does not see is 404, one that they may not act on 403; " +
 			"a filter acts on what the caller may act on. With dryRun nothing is begun or stored, and plan tells what would be asked of what, in which order.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
@@ -77,7 +81,7 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 		audit.Omit(ctx)
 		return s.dryRun(ctx, in.Body.Type, chosen)
 	}
-	b := s.newBulk(ctx, in.Body.Type, chosen)
+	b := s.newBulk(ctx, in.Body, chosen)
 	noted := func(b execution.Bulk) audit.Change {
 		return audit.Change{After: submission{b.WithoutInternals(), in.Body.ResourceIDs, in.Body.Filter}, Final: true}
 	}
@@ -86,7 +90,8 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 		return BulkSubmitted{}, err
 	}
 	audit.NoteChange(ctx, noted(b)) // it may have joined another
-	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total}, nil
+	b = b.WithoutInternals()
+	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total, LeftOut: b.LeftOut, LeftOutOf: b.LeftOutOf}, nil
 }
 
 // submission is what the audit row of a bulk action says: the record of the one that was begun or joined, and what was named.
@@ -97,16 +102,18 @@ type submission struct {
 }
 
 // newBulk returns a bulk action on what was chosen.
-func (s *service) newBulk(ctx context.Context, verb cloud.Verb, chosen choice) execution.Bulk {
+func (s *service) newBulk(ctx context.Context, asked BulkAction, chosen choice) execution.Bulk {
 	now := s.p.Clock.Now()
 	bulkID := id.New("bulk", now)
-	return execution.Bulk{
-		ID: bulkID, GroupID: chosen.group.ID, Type: verb, Status: execution.BulkQueued, Total: len(chosen.members), CreatedAt: now,
+	b := execution.Bulk{
+		ID: bulkID, GroupID: chosen.group.ID, Type: asked.Type, Status: execution.BulkQueued, Total: len(chosen.members), CreatedAt: now, Force: asked.Force,
 		Plan: &execution.BulkPlan{
 			ChangedBy: execution.ChangedBy("bulk", identity.CallerFrom(ctx).Email, bulkID), StepDelay: chosen.group.StepDelaySeconds,
 			FailurePolicy: chosen.group.FailurePolicy, Scopes: chosen.scopes,
 		},
 	}
+	b.LeaveOut(chosen.left)
+	return b
 }
 
 // tries is how often a bulk action is begun anew because the one that held its group ended at the same moment.
@@ -121,6 +128,9 @@ func (s *service) begin(ctx context.Context, b execution.Bulk, chosen choice) (e
 			return b, err
 		}
 		running, err := s.joined(ctx, b.Type, b.GroupID, holder)
+		if err == nil && running.ID != "" && b.Force && !running.Force {
+			err = errWithoutForce(running)
+		}
 		if err != nil || running.ID != "" {
 			return running, err
 		}
@@ -143,6 +153,12 @@ func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder s
 		return b, fault.New(fault.Conflict, "a %s of resource group %s is under way (%s): wait until it has ended, or cancel it, then %s", b.Type, groupID, b.ID, verb)
 	}
 	return b, nil
+}
+
+// errWithoutForce refuses a forced bulk action that would join one without force, which leaves out what is held.
+func errWithoutForce(b execution.Bulk) error {
+	return fault.New(fault.Conflict, "a %s of resource group %s without force is under way (%s): wait until it has ended, or cancel it, then repeat",
+		b.Type, b.GroupID, b.ID)
 }
 
 // createBulk commits the bulk action with its place among the pending work, and starts its machine. Where another one holds

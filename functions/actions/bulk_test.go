@@ -197,7 +197,7 @@ func TestSubmitBulk_OneRunsOnAGroupAtATime(t *testing.T) {
 	f := newBulkFixture(t)
 	g := f.group("web-0", "web-1")
 	first := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t)
-	if again := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t); again != first {
+	if again := f.bulk(`{"type":"stop","groupID":%q}`, g).data(t); apitest.JSON(again) != apitest.JSON(first) {
 		t.Errorf("the same again is %+v, and not %+v", again, first)
 	}
 	f.bulk(`{"type":"start","groupID":%q}`, g).want(t, 409, first.BulkActionID, "cancel it")

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
@@ -115,15 +115,18 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 	if err != nil {
 		return chosen, err
 	}
-	return s.unheld(ctx, in.Type, chosen)
+	return s.unheld(ctx, in, chosen)
 }
 
-// unheld leaves out what an override holds in the other state, and refuses what is left empty by that.
-func (s *service) unheld(ctx context.Context, verb cloud.Verb, chosen choice) (choice, error) {
-	org := identity.CallerFrom(ctx).Org
-	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{Org: org, Verb: verb, Members: chosen.members, At: s.p.Clock.Now()})
+// unheld leaves out what an override or an active event readiness plan holds against the bulk action, and what lies in a disconnected account.
+// It refuses a bulk action that has nothing else to act on.
+func (s *service) unheld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
+	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
+		Org: identity.CallerFrom(ctx).Org, Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force, Accounts: true,
+	})
 	if err == nil && len(kept) == 0 {
-		err = fault.New(fault.Conflict, "nothing can be asked to %s: of resource %s, %s; end that first (DELETE /overrides/{overrideID})", verb, held[0].UID, held[0].Reason)
+		why := cmp.Or(held[0].Detail, held[0].Reason)
+		err = fault.New(fault.Conflict, "nothing can be asked to %s: of resource %s, %s; end that first, or send force against an override or an event", in.Type, held[0].UID, why)
 	}
 	chosen.members, chosen.left = kept, append(chosen.left, held...)
 	return chosen, err

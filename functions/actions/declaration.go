@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -15,7 +16,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition},
+		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition, eventhold.Partition},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,

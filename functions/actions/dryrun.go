@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -39,7 +40,8 @@ type DryRunResource struct {
 // DryRunLeftOut is a resource that a bulk action would not act on.
 type DryRunLeftOut struct {
 	DryRunResource
-	Reason   string  `json:"reason"`
+	Reason   string  `json:"reason" doc:"event: an active event readiness plan holds it; else a sentence"`
+	Detail   *string `json:"detail" doc:"For event a sentence that names the plan; else null"`
 	CountsAs *string `json:"countsAs" enum:"completed,failed" doc:"As what total counts it; null when it does not count at all"`
 }
 
@@ -59,12 +61,12 @@ func (s *service) dryRun(ctx context.Context, verb cloud.Verb, chosen choice) (B
 	}
 	plan := DryRun{Steps: []DryRunStep{}, LeftOut: []DryRunLeftOut{}}
 	for _, l := range append(chosen.left, left...) {
-		plan.LeftOut = append(plan.LeftOut, DryRunLeftOut{brief(l.Member), l.Reason, nil})
+		plan.LeftOut = append(plan.LeftOut, DryRunLeftOut{brief(l.Member), l.Reason, rest.Optional(l.Detail), nil})
 	}
 	for _, members := range execution.Sequence(verb, chosen.members) {
 		plan.add(members, foreseen)
 	}
-	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members), Plan: &plan}, nil
+	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members), LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan}, nil
 }
 
 // running returns the bulk action that one on the group would join; the zero one when it would begin.
@@ -157,9 +159,9 @@ func (d *DryRun) add(members []inventory.Member, foreseen map[string]end) {
 		case "":
 			step.Resources = append(step.Resources, brief(m))
 		case execution.Succeeded:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, new("completed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, nil, new("completed")})
 		default:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, new("failed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{brief(m), e.why, nil, new("failed")})
 		}
 	}
 	if len(step.Resources) > 0 {

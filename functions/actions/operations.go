@@ -39,6 +39,7 @@ type ManualAction struct {
 	ResourceType   string     `json:"resourceType" minLength:"1" maxLength:"64" doc:"Resource kind identifier, lowercase, provider-prefixed" example:"aws-ec2"`
 	CloudAccountID string     `json:"cloudAccountID" minLength:"1" maxLength:"128" doc:"Our id of the cloud account, or its native number"`
 	Region         string     `json:"region" minLength:"1" maxLength:"64"`
+	Force          bool       `json:"force,omitempty" doc:"Act also against an override or an active event readiness plan; it is put on record"`
 }
 
 // Submitted is the answer to POST /actions.
@@ -61,7 +62,9 @@ func (s *service) submitOperations(g *rest.Group) {
 		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped succeeds. " +
 			"While an action of the same type is in flight on the resource, that one is the answer; while the opposite is, the answer is 409. " +
 			"Every field must agree with the inventory; an account that is read_only is never acted on (403), and neither is a resource " +
-			"that the caller sees without holding actions:execute there.",
+			"that the caller sees without holding actions:execute there; an account that is disconnected or excluded is 409 with the reason. " +
+			"A stop of a target of an active event readiness plan is 409 and names the plan, and so is what an override holds in the other state; with force it is done. " +
+			"A forced stop of such a target first gives back the capacity that the plan has raised, and the plan lets the target go.",
 	}, s.submit)
 	rest.Handle(g, rest.Op{
 		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
@@ -84,7 +87,7 @@ func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (
 	a, err := execution.SubmitAction(ctx, s.p, c.Org, execution.Request{
 		Verb: in.Body.Type, ResourceUID: in.Body.ResourceUID, Provider: in.Body.Provider,
 		ResourceType: in.Body.ResourceType, CloudAccountID: in.Body.CloudAccountID, Region: in.Body.Region,
-		Reason: "manual", ChangedBy: execution.ChangedBy("manual", c.Email),
+		Reason: "manual", ChangedBy: execution.ChangedBy("manual", c.Email), Force: in.Body.Force,
 	})
 	if err != nil {
 		return Submitted{}, err

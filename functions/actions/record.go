@@ -22,6 +22,7 @@ type Action struct {
 	Attempts       int              `json:"attempts" doc:"Tries against the provider; 0 when nothing had to be done"`
 	BulkActionID   *string          `json:"bulkActionID" doc:"The bulk action that it is part of; null for none"`
 	ChangedBy      string           `json:"changedBy" doc:"Who or what caused it, as in the state history"`
+	Force          bool             `json:"force" doc:"It was asked for against overrides and active event readiness plans"`
 	ErrorMessage   *string          `json:"errorMessage" doc:"Populated only on failure, else null"`
 	Logs           []execution.Log  `json:"logs" doc:"The execution log, oldest first"`
 	CreatedAt      time.Time        `json:"createdAt"`
@@ -33,7 +34,7 @@ func shown(a execution.Action) Action {
 	return Action{
 		ID: a.ID, ResourceUID: a.ResourceUID, ResourceType: a.ResourceType, Provider: a.Provider, CloudAccountID: a.CloudAccountID,
 		Region: a.Region, Action: a.Action, Reason: a.Reason, Status: a.Status, Attempts: a.Attempts,
-		BulkActionID: rest.Optional(a.BulkActionID), ChangedBy: a.ChangedBy, ErrorMessage: rest.Optional(a.ErrorMessage),
+		BulkActionID: rest.Optional(a.BulkActionID), ChangedBy: a.ChangedBy, Force: a.Force, ErrorMessage: rest.Optional(a.ErrorMessage),
 		Logs: append([]execution.Log{}, a.Logs...), CreatedAt: a.CreatedAt,
 		StartedAt: rest.Optional(a.StartedAt), CompletedAt: rest.Optional(a.CompletedAt),
 	}
@@ -49,12 +50,14 @@ type StateChange struct {
 	ScheduleID     *string        `json:"scheduleId" doc:"The schedule that triggered it; null for none"`
 	ExecutionState map[string]any `json:"executionState" doc:"Step-level status of multi-step transitions; empty for others"`
 	ErrorMessage   *string        `json:"errorMessage" doc:"Only on failures, else null"`
+	Force          bool           `json:"force" doc:"The action was forced against overrides and active event readiness plans"`
 }
 
 func shownChange(c execution.StateChange) StateChange {
 	out := StateChange{
 		ID: c.ID, ResourceUID: c.ResourceUID, State: c.State, ChangedAt: c.ChangedAt, ChangedBy: c.ChangedBy,
 		ScheduleID: rest.Optional(c.ScheduleID), ExecutionState: c.ExecutionState, ErrorMessage: rest.Optional(c.ErrorMessage),
+		Force: c.Force,
 	}
 	if out.ExecutionState == nil {
 		out.ExecutionState = map[string]any{}

@@ -69,7 +69,8 @@ func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) exe
 	a := execution.Action{
 		ID: m.ActionID, ResourceUID: m.ResourceUID, ResourceType: c.ResourceType, Provider: c.Provider,
 		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: cmp.Or(b.Plan.Reason, "bulk"), Status: execution.Pending,
-		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, ScheduleID: b.Plan.ScheduleID, CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
+		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, ScheduleID: b.Plan.ScheduleID, Force: b.Force,
+		CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
 	}
 	a.AppendLog(now, "intent", "ok", fmt.Sprintf("%s as part of %s, tier %d", b.Type, b.ID, c.Tier))
 	return a

@@ -7,10 +7,12 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -22,7 +24,7 @@ var Declaration = platform.Declaration{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
-		readiness.CapturePartition,
+		readiness.CapturePartition, eventhold.Partition, scheduling.DuePartition,
 		autoscaling.Partition, // says which plan holds the capacity of a policy
 	}},
 	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans

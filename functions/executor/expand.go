@@ -73,10 +73,11 @@ func (e *Executor) prepare(ctx context.Context, in execution.BulkInput, b *execu
 
 // plan writes the chunks of the bulk action.
 func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *execution.Bulk) error {
-	members, err := execution.BulkTargets(ctx, e.p.Table, e.inventory, in.Org, *b)
+	members, left, err := execution.PartBulk(ctx, e.p.Table, e.inventory, in.Org, *b)
 	if err != nil {
 		return err
 	}
+	b.LeaveOut(left)
 	if err := e.clear(ctx, in); err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (e *Executor) advanceStage(ctx context.Context, org string, b *execution.Bu
 	b.Plan.Stage = to
 	_, err := e.p.Table.Write(ctx, table.Update(execution.BulkKey(org, b.ID), []table.Change{
 		table.Set("plan", b.Plan), table.Set("total", b.Total), table.Set("status", string(execution.BulkRunning)),
-		table.Expire(b.Ends()),
+		table.Set("leftOut", b.LeftOut), table.Set("leftOutResources", b.LeftOutOf), table.Expire(b.Ends()),
 	}, alive...))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok && cancelled(lost, 0) {
 		return errCancelled

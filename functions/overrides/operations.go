@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	reading  = "overrides:read"
-	writing  = "overrides:write"
-	viewing  = "resources:read"
-	grouping = "resource-groups:read"
+	reading   = "overrides:read"
+	writing   = "overrides:write"
+	viewing   = "resources:read"
+	executing = "actions:execute"
+	grouping  = "resource-groups:read"
 
 	overrides = "/overrides"
 	ofGroup   = "/resource-groups/{groupID}/overrides"
@@ -50,7 +51,8 @@ const holds = "It is applied at once and beats schedules until expiresAt, at mos
 	"Of two overrides on one resource the newest holds it, and after its end the older one again. Until its end an override refuses the opposite by hand: " +
 	"409 naming it. Of a group it holds the resources that are in it at any moment and on which its maker may act then (overrides:write): it holds nothing that joins the group outside " +
 	"the maker's scope, and nothing at all after the maker has left the organization or lost the policy; its end restores what lay in the maker's scope. Those that can never be acted on are left out, and where that is all, the answer is 403 " +
-	"for accounts that are read_only, else 400. A grant on teams or resources suffices when it covers every resource. At most 500 overrides of an organization live at a time: 409."
+	"for accounts that are read_only, 409 for accounts that are disconnected or excluded, else 400. A force_off of a target of an active event readiness plan is 409 and names the plan, " +
+	"unless force is sent; then the plan gives back its capacity and lets the target go. A grant on teams or resources suffices when it covers every resource. At most 500 overrides of an organization live at a time: 409."
 
 func (s *service) overrideOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{

@@ -33,6 +33,7 @@ type Override struct {
 	EndedAt      *time.Time      `json:"endedAt" doc:"When it was ended, and restoring begun; null until then"`
 	EndedBy      *string         `json:"endedBy" doc:"The address of who ended it before its time; else null"`
 	BulkActionID string          `json:"bulkActionID" doc:"The bulk action that applied it: GET /actions/bulk/{bulkActionID} says how far it is"`
+	Force        bool            `json:"force" doc:"It also holds targets of active event readiness plans"`
 	RestoredBy   []string        `json:"restoredBy" doc:"The bulk actions that restored what was wanted at its end"`
 }
 
@@ -45,7 +46,7 @@ func (s *service) shown(o override.Override) Override {
 		ID: o.ID, ResourceUID: rest.Optional(o.ResourceUID), ResourceID: rest.Optional(o.ResourceID), GroupID: rest.Optional(o.GroupID),
 		Action: o.Action, Reason: o.Reason, Status: status, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
 		EndedAt: rest.Optional(o.EndedAt), EndedBy: rest.Optional(o.EndedBy), BulkActionID: o.BulkActionID,
-		RestoredBy: append([]string{}, o.RestoredBy...),
+		Force: o.Force, RestoredBy: append([]string{}, o.RestoredBy...),
 	}
 }
 
@@ -54,6 +55,7 @@ type NewGroupOverride struct {
 	Action    override.Action `json:"action" enum:"force_on,force_off"`
 	Reason    string          `json:"reason,omitempty" maxLength:"500" doc:"Why, for those who come across it"`
 	ExpiresAt rest.Time       `json:"expiresAt" doc:"When it ends: after now, within 90 days"`
+	Force     bool            `json:"force,omitempty" doc:"Hold also targets of active event readiness plans; it takes actions:execute on every resource, and is put on record"`
 }
 
 // NewOverride is the body of POST /overrides.
@@ -85,6 +87,9 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (O
 	if err == nil {
 		err = s.actionable(ctx, t, "resourceUID", b.ResourceUID)
 	}
+	if err == nil {
+		err = s.mayForce(ctx, t, b.Force)
+	}
 	if err != nil {
 		return Override{}, err
 	}
@@ -110,6 +115,9 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 	if err == nil {
 		err = s.actionable(ctx, t, "groupID", groupID)
 	}
+	if err == nil {
+		err = s.mayForce(ctx, t, b.Force)
+	}
 	if err != nil {
 		return Override{}, err
 	}
@@ -131,7 +139,7 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 	c := identity.CallerFrom(ctx)
 	return override.Override{
 		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: c.Email, CreatedAt: now, ExpiresAt: until,
-		Maker: c.User, Scopes: narrowScopes(c),
+		Maker: c.User, Scopes: narrowScopes(c), Force: b.Force,
 	}, nil
 }
 

@@ -34,7 +34,7 @@ func (w woken) page(status int, note string) rest.Raw {
 		note = w.held
 	}
 	if note == "" && len(w.target.Members) == 0 {
-		note = "Nothing of it can be started: its cloud account is read-only or gone."
+		note = "Nothing of it can be started: its cloud account is read-only, disconnected or gone."
 	}
 	if note != "" {
 		fmt.Fprintf(&b, "<p class=\"note\" role=\"status\">%s</p>\n", html.EscapeString(note))

@@ -92,7 +92,20 @@ func (s *service) resourceOf(ctx context.Context, uid string) (evaluation.Target
 	return t, found[0].ID, err
 }
 
-// actionable refuses a target of which nothing can be acted on: an account that is read_only is forbidden, anything else impossible.
+// mayForce refuses a forced override or wake link of a caller who may not act on all of the target.
+func (s *service) mayForce(ctx context.Context, t evaluation.Target, force bool) error {
+	if !force {
+		return nil
+	}
+	all, err := s.covers(ctx, t, executing)
+	if err == nil && !all {
+		err = fault.New(fault.Denied, "force: permission denied: %s is needed on every resource", executing)
+	}
+	return err
+}
+
+// actionable refuses a target that has nothing to act on: in an account that is read_only it is forbidden, in one that is disconnected a
+// conflict, and anything else impossible.
 func (s *service) actionable(ctx context.Context, t evaluation.Target, field, value string) error {
 	if len(t.Members) > 0 {
 		return nil
@@ -111,6 +124,9 @@ func (s *service) actionable(ctx context.Context, t evaluation.Target, field, va
 	for _, l := range t.LeftOut {
 		if accounts[l.CloudAccountID].ReadOnly() {
 			return fault.New(fault.Denied, "%s: %.256q: %s; set permissionLevel to read_write to allow it", field, value, l.Reason)
+		}
+		if why := accounts[l.CloudAccountID].Disconnection(); why != "" {
+			return fault.New(fault.Conflict, "%s: %.256q: %s; connect it again, or discover it when its credentials work again", field, value, why)
 		}
 	}
 	return fault.New(fault.Invalid, "%s: %.256q: %s", field, value, t.LeftOut[0].Reason)

@@ -37,7 +37,8 @@ func (s *service) wakeOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType, Statuses: append(statuses, http.StatusConflict),
 		Summary: "Start what a wake link is for", Description: "Until the next stop of its schedules, at most for the link's maxHours. While that lasts, another POST starts nothing and counts for nothing. " +
-			"Beyond the link's starts a day the answer is 429; while an override holds something of it off, 409.",
+			"Beyond the link's starts a day the answer is 429; while an override holds something of it off, 409, and so it is without force while an active event readiness plan holds something of it " +
+			"beyond the link's next end.",
 	}, s.wake)
 }
 
@@ -130,6 +131,7 @@ func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err err
 	if err != nil {
 		return err
 	}
+	w.checkEvent()
 	w.price, err = s.priceOf(ctx, w, now, w.until)
 	return err
 }
@@ -179,6 +181,15 @@ func (s *service) makerOf(ctx context.Context, org string, l link) (string, erro
 	return u.ID, err
 }
 
+// checkEvent finds out whether the stop at the end of a start would take something from an active event readiness plan.
+func (w *woken) checkEvent() {
+	h, _, held := w.target.EventAgainst(cloud.Stop)
+	if !held || w.Force || !h.Until.After(w.until) {
+		return
+	}
+	w.held = "It runs already: event readiness plan " + h.PlanID + " of the organization holds it until " + clockTime(h.Until) + "."
+}
+
 func (s *service) wake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
 	ctx, w, err := s.open(ctx, in.Token)
 	if err != nil {
@@ -212,7 +223,7 @@ func (s *service) start(ctx context.Context, w woken) error {
 	o := override.Override{
 		ID: override.NewID(now), GroupID: w.GroupID, ResourceID: w.ResourceID, ResourceUID: w.ResourceUID, Action: override.ForceOn,
 		Reason: "wake link " + w.Name, CreatedBy: w.ID, CreatedAt: now, ExpiresAt: w.until, WakeLinkID: w.ID,
-		Maker: w.maker, Scopes: w.scopes,
+		Maker: w.maker, Scopes: w.scopes, Force: w.Force,
 	}
 	count := ratelimit.CountWrite(now, w.quota(), w.ID)
 	used := table.Update(linkKey(w.org, w.ID), []table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())

@@ -55,6 +55,7 @@ type link struct {
 	Hash        string    `json:"hash"`
 	LastUsedAt  time.Time `json:"lastUsedAt,omitzero"`
 	Starts      int64     `json:"starts"`
+	Force       bool      `json:"force,omitempty"`
 	ResourceUID string    `json:"resourceUID,omitempty"`
 }
 
@@ -84,6 +85,7 @@ type WakeLink struct {
 	ExpiresAt    time.Time  `json:"expiresAt"`
 	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
 	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing any more although it has not expired: its maker has left the organization, or has lost overrides:write; null while it works"`
+	Force        bool       `json:"force" doc:"It also stops targets of active event readiness plans at its end"`
 }
 
 // NewLink is a wake link with the address that it is about: told once.
@@ -95,7 +97,7 @@ type NewLink struct {
 func shownLink(l link) WakeLink {
 	return WakeLink{
 		ID: l.ID, Name: l.Name, GroupID: rest.Optional(l.GroupID), ResourceID: rest.Optional(l.ResourceID), MaxHours: l.MaxHours, StartsPerDay: l.PerDay,
-		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt),
+		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt), Force: l.Force,
 	}
 }
 
@@ -105,11 +107,12 @@ type WakeLinkBody struct {
 	MaxHours     int       `json:"maxHours,omitempty" minimum:"1" maximum:"168" default:"12" doc:"At most so many hours from a start to its stop"`
 	StartsPerDay int       `json:"startsPerDay,omitempty" minimum:"1" maximum:"100" default:"3" doc:"How often it can be used in a day (UTC)"`
 	ExpiresAt    rest.Time `json:"expiresAt,omitzero" doc:"Within a year; in 30 days when absent"`
+	Force        bool      `json:"force,omitempty" doc:"Stop also targets of active event readiness plans at its end; it takes actions:execute on every resource, and is put on record"`
 }
 
 const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, without a log-in; its button starts that, as an override force_on that ends " +
 	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes nothing. Whoever has the address can use it: " +
-	"revoke it when it got lost. While an override holds something of it off, it does nothing. It starts only resources on which its maker may act (overrides:write) at that moment, and " +
+	"revoke it when it got lost. While an override holds something of it off, it does nothing, and without force neither while an active event readiness plan holds something of it beyond that end. It starts only resources on which its maker may act (overrides:write) at that moment, and " +
 	"ends with the maker's rights: when they leave the organization, or lose that policy on all that the link is for. At most 100 of an organization: 409."
 
 func (s *service) linkOperations(g *rest.Group) {
@@ -140,6 +143,9 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 	if err == nil {
 		err = s.actionable(ctx, t, "groupID", in.GroupID)
 	}
+	if err == nil {
+		err = s.mayForce(ctx, t, in.Body.Force)
+	}
 	if err != nil {
 		return NewLink{}, err
 	}
@@ -154,6 +160,9 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 	t, err := s.resourceByID(ctx, in.ResourceID)
 	if err == nil {
 		err = s.actionable(ctx, t, "resourceID", in.ResourceID)
+	}
+	if err == nil {
+		err = s.mayForce(ctx, t, in.Body.Force)
 	}
 	if err != nil {
 		return NewLink{}, err
@@ -187,7 +196,7 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 
 func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
-	l.ID, l.CreatedBy, l.Maker, l.CreatedAt = id.New("wake", now), c.Email, c.User, now
+	l.ID, l.CreatedBy, l.Maker, l.CreatedAt, l.Force = id.New("wake", now), c.Email, c.User, now, b.Force
 	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
 	if l.ExpiresAt.IsZero() {
 		l.ExpiresAt = now.Add(usualLink)

@@ -3,8 +3,11 @@ package schedules
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -13,7 +16,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "schedules",
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition},
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition, autoscaling.Partition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition, scheduling.DuePartition,
 			scheduling.CalendarPartition, // counts how often it was put into a schedule

@@ -53,7 +53,7 @@ type PreviewedResource struct {
 	ResourceID  string  `json:"resourceID"`
 	ResourceUID string  `json:"resourceUID"`
 	Name        string  `json:"name"`
-	Skipped     *string `json:"skipped" enum:"calendar,override,read_only_account,disconnected_account,contradiction,unschedulable,disabled" doc:"Why it is not acted on; null when it is"`
+	Skipped     *string `json:"skipped" enum:"calendar,event,override,read_only_account,disconnected_account,contradiction,unschedulable,disabled" doc:"Why it is not acted on; null when it is"`
 	Detail      *string `json:"detail"`
 }
 

@@ -88,11 +88,15 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	if err != nil {
 		return nil, err
 	}
+	events, err := s.events(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]scheduling.Target, len(members))
 	for i, m := range members {
 		out[i] = scheduling.Target{Member: m, Subject: scheduling.Subject{
 			ReadOnly: of[m.CloudAccountID].ReadOnly(), Disconnected: of[m.CloudAccountID].Disconnection(), Unschedulable: m.Unschedulable,
-			Overrides: held[m.ResourceID],
+			Overrides: held[m.ResourceID], Events: events[m.UID],
 		}}
 	}
 	return out, nil

@@ -166,22 +166,19 @@ func (r *reading) qualify(ctx context.Context, all []*subject) error {
 	for i, s := range all {
 		members[i] = s.Member
 	}
-	accounts, err := execution.ReadAccounts(ctx, r.store.p.Table, r.org, members)
+	now, err := execution.ReadStanding(ctx, r.store.p.Table, r.org, members)
 	if err != nil {
 		return err
 	}
-	live, err := override.ReadLive(ctx, r.store.p.Table, r.org)
+	held, err := r.held(ctx, now.Overrides)
 	if err != nil {
 		return err
 	}
-	held, err := r.held(ctx, live)
-	if err != nil {
-		return err
-	}
+	accounts := now.Accounts
 	for _, s := range all {
 		s.ReadOnly, s.Disconnected = accounts[s.CloudAccountID].ReadOnly(), accounts[s.CloudAccountID].Disconnection()
 		s.Subject.Unschedulable = execution.Unable(s.Member, accounts[s.CloudAccountID])
-		s.Overrides = held[s.ResourceID]
+		s.Overrides, s.Events = held[s.ResourceID], eventsOn(now.Events, s.UID)
 	}
 	return nil
 }

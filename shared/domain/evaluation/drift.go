@@ -65,6 +65,9 @@ func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
 	if _, held := s.HeldBy(at); held {
 		return scheduling.Want{}, false
 	}
+	if _, held := s.EventAt(at); held {
+		return scheduling.Want{}, false
+	}
 	w, some := scheduling.Wanted(at, s.timetables())
 	return w, some && w.Lasting && w.Cron.Action == cloud.Stop && at.Sub(w.At) >= settling && s.reachedAt(w.Firing)
 }

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -39,6 +40,7 @@ type Target struct {
 	Resource inventory.Listed // zero for a group
 	Members  []inventory.Member
 	LeftOut  []execution.LeftOut
+	Events   eventhold.List // of the organisation, as it was read with the target
 }
 
 // GroupTarget returns a group as a target; fault.NotFound when there is none.
@@ -66,12 +68,12 @@ func (s *Store) ResourceTarget(ctx context.Context, org, resourceID string) (Tar
 }
 
 func (s *Store) target(ctx context.Context, org string, g inventory.Group, members []inventory.Member) (Target, error) {
-	accounts, err := execution.ReadAccounts(ctx, s.p.Table, org, members)
+	now, err := execution.ReadStanding(ctx, s.p.Table, org, members)
 	if err != nil {
 		return Target{}, err
 	}
-	t := Target{Group: g}
-	t.Members, t.LeftOut = execution.Obeying(members, accounts)
+	t := Target{Group: g, Events: now.Events}
+	t.Members, t.LeftOut = execution.Obeying(members, now.Accounts)
 	return t, nil
 }
 
@@ -114,7 +116,7 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 // Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
 func Access() table.Access {
 	return scheduling.Access().With(override.Access, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, eventhold.Partition},
 		Writes: []table.Partition{
 			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition, workqueue.Partition,
 		},

@@ -19,8 +19,11 @@ import (
 
 // BeginOverride stores an override on the target and has it applied at once, in one transaction with what else is to be written, and returns it as it is stored.
 func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
+	if err := t.checkEvents(o); err != nil {
+		return o, err
+	}
 	order := t.order(o.Action.Verb(), t.Members)
-	order.Reason, order.ChangedBy = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action))
+	order.Reason, order.ChangedBy, order.Force = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action)), o.Force
 	order.Cause, order.At, order.Scopes = o.ID, o.CreatedAt, o.Scopes
 	o.BulkActionID = order.ID()
 	err := override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
@@ -65,8 +68,9 @@ type ToldOverride struct {
 	Reason         string          `json:"reason"`
 	CreatedBy      string          `json:"createdBy"` // an address, or the id of a wake link
 	ExpiresAt      time.Time       `json:"expiresAt"`
-	BulkActionID   string          `json:"bulkActionID"` // that applies it
-	Resources      int             `json:"resources"`    // how many it holds by now
+	Force          bool            `json:"force,omitempty"` // it also holds targets of active event readiness plans
+	BulkActionID   string          `json:"bulkActionID"`    // that applies it
+	Resources      int             `json:"resources"`       // how many it holds by now
 	ResourceUID    string          `json:"resourceUID,omitempty"`
 	ResourceName   string          `json:"resourceName,omitempty"`
 	ResourceType   string          `json:"resourceType,omitempty"`
@@ -87,8 +91,9 @@ func tellOfOverride(org string, o override.Override, t Target) (table.Write, err
 	}
 	var err error
 	e.Data, err = json.Marshal(ToldOverride{
-		OverrideID: o.ID, Action: o.Action, Reason: o.Reason, CreatedBy: o.CreatedBy, ExpiresAt: o.ExpiresAt, BulkActionID: o.BulkActionID,
-		Resources: len(t.Members), ResourceUID: o.ResourceUID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider, Region: r.Region,
+		OverrideID: o.ID, Action: o.Action, Reason: o.Reason, CreatedBy: o.CreatedBy, ExpiresAt: o.ExpiresAt, Force: o.Force,
+		BulkActionID: o.BulkActionID,
+		Resources:    len(t.Members), ResourceUID: o.ResourceUID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider, Region: r.Region,
 		CloudAccountID: r.CloudAccountID, CloudAccount: r.AccountName, GroupID: o.GroupID, GroupName: t.Group.Name,
 	})
 	if err != nil {
@@ -193,7 +198,7 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 		}
 		order := e.target.order(verb, by[verb])
 		order.Reason, order.ChangedBy = execution.ReasonOverrideExpired, execution.ChangedBy("override_expired", string(e.Action))
-		order.Cause, order.At = e.ID+" end "+string(verb), e.at
+		order.Cause, order.At, order.Force = e.ID+" end "+string(verb), e.at, e.Force
 		out = append(out, order)
 	}
 	return out, nil

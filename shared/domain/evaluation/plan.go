@@ -129,6 +129,9 @@ func (s *subject) class(span scheduling.Span, firings map[*scheduling.Timetable]
 	for _, o := range s.Overrides {
 		fmt.Fprint(&k, " ", o.ID)
 	}
+	for _, e := range s.Events {
+		fmt.Fprint(&k, " ", e.PlanID)
+	}
 	return k.String()
 }
 

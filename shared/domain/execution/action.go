@@ -41,6 +41,7 @@ type Action struct {
 	BulkActionID   string     `json:"bulkActionID,omitempty"`
 	ChangedBy      string     `json:"changedBy"`
 	ScheduleID     string     `json:"scheduleID,omitempty"`
+	Force          bool       `json:"force,omitempty"` // it was asked for against overrides and event readiness plans
 	ErrorMessage   string     `json:"errorMessage,omitempty"`
 	Logs           []Log      `json:"logs"`
 	CreatedAt      time.Time  `json:"createdAt"`

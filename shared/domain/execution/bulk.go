@@ -40,8 +40,11 @@ type Bulk struct {
 	Total       int        `json:"total"`
 	Completed   int        `json:"completed"`
 	Failed      int        `json:"failed"`
+	Force       bool       `json:"force" doc:"It also acts on what overrides and active event readiness plans hold"`
+	LeftOut     int        `json:"leftOut" doc:"Number of resources that it does not act on, and that total does not count"`
 	CreatedAt   time.Time  `json:"createdAt"`
 	CompletedAt *time.Time `json:"completedAt" doc:"Null until it has ended"`
+	LeftOutOf   []NotDone  `json:"leftOutResources" nullable:"false" doc:"The first 50 of these, and why"`
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
@@ -81,6 +84,9 @@ const (
 // WithoutInternals returns the bulk action as clients see it.
 func (b Bulk) WithoutInternals() Bulk {
 	b.Plan, b.CancelledBy, b.Ended = nil, "", false
+	if b.LeftOutOf == nil {
+		b.LeftOutOf = []NotDone{}
+	}
 	return b
 }
 

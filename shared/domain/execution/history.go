@@ -22,6 +22,7 @@ type StateChange struct {
 	ScheduleID     string         `json:"scheduleId,omitempty"`
 	ExecutionState map[string]any `json:"executionState,omitempty"`
 	ErrorMessage   string         `json:"errorMessage,omitempty"`
+	Force          bool           `json:"force,omitempty"`
 }
 
 var escapes = strings.NewReplacer("%", "%25", ":", "%3A")
@@ -107,7 +108,7 @@ func RecordChanges(ctx context.Context, s table.Store, org string, changes ...St
 func newChange(o Outcome) StateChange {
 	c := StateChange{
 		ID: id.New("sh", o.At), ResourceUID: o.Action.ResourceUID, State: string(o.Action.Action.WantedStatus()),
-		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy, ScheduleID: o.Action.ScheduleID,
+		ChangedAt: o.At, ChangedBy: o.Action.ChangedBy, ScheduleID: o.Action.ScheduleID, Force: o.Action.Force,
 		ExecutionState: executionState(o.Action.Action, o.Steps),
 	}
 	if o.Status == Failed {

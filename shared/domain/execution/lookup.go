@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
@@ -18,8 +19,8 @@ import (
 // named by our id; it tells besides for how long the action is kept.
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
 	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
-	liveKey := override.LiveKey(s.org)
-	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey, liveKey)
+	liveKey, eventKey := override.LiveKey(s.org), eventhold.Key(s.org)
+	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey, liveKey, eventKey)
 	if err != nil {
 		return inventory.Resource{}, 0, fmt.Errorf("read resource %s: %w", s.ResourceUID, err)
 	}
@@ -38,6 +39,9 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, 
 	if err = agree(s.Request, res, acc); err != nil {
 		return res, 0, err
 	}
+	if err = s.checkEvent(res, got[eventKey]); err != nil {
+		return res, 0, err
+	}
 	if err = s.checkHeld(ctx, res, got[liveKey]); err != nil {
 		return res, 0, err
 	}
@@ -48,7 +52,7 @@ func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, 
 // checkHeld refuses what an override is against, which holds the resource: by the list of those that live, as it was read.
 func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list table.Item) error {
 	live, err := override.DecodeLive(list)
-	if err != nil {
+	if err != nil || s.Force {
 		return err
 	}
 	holding, err := live.Holding(ctx, inventory.New(s.p), s.org, s.p.Clock.Now())
@@ -101,8 +105,16 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 	case acc.ReadOnly():
 		return fault.New(fault.Denied,
 			"cloud account %s (%s) is read_only: its resources are never acted on; set permissionLevel to read_write to allow it", acc.ID, acc.Name)
+	case acc.Disconnection() != "":
+		return errDisconnected(acc)
 	}
 	return nil
+}
+
+// errDisconnected returns the answer to a request for a resource of an account that is disconnected or excluded.
+func errDisconnected(acc inventory.Account) error {
+	return fault.New(fault.Conflict, "cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",
+		acc.ID, acc.Name, acc.Disconnection())
 }
 
 // checkActionable refuses what can never be started or stopped.

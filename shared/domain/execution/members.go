@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -17,6 +16,7 @@ import (
 type LeftOut struct {
 	inventory.Member
 	Reason string
+	Detail string // what a Reason of one word is about; empty where Reason is a sentence
 }
 
 // ExpandGroup expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
@@ -43,7 +43,7 @@ func sift(members []inventory.Member, why func(inventory.Member) string) (kept [
 	kept = members[:0:0]
 	for _, m := range members {
 		if reason := why(m); reason != "" {
-			left = append(left, LeftOut{m, reason})
+			left = append(left, LeftOut{Member: m, Reason: reason})
 		} else {
 			kept = append(kept, m)
 		}
@@ -94,56 +94,83 @@ func Within(members []inventory.Member, may inventory.ResourceSet) ([]inventory.
 	})
 }
 
-// Asked is what somebody asks by hand of resources.
+// Asked is a start or stop of resources that is about to be planned.
 type Asked struct {
 	Org     string
 	Verb    cloud.Verb
 	Members []inventory.Member
 	At      time.Time
+	Force   bool // neither overrides nor event readiness plans are against it
+	Ordered bool // a schedule or an override asks for it, and not a person: other overrides were looked at already
+	// Accounts has members of disconnected accounts be left out. A plan that is carried out later need not ask: each chunk looks at its account.
+	Accounts bool
 }
 
-// Unheld parts members of which verb can be asked by hand from those that an override holds in the other state: one round trip, two where
-// an override is on a group.
+// Unheld parts members of which the verb can be asked from those that an active event readiness plan holds, that an override holds in the
+// other state, or whose account is disconnected: one round trip, two or three where an override is on a group.
 func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
-	live, err := override.ReadLive(ctx, t, a.Org)
-	if err != nil || len(live.Overrides) == 0 {
-		return a.Members, nil, err
+	var of []inventory.Member
+	if a.Accounts {
+		of = a.Members
 	}
-	holding, err := live.Holding(ctx, s, a.Org, a.At)
+	now, err := ReadStanding(ctx, t, a.Org, of)
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, left := sift(a.Members, func(m inventory.Member) string { return holding.Against(a.Verb, m.ResourceID) })
-	return kept, left, nil
+	kept, left := sift(a.Members, func(m inventory.Member) string { return disconnection(m.CloudAccountID, now.Accounts) })
+	if a.Force {
+		return kept, left, nil
+	}
+	kept, events := LeaveOutEvents(a.Verb, kept, now.Events)
+	left = append(left, events...)
+	if a.Ordered || len(now.Overrides.Overrides) == 0 {
+		return kept, left, nil
+	}
+	holding, err := now.Overrides.Holding(ctx, s, a.Org, a.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, held := sift(kept, func(m inventory.Member) string { return holding.Against(a.Verb, m.ResourceID) })
+	return kept, append(left, held...), nil
 }
 
 // BulkTargets returns the resources that a bulk action acts on when it begins now: the members of its group, or what it named,
 // without those that whoever asked for it may not act on. They are none when the group is gone.
 func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
-	members, err := members(ctx, t, s, org, b)
-	if err == nil && !b.Ordered() {
-		members, _, err = Unheld(ctx, t, s, Asked{org, b.Type, members, b.CreatedAt})
+	members, _, err := PartBulk(ctx, t, s, org, b)
+	return members, err
+}
+
+// PartBulk returns what BulkTargets does, and the resources that are left out: those of its group that cannot be acted on, and those that are
+// held against it.
+func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
+	members, left, err := members(ctx, t, s, org, b)
+	if err != nil {
+		return nil, nil, err
 	}
+	members, held, err := Unheld(ctx, t, s, Asked{Org: org, Verb: b.Type, Members: members, At: b.CreatedAt, Force: b.Force, Ordered: b.Ordered()})
+	left = append(left, held...)
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
-		return members, err
+		return members, left, err
 	}
 	may, err := s.ResourceSets(ctx, org, *b.Plan.Scopes)
 	if err != nil {
-		return nil, fmt.Errorf("read what %s may act on: %w", b.ID, err)
+		return nil, nil, fmt.Errorf("read what %s may act on: %w", b.ID, err)
 	}
 	members, _ = Within(members, may[0])
-	return members, nil
+	return members, left, nil
 }
 
-func members(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
+func members(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, []LeftOut, error) { //nolint:revive // see Targets
 	if b.GroupID == "" {
-		return named(ctx, t, s, org, b)
+		found, err := named(ctx, t, s, org, b)
+		return found, nil, err
 	}
-	_, members, _, err := ExpandGroup(ctx, s, org, b.GroupID)
+	_, members, left, err := ExpandGroup(ctx, s, org, b.GroupID)
 	if fault.Is(err, fault.NotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return members, err
+	return members, left, err
 }
 
 // named returns the resources that a bulk action without a group named, as far as they are still there.

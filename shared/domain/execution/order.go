@@ -38,6 +38,7 @@ type Order struct {
 	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string             `json:"failurePolicy"`
 	Scopes        *grant.Scopes      `json:"scopes,omitempty"` // as in BulkPlan
+	Force         bool               `json:"force,omitempty"`  // it also acts on targets of active event readiness plans
 
 	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
 	Cause string    `json:"cause"`
@@ -52,7 +53,7 @@ func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
 func (o Order) Writes(org string) ([]table.Write, error) {
 	bulkID := o.ID()
 	row, err := table.NewItem(BulkKey(org, bulkID), Bulk{
-		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At,
+		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At, Force: o.Force,
 		Plan: &BulkPlan{
 			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
 			Scopes: o.Scopes,
@@ -135,15 +136,25 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 
 // ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is gone is missing.
 func ReadAccounts(ctx context.Context, s table.Store, org string, members []inventory.Member) (map[string]inventory.Account, error) {
+	keys := accountKeys(org, members)
+	items, err := s.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("read %d accounts: %w", len(keys), err)
+	}
+	return decodeAccounts(items)
+}
+
+// accountKeys returns the keys of the accounts of members, each once.
+func accountKeys(org string, members []inventory.Member) []table.Key {
 	keys := map[table.Key]bool{}
 	for _, m := range members {
 		keys[inventory.AccountKey(org, m.CloudAccountID)] = true
 	}
-	items, err := s.BatchGet(ctx, slices.Collect(maps.Keys(keys))...)
-	if err != nil {
-		return nil, fmt.Errorf("read %d accounts: %w", len(keys), err)
-	}
-	out := make(map[string]inventory.Account, len(items))
+	return slices.Collect(maps.Keys(keys))
+}
+
+func decodeAccounts(items map[table.Key]table.Item) (out map[string]inventory.Account, err error) {
+	out = make(map[string]inventory.Account, len(items))
 	for k, it := range items {
 		if out[k.SK], err = table.Decode[inventory.Account](it); err != nil {
 			return nil, err

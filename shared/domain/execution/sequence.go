@@ -34,13 +34,15 @@ func compare(verb cloud.Verb, a, b inventory.Member) int {
 		cmp.Compare(a.Region, b.Region), cmp.Compare(a.Type, b.Type), cmp.Compare(a.UID, b.UID))
 }
 
-// Refusal is why no resource of an account is ever acted on; "" when they are. The zero account is one that is gone.
+// Refusal returns why no resource of an account is acted on, because it is gone, read_only, disconnected or excluded; "" when they are. The zero account is one that is gone.
 func Refusal(accountID string, a inventory.Account) string {
 	switch {
 	case a.ID == "":
 		return "cloud account " + accountID + " is not connected any more"
 	case a.ReadOnly():
 		return "cloud account " + a.ID + " is read_only: its resources are never acted on"
+	case a.Disconnection() != "":
+		return a.Disconnection()
 	}
 	return ""
 }

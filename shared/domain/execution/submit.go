@@ -32,6 +32,7 @@ type Request struct {
 	Region         string
 	Reason         string
 	ChangedBy      string
+	Force          bool // neither overrides nor event readiness plans are against it
 }
 
 // RunInput is the input of the action machine, and of the executor's run task: actions to bring to their end, or, of a
@@ -98,9 +99,9 @@ func (s submission) action(res inventory.Resource, keep Retention) Action {
 	a := Action{
 		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
 		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
-		Status: Pending, ChangedBy: s.ChangedBy, CreatedAt: now, Progress: &Progress{Claimed: true, Keep: keep},
+		Status: Pending, ChangedBy: s.ChangedBy, Force: s.Force, CreatedAt: now, Progress: &Progress{Claimed: true, Keep: keep},
 	}
-	a.AppendLog(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy)
+	a.AppendLog(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy+withForce(s.Force))
 	return a
 }
 
@@ -146,5 +147,17 @@ func (s submission) join(ctx context.Context, res inventory.Resource) (Action, e
 	if err != nil {
 		return Action{}, fmt.Errorf("read action %s in flight: %w", res.ActionID, err)
 	}
+	if s.Force && !a.Force && !a.IsUnderWay() {
+		return Action{}, fault.New(fault.Conflict, "a %s of %s without force is in flight (%s): cancel it, or wait until it has ended, then repeat",
+			s.Verb, res.UID, a.ID)
+	}
 	return a, nil
+}
+
+// withForce returns the words that an execution log adds for a forced action.
+func withForce(force bool) string {
+	if force {
+		return ", with force"
+	}
+	return ""
 }

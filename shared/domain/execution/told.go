@@ -34,6 +34,7 @@ type Told struct {
 	Reason         string     `json:"reason"` // what triggered it: "manual", "schedule", …
 	ChangedBy      string     `json:"changedBy"`
 	Attempts       int        `json:"attempts"`
+	Force          bool       `json:"force,omitempty"` // it was asked for against overrides and event readiness plans
 	ErrorMessage   string     `json:"errorMessage,omitempty"`
 }
 
@@ -83,7 +84,7 @@ func (o *Outcome) told() Told {
 		ActionID: a.ID, Action: a.Action, ResourceUID: a.ResourceUID, ResourceName: o.About.Name, ResourceType: a.ResourceType,
 		Provider: a.Provider, Region: a.Region, CloudAccountID: a.CloudAccountID, CloudAccount: o.About.AccountName,
 		BulkActionID: a.BulkActionID, GroupID: o.About.GroupID, ScheduleID: a.ScheduleID, Reason: a.Reason, ChangedBy: a.ChangedBy,
-		Attempts: a.Attempts, ErrorMessage: o.Message,
+		Attempts: a.Attempts, Force: a.Force, ErrorMessage: o.Message,
 	}
 }
 

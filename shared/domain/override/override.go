@@ -51,6 +51,7 @@ type Override struct {
 	CreatedAt    time.Time `json:"createdAt"`
 	ExpiresAt    time.Time `json:"expiresAt"`
 	BulkActionID string    `json:"bulkActionID,omitempty"` // that applied it; none when nothing was to be asked
+	Force        bool      `json:"force,omitempty"`        // active event readiness plans are not against it
 	WakeLinkID   string    `json:"wakeLinkID,omitempty"`   // the link by which it was made; then it ends in a stop where nothing else is wanted
 	EndedAt      time.Time `json:"endedAt,omitzero"`
 	EndedBy      string    `json:"endedBy,omitempty"` // an address; "" when its time was over

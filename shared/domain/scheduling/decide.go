@@ -18,6 +18,7 @@ const (
 	ReadOnlyAccount  Reason = "read_only_account"    // the account may never be acted on
 	Disconnected     Reason = "disconnected_account" // nothing opens the account any more
 	Unschedulable    Reason = "unschedulable"        // the resource cannot be started and stopped
+	HeldByEvent      Reason = "event"                // an active event readiness plan holds the resource
 	Overridden       Reason = "override"             // an override holds the resource
 	Contradicted     Reason = "contradiction"        // a start of the same minute wins over this stop
 )
@@ -49,12 +50,20 @@ func (o Override) Wants() cloud.Verb {
 	return cloud.Stop
 }
 
+// Event is the time in which an event readiness plan holds a resource against overrides, calendars and schedules.
+type Event struct {
+	PlanID string // evt_…
+	Span
+	Now bool // the plan holds it now, which counts for firings of any minute that are carried out now
+}
+
 // Subject is what has to be known of a resource to tell what becomes of firings on it.
 type Subject struct {
 	ReadOnly      bool   // its account is
 	Disconnected  string // why nothing opens its account any more; empty when it is connected
 	Unschedulable string // why it cannot be started and stopped; empty when it can
 	Overrides     []Override
+	Events        []Event
 }
 
 // Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to. The answer has
@@ -90,6 +99,9 @@ func (s *Subject) skip(f *Firing) Skip {
 	case s.Unschedulable != "":
 		return Skip{Unschedulable, s.Unschedulable}
 	}
+	if e, held := s.EventAt(f.At); held {
+		return Skip{HeldByEvent, fmt.Sprintf("event readiness plan %s holds it until its restore, due at %s", e.PlanID, e.To.UTC().Format(time.RFC3339))}
+	}
 	if o, held := s.HeldBy(f.At); held {
 		return Skip{Overridden, fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
 	}
@@ -106,6 +118,16 @@ func (s *Subject) HeldBy(at time.Time) (Override, bool) {
 		}
 	}
 	return found, held
+}
+
+// EventAt returns the event readiness plan that holds the resource for a firing of a time.
+func (s *Subject) EventAt(at time.Time) (Event, bool) {
+	for _, e := range s.Events {
+		if e.Now || e.has(at) {
+			return e, true
+		}
+	}
+	return Event{}, false
 }
 
 // Want is what the schedules of a resource want of it at a time: the action of the last firing that acted.

@@ -114,7 +114,7 @@ func (r *raiser) retryAt() time.Time {
 func (r *raiser) target(ctx context.Context, t readiness.Target, c capture) error {
 	why := r.obstacles[t.PolicyID]
 	switch {
-	case c.State == raised && c.Run == r.in.Run:
+	case r.forced(&c), c.State == raised && c.Run == r.in.Run:
 		return nil
 	case c.lockedFor(r.owner(), r.Clock.Now()):
 		r.out.wait(c.Until, t.PolicyID+": what was begun before is waited for")
@@ -216,14 +216,22 @@ func (r *raiser) begin(ctx context.Context, c *capture) (mine bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = r.Table.Transact(ctx,
+	held, err := r.holdWrites(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	err = r.Table.Transact(ctx, append([]table.Write{
 		table.Check(readiness.Key(r.in.Org, r.p.ID), table.Equal("status", string(readiness.ScalingUp)), table.Equal("run", r.in.Run)),
-		own, r.policies().Hold(r.in.Org, c.PolicyID, r.p.ID))
+		own, r.policies().Hold(r.in.Org, c.PolicyID, r.p.ID),
+	}, held...)...)
 	lost, refused := errors.AsType[*table.ConditionError](err)
 	if !refused {
 		return err == nil, fault.Wrap("begin to scale "+c.PolicyID, err)
 	}
 	note := ""
+	if _, stopping := lost.Old(4); stopping {
+		note = c.PolicyID + ": a stop of it is in flight, which is waited for"
+	}
 	if _, held := lost.Old(2); held {
 		note = c.PolicyID + ": another plan has raised it and not given it back, it is being applied, or it is gone"
 	}

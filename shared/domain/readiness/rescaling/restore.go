@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -249,10 +250,14 @@ func pause(failures int) time.Duration {
 func (r *restorer) free(ctx context.Context, c *capture) error {
 	r.out.found(c.Note)
 	version := c.Version
-	kept, err := r.keep(ctx, r.in.Org, c, r.policies().Release(r.in.Org, c.PolicyID, c.PlanID))
+	ctx, held, err := r.releaseWrites(ctx, c)
+	if err != nil {
+		return err
+	}
+	kept, err := r.keep(ctx, r.in.Org, c, append([]table.Write{r.policies().Release(r.in.Org, c.PolicyID, c.PlanID)}, held...)...)
 	if err == nil && !kept {
 		c.Version = version
-		kept, err = r.keep(ctx, r.in.Org, c)
+		kept, err = r.keep(ctx, r.in.Org, c, held...)
 	}
 	if err == nil && !kept {
 		r.out.wait(r.Clock.Now().Add(time.Second), "")

@@ -1,0 +1,79 @@
+package eventhold
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// mostLevels is how many resources may enclose a target: a namespace, and its cluster.
+const mostLevels = 3
+
+// Enclosing returns the UIDs of the resources that enclose the resource of a UID, the nearest first: one round trip for each level.
+func Enclosing(ctx context.Context, s table.Store, org, uid string) ([]string, error) {
+	var out []string
+	for range mostLevels {
+		got, err := s.BatchGet(ctx, inventory.ResourceKey(org, uid))
+		if err != nil {
+			return nil, fmt.Errorf("read the parent of resource %s: %w", uid, err)
+		}
+		it, there := got[inventory.ResourceKey(org, uid)]
+		if !there {
+			return out, nil
+		}
+		res, err := table.Decode[inventory.Resource](it)
+		if err != nil || res.ParentUID == "" {
+			return out, err
+		}
+		uid = res.ParentUID
+		out = append(out, uid)
+	}
+	return out, nil
+}
+
+// Begin returns the writes that hold a target: they belong in the transaction that begins to raise it. They fail while a stop of the target
+// is in flight. They may be repeated.
+func Begin(org string, h Hold) []table.Write {
+	return []table.Write{
+		table.Update(Key(org), []table.Change{table.Set(h.PolicyID, h)}),
+		table.Check(inventory.ResourceKey(org, h.UID), table.Any(table.Absent(), table.NotEqual("actionType", string(cloud.Stop)))),
+	}
+}
+
+// End returns the writes that end the hold on the target of a policy at a time: they belong in the transaction of its last restore, whose
+// ctx must be allowed scheduling.DuePrefix. The evaluator then carries out what schedules asked for during the hold. It takes one round
+// trip; a hold that does not exist needs no writes.
+func End(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
+	l, err := Read(ctx, s, org)
+	if err != nil {
+		return nil, err
+	}
+	h, held := l.OfPolicy(policyID)
+	if !held {
+		return nil, nil
+	}
+	h.EndedAt = at
+	due, err := scheduling.AddDue(org, at.Add(time.Minute).Truncate(time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	field := fmt.Sprintf("%s%s#%d", endedPrefix, policyID, at.Unix())
+	return []table.Write{
+		table.Update(Key(org), []table.Change{table.Remove(policyID), table.Set(field, h)}), due,
+	}, nil
+}
+
+// Drop returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
+func Drop(org, policyID string) table.Write {
+	return table.Update(Key(org), []table.Change{table.Remove(policyID)})
+}
+
+// Forget returns the write that takes a hold that has ended off the list, by the name of its field.
+func Forget(org, field string) table.Write {
+	return table.Update(Key(org), []table.Change{table.Remove(field)})
+}

@@ -1,0 +1,78 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/eventhold"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// LeftOutEvent is the reason of a resource that is left out because an active event readiness plan holds it.
+const LeftOutEvent = "event"
+
+// Standing is what decides, besides the resources themselves, whether resources may be acted on now.
+type Standing struct {
+	Accounts  map[string]inventory.Account // by our ids; one that is gone is missing
+	Overrides override.Live
+	Events    eventhold.List
+}
+
+// ReadStanding reads the overrides and event holds of an organisation and the accounts of members: one round trip for every hundred accounts.
+func ReadStanding(ctx context.Context, s table.Store, org string, members []inventory.Member) (Standing, error) {
+	keys := []table.Key{override.LiveKey(org), eventhold.Key(org)}
+	items, err := s.BatchGet(ctx, append(keys, accountKeys(org, members)...)...)
+	if err != nil {
+		return Standing{}, fmt.Errorf("read overrides, event holds and accounts of %s: %w", org, err)
+	}
+	out := Standing{}
+	if out.Overrides, err = override.DecodeLive(items[keys[0]]); err != nil {
+		return out, err
+	}
+	if out.Events, err = eventhold.Decode(items[keys[1]]); err != nil {
+		return out, err
+	}
+	delete(items, keys[0])
+	delete(items, keys[1])
+	out.Accounts, err = decodeAccounts(items)
+	return out, err
+}
+
+// disconnection returns why the resources of an account cannot be acted on because it is disconnected or excluded; "" when it is connected.
+func disconnection(accountID string, accounts map[string]inventory.Account) string {
+	a, there := accounts[accountID]
+	if !there {
+		return ""
+	}
+	return a.Disconnection()
+}
+
+// ErrHeldByEvent returns the answer to a request that an event readiness plan is against, naming the plan.
+func ErrHeldByEvent(verb cloud.Verb, uid string, h eventhold.Hold) error {
+	return fault.New(fault.Conflict, "resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb, h)
+}
+
+// checkEvent refuses a stop of the target of an active event readiness plan: by the list of holds, as it was read.
+func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
+	held, err := eventhold.Decode(list)
+	if err != nil || s.Force || s.Verb != cloud.Stop {
+		return err
+	}
+	if h, there := held.Of(res.UID); there {
+		return ErrHeldByEvent(s.Verb, res.UID, h)
+	}
+	return nil
+}
+
+// LeaveOutEvents parts members that verb may be asked of from those that an active event readiness plan holds.
+func LeaveOutEvents(verb cloud.Verb, members []inventory.Member, held eventhold.List) ([]inventory.Member, []LeftOut) {
+	kept, left := sift(members, func(m inventory.Member) string { return held.Against(verb, m.UID) })
+	for i := range left {
+		left[i].Reason, left[i].Detail = LeftOutEvent, left[i].Reason
+	}
+	return kept, left
+}

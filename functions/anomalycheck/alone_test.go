@@ -62,7 +62,7 @@ func TestCheck_AnAnomalyThatCannotBeWrittenSuppressesNoBudgetAlert(t *testing.T)
 	f.bill(map[string]string{"2026-03-07": "500"})
 	f.budget("All", 3000)
 	whole := f.Table
-	f.Platform.Table = &broken{Store: whole, refuses: func(w table.Write) bool {
+	f.Table = &broken{Store: whole, refuses: func(w table.Write) bool {
 		return w.Item.PK == anomaly.Key(org, "").PK && strings.HasPrefix(w.Item.SK, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07")))
 	}}
 	got, err := Check(f.Context(), f.Platform)
@@ -72,7 +72,7 @@ func TestCheck_AnAnomalyThatCannotBeWrittenSuppressesNoBudgetAlert(t *testing.T)
 	if got.Anomalies != 4 {
 		t.Errorf("%d anomalies were written; want the four others", got.Anomalies)
 	}
-	f.Platform.Table = whole
+	f.Table = whole
 	if got := f.check(); got.Anomalies != 1 || got.BudgetEvents != 0 {
 		t.Errorf("the next run: %+v", got)
 	}
@@ -83,7 +83,7 @@ func TestCheck_ABudgetThatCannotBeToldOfKeepsNoOtherFromBeing(t *testing.T) {
 	f.bill(nil)
 	first := f.budget("First", 3000)
 	f.budget("Second", 3000)
-	f.Platform.Table = &broken{Store: f.Table, refuses: func(w table.Write) bool { return strings.Contains(w.Item.SK, first.ID) }}
+	f.Table = &broken{Store: f.Table, refuses: func(w table.Write) bool { return strings.Contains(w.Item.SK, first.ID) }}
 	if got, err := Check(f.Context(), f.Platform); err == nil || got.BudgetEvents != 1 {
 		t.Errorf("%+v, %v; want the event of the other budget, and the error", got, err)
 	}
@@ -99,7 +99,7 @@ func TestCheck_NoOrganizationStarves(t *testing.T) {
 		f.Put(identity.DirectoryKey(orgOf(n)), map[string]string{"org": orgOf(n)})
 	}
 	judged := map[string]bool{}
-	f.Platform.Table = &broken{Store: f.Table, reads: func(k table.Key) {
+	f.Table = &broken{Store: f.Table, reads: func(k table.Key) {
 		if strings.HasSuffix(k.SK, "CHECKED") {
 			f.Clock.Advance(time.Minute) // so that a run gets through twelve
 			judged[k.PK] = true

@@ -91,7 +91,7 @@ func (r *round) organization(ctx context.Context, org string) error {
 	events, budgetsErr := c.judgeBudgets(ctx)
 	r.did.Anomalies += anomalies
 	r.did.BudgetEvents += events
-	if err = errors.Join(daysErr, budgetsErr, c.rulesErr); err == nil {
+	if err = errors.Join(daysErr, budgetsErr); err == nil {
 		err = c.note(ctx)
 	}
 	return errors.Join(err, begun)

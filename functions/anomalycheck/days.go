@@ -15,7 +15,7 @@ import (
 // it was; it returns how many that are.
 func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	if c.rulesErr != nil {
-		return 0, nil // it is reported by organization
+		return 0, c.rulesErr
 	}
 	settled := c.settled()
 	last := latest(settled)

@@ -62,11 +62,11 @@ func (b *broken) Transact(ctx context.Context, ws ...table.Write) error {
 // breakStore has calls of the store fail from now on.
 func (a *fixture) breakStore(b broken) {
 	b.Store = a.Table
-	a.Platform.Table = &b
+	a.Table = &b
 }
 
 // mend has them succeed again.
-func (a *fixture) mend() { a.Platform.Table = a.Platform.Table.(*broken).Store }
+func (a *fixture) mend() { a.Table = a.Table.(*broken).Store }
 
 // try evaluates once, and returns what the run has reported.
 func (a *fixture) try() error {

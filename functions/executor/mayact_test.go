@@ -35,11 +35,11 @@ func (w *fixture) changeLive(change func(override.Live) (override.Live, error)) 
 	w.Write(apitest.Value(next.Write(org))(w))
 }
 
-// order queues an order of a reason on resources, one tier each.
-func (w *fixture) order(verb cloud.Verb, reason string, rs ...inventory.Resource) execution.Order {
+// stopBecause queues an order of a reason that stops resources, one tier each.
+func (w *fixture) stopBecause(reason string, rs ...inventory.Resource) execution.Order {
 	w.Helper()
 	o := execution.Order{
-		Verb: verb, Reason: reason, ChangedBy: reason + ":x", FailurePolicy: "abort", Cause: id.New("job", w.e.p.Clock.Now()), At: w.e.p.Clock.Now(),
+		Verb: cloud.Stop, Reason: reason, ChangedBy: reason + ":x", FailurePolicy: "abort", Cause: id.New("job", w.e.p.Clock.Now()), At: w.e.p.Clock.Now(),
 	}
 	for i, r := range rs {
 		o.Members = append(o.Members, memberOf(r, i+1))
@@ -85,7 +85,7 @@ func (w *fixture) leftOut(o execution.Order, r inventory.Resource, words string)
 func TestMayAct_AnOrderThatBeginsAfterAnOverrideLeavesItsResourceAlone(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
 	rs := w.picks("aws-ec2", cloud.Running, 2)
-	o := w.order(cloud.Stop, execution.ReasonSchedule, rs...)
+	o := w.stopBecause(execution.ReasonSchedule, rs...)
 	held := w.hold(rs[0], override.ForceOn, time.Hour)
 	w.runOrder(o)
 	w.leftOut(o, rs[0], held.ID)
@@ -102,7 +102,7 @@ func TestMayAct_AnOrderThatBeginsAfterAnOverrideLeavesItsResourceAlone(t *testin
 func TestMayAct_IsAskedAgainWhenEachTierBegins(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "90"})
 	rs := w.picks("aws-ec2", cloud.Running, 3)
-	o := w.order(cloud.Stop, execution.ReasonSchedule, rs...) // a stop goes down the tiers: the third first
+	o := w.stopBecause(execution.ReasonSchedule, rs...) // a stop goes down the tiers: the third first
 	in := execution.BulkInput{Org: org, BulkID: o.ID()}
 	step := apitest.Value(w.e.begin(w.ctx, in))(w)
 	w.drive(step.Chunks[0])
@@ -136,7 +136,7 @@ func TestMayAct_OfWhatIsOrdered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "30"})
 			r := w.pick("aws-ec2", cloud.Running)
-			o := w.order(cloud.Stop, c.reason, r)
+			o := w.stopBecause(c.reason, r)
 			if c.closes != nil {
 				w.underSchedule(o, *c.closes)
 			}
@@ -203,7 +203,7 @@ func TestMayAct_OfAGroupThatAnOverrideHolds(t *testing.T) {
 	o := override.Override{ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
 	w.changeLive(func(l override.Live) (override.Live, error) { return l.With(o) })
 	listed := apitest.Value(w.e.inventory.ByIDs(w.ctx, org, []string{places[0].ResourceID}, inventory.SeeEverything()))(t)
-	stop := w.order(cloud.Stop, execution.ReasonSchedule, listed[0].Resource)
+	stop := w.stopBecause(execution.ReasonSchedule, listed[0].Resource)
 	w.runOrder(stop)
 	w.leftOut(stop, listed[0].Resource, o.ID)
 	w.release(o)

@@ -145,7 +145,7 @@ func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]due
 	if k.Len() == 0 {
 		return ""
 	}
-	return k.String() + s.Subject.Class()
+	return k.String() + s.Class()
 }
 
 // decision is what becomes of firings on the resources of a class: the one that acts, if any, and what of each other.

@@ -37,17 +37,9 @@ func parseEvents(field, text string, strict bool) ([]event, error) {
 	if len(found) == 0 || len(found) > maxEvents {
 		return nil, fault.New(fault.Invalid, "%s: it has %d events (VEVENT); send 1 to %d", field, len(found), maxEvents)
 	}
-	lines := indexLines(text)
 	out := make([]event, len(found))
-	for i := range found {
-		r := eventReader{from: &found[i].Event, strict: strict}
-		if out[i], err = r.read(); err != nil {
-			return nil, fault.New(fault.Invalid, "%s: %sevent %d (%.60s): %s", field, lines.name(i, err), i+1, out[i].name, err)
-		}
-		out[i].number, out[i].cancelled = i, out[i].cancelled || found[i].cancelled
-	}
-	if bad, err := replaceInstances(out, strict); err != nil {
-		return nil, fault.New(fault.Invalid, "%s: %sevent %d (%.60s): %s", field, lines.name(bad, err), bad+1, out[bad].name, err)
+	if bad, err := readEvents(found, out, strict); err != nil {
+		return nil, fault.New(fault.Invalid, "%s: %sevent %d (%.60s): %s", field, indexLines(text).name(bad, err), bad+1, out[bad].name, err)
 	}
 	out = slices.DeleteFunc(out, func(e event) bool { return e.cancelled })
 	recurring := 0
@@ -60,6 +52,18 @@ func parseEvents(field, text string, strict bool) ([]event, error) {
 		return nil, fault.New(fault.Invalid, "%s: %d events repeat; at most %d may", field, recurring, maxRecurring)
 	}
 	return out, nil
+}
+
+// readEvents reads what was decoded. The error is of the event whose number is returned.
+func readEvents(found []decoded, out []event, strict bool) (bad int, err error) {
+	for i := range found {
+		r := eventReader{from: &found[i].Event, strict: strict}
+		if out[i], err = r.read(); err != nil {
+			return i, err
+		}
+		out[i].cancelled = out[i].cancelled || found[i].cancelled
+	}
+	return replaceInstances(out, strict)
 }
 
 // decoded is an event as the library reads it; cancelled when its whole calendar cancels.

@@ -12,7 +12,6 @@ import (
 
 // event is an event of an iCalendar text, in local time.
 type event struct {
-	number    int // in the text, from 0
 	name      string
 	uid       string
 	sequence  int // its revision

@@ -19,10 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const (
-	stretch  = 12 * time.Minute // after it no further organization is begun; the next run goes on
-	pageSize = 500
-)
+const stretch = 12 * time.Minute // after it no further organization is begun; the next run goes on
 
 // Checked tells what a run did: how many organizations it looked at and judged, how many anomalies it wrote or closed, and how many events
 // of budgets.
@@ -42,13 +39,10 @@ func Handler(p *platform.Platform) workflow.Handler {
 // in one organization does not keep the others from being judged; it is judged again by the next run.
 func Check(ctx context.Context, p *platform.Platform) (Checked, error) {
 	r := &round{
-		Platform: p, costs: cost.New(p), anomalies: anomaly.NewStore(p.Table), budgets: budgeting.NewStore(p.Table), until: p.Clock.Now().Add(stretch),
+		Platform: p, costs: cost.New(p), anomalies: anomaly.NewStore(p.Table), budgets: budgeting.NewStore(p.Table),
+		rotation: identity.NewRotation(p.Table, "anomalycheck"), until: p.Clock.Now().Add(stretch),
 	}
-	var errs []error
-	for shard := range identity.DirectoryShards {
-		errs = append(errs, r.shard(ctx, shard))
-	}
-	if err := errors.Join(errs...); err != nil { // whatever it is: a schedule that failed is a failed call, which alarms see
+	if err := r.run(ctx); err != nil { // whatever it is: a schedule that failed is a failed call, which alarms see
 		return r.did, fault.NewWithCause(fault.Internal, err, "not all that has changed was judged")
 	}
 	return r.did, nil
@@ -60,36 +54,31 @@ type round struct {
 	costs     *cost.Store
 	anomalies *anomaly.Store
 	budgets   *budgeting.Store
+	rotation  identity.Rotation
 	until     time.Time
 	did       Checked
 }
 
-// shard judges the organizations of a shard of the directory.
-func (r *round) shard(ctx context.Context, shard int) error {
-	type entry struct {
-		Org string `json:"org"`
-	}
-	var errs []error
-	for q := (table.Query{PK: identity.DirectoryPK(shard), Limit: pageSize}); ; {
-		page, next, err := table.ReadPage[entry](table.Within(ctx, identity.DirectoryPrefix), r.Table, q)
-		if err != nil {
-			return errors.Join(append(errs, fmt.Errorf("read the directory: %w", err))...)
+// run judges the organizations, those first to which the last run did not come.
+func (r *round) run(ctx context.Context) error {
+	orgs, err := r.rotation.ReadOrganizations(ctx)
+	errs := []error{err}
+	for i, org := range orgs {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
 		}
-		for _, e := range page {
-			if !r.Clock.Now().Before(r.until) || ctx.Err() != nil {
-				return errors.Join(append(errs, ctx.Err())...)
-			}
-			if err = r.organization(table.WithOrg(ctx, e.Org), e.Org); err != nil {
-				errs = append(errs, fmt.Errorf("judge %s: %w", e.Org, err))
-			}
+		if i > 0 && !r.Clock.Now().Before(r.until) {
+			return errors.Join(append(errs, r.rotation.Begin(ctx, orgs[i-1]))...)
 		}
-		if q.Cursor = next; next == "" {
-			return errors.Join(errs...)
+		if err := r.organization(table.WithOrg(ctx, org), org); err != nil {
+			errs = append(errs, fmt.Errorf("judge %s: %w", org, err))
 		}
 	}
+	return errors.Join(errs...)
 }
 
-// organization judges an organization if something of it has changed since it was judged last.
+// organization judges an organization if something of it has changed since it was judged last. Days and budgets fail alone; when one of
+// them does, both are judged again by the next run.
 func (r *round) organization(ctx context.Context, org string) error {
 	r.did.Organizations++
 	c, err := r.read(ctx, org)
@@ -97,15 +86,13 @@ func (r *round) organization(ctx context.Context, org string) error {
 		return err
 	}
 	r.did.Judged++
-	n, err := c.judgeDays(ctx)
-	r.did.Anomalies += n
-	if err != nil {
-		return err
+	begun := r.rotation.Begin(ctx, org)
+	anomalies, daysErr := c.judgeDays(ctx)
+	events, budgetsErr := c.judgeBudgets(ctx)
+	r.did.Anomalies += anomalies
+	r.did.BudgetEvents += events
+	if err = errors.Join(daysErr, budgetsErr); err == nil {
+		err = c.note(ctx)
 	}
-	n, err = c.judgeBudgets(ctx)
-	r.did.BudgetEvents += n
-	if err != nil {
-		return err
-	}
-	return c.note(ctx)
+	return errors.Join(err, begun)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // check is one organization being judged.
@@ -25,6 +27,8 @@ type check struct {
 	plans   []budgeting.Budget
 	digest  string // of all that the judgement depends on
 	last    state  // how it was judged before
+
+	rulesErr error // why the rules of anomalies could not be read; budgets are judged all the same
 }
 
 // state is what an organization was judged by last.
@@ -50,9 +54,7 @@ func (r *round) read(ctx context.Context, org string) (*check, error) {
 	if c.periods, err = r.costs.Periods(ctx, org); err != nil || len(c.periods) == 0 {
 		return nil, err
 	}
-	if c.rules, err = r.anomalies.ReadRules(ctx, org); err != nil {
-		return nil, err
-	}
+	c.rules, c.rulesErr = r.anomalies.ReadRules(ctx, org)
 	if c.plans, err = r.budgets.List(ctx, org); err != nil {
 		return nil, err
 	}
@@ -117,15 +119,30 @@ func (c *check) judgeBudgets(ctx context.Context) (events int, err error) {
 	if len(c.plans) == 0 {
 		return 0, nil
 	}
-	states, err := budgeting.ReadStates(ctx, c.costs, c.org, c.plans, c.now)
-	if err != nil {
-		return 0, err
-	}
+	states, err := c.readStates(ctx)
+	errs := []error{err}
 	for _, st := range states {
 		n, err := c.budgets.Tell(ctx, c.org, st, c.now)
-		if events += n; err != nil {
-			return events, err
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
+		events += n
 	}
-	return events, nil
+	return events, errors.Join(errs...)
+}
+
+// readStates tells how the budgets stand. When they cannot be read together each is read by itself, and the error names those that cannot.
+func (c *check) readStates(ctx context.Context) ([]budgeting.State, error) {
+	states, err := budgeting.ReadStates(ctx, c.costs, c.org, c.plans, c.now)
+	if err == nil || len(c.plans) == 1 {
+		return states, err
+	}
+	var out []budgeting.State
+	var errs []error
+	for i := range c.plans {
+		one, err := budgeting.ReadStates(ctx, c.costs, c.org, c.plans[i:i+1], c.now)
+		out, errs = append(out, one...), append(errs, fault.Wrap("judge "+c.plans[i].String(), err))
+	}
+	return out, errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package anomalycheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 // judgeDays judges the last days that have settled, and those before whose bills have come late, and writes what is new, or another than
 // it was; it returns how many that are.
 func (c *check) judgeDays(ctx context.Context) (written int, err error) {
+	if c.rulesErr != nil {
+		return 0, c.rulesErr
+	}
 	settled := c.settled()
 	last := latest(settled)
 	if last.IsZero() {
@@ -65,38 +69,41 @@ func (c *check) firstBilled() time.Time {
 	return first
 }
 
-// keep writes what was found, and closes what was known and is not found any more.
+// keep writes what was found, and closes what was known and is not found any more. One that fails keeps no other from being written.
 func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, known map[string]anomaly.Record) (written int, err error) {
+	var errs []error
 	for i := range found {
-		f := &found[i]
-		day := s.from.AddDate(0, 0, f.Day)
-		anomalyID := anomaly.IDOf(c.org, f.Scope, day)
-		old := known[anomalyID]
-		delete(known, anomalyID)
-		next := anomaly.Merge(old, f, anomaly.Judged{Org: c.org, Day: day, Now: c.now})
-		if !next.Changed(&old) {
-			continue
-		}
-		if next.Contributors, err = s.contributors(f); err != nil {
-			return written, fmt.Errorf("explain %s: %w", next.ID, err)
-		}
-		next.Within = s.belongings(f.Scope)
-		if f.Day < s.told {
-			old.Told = next.Told
-		}
-		if err = c.replace(ctx, old, next, &written); err != nil {
-			return written, err
-		}
+		n, err := c.keepOne(ctx, s, &found[i], known)
+		written, errs = written+n, append(errs, err)
 	}
 	for _, old := range known {
 		if old.Status == anomaly.Closed || !s.judged(old.Type, old.ScopeID, old.Day) {
 			continue
 		}
-		if err = c.replace(ctx, old, anomaly.Close(old, c.now), &written); err != nil {
-			return written, err
-		}
+		errs = append(errs, c.replace(ctx, old, anomaly.Close(old, c.now), &written))
 	}
-	return written, nil
+	return written, errors.Join(errs...)
+}
+
+// keepOne writes one finding when it is new or another than it was, and takes it off the known ones.
+func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding, known map[string]anomaly.Record) (written int, err error) {
+	day := s.from.AddDate(0, 0, f.Day)
+	anomalyID := anomaly.IDOf(c.org, f.Scope, day)
+	old := known[anomalyID]
+	delete(known, anomalyID)
+	next := anomaly.Merge(old, f, anomaly.Judged{Org: c.org, Day: day, Now: c.now})
+	if !next.Changed(&old) {
+		return 0, nil
+	}
+	if next.Contributors, err = s.contributors(f); err != nil {
+		return 0, fmt.Errorf("explain %s: %w", next.ID, err)
+	}
+	next.Within = s.belongings(f.Scope)
+	if f.Day < s.told {
+		old.Told = next.Told
+	}
+	err = c.replace(ctx, old, next, &written)
+	return written, err
 }
 
 // replace writes an anomaly. When somebody has changed it meanwhile, the next judgement finds it so.

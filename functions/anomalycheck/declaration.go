@@ -15,7 +15,7 @@ var Declaration = platform.Declaration{
 	Name: "anomalycheck",
 	Access: cost.Reading.With(table.Access{
 		Reads:  []table.Partition{identity.DirectoryPartition, identity.MetaPartition},
-		Writes: []table.Partition{anomaly.Partition, budgeting.Partition, event.Partition},
+		Writes: []table.Partition{identity.RotationPartition, anomaly.Partition, budgeting.Partition, event.Partition},
 	}),
 	Schedule: "rate(1 hour)",
 	Samples:  []string{"schedule"},

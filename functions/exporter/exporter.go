@@ -4,6 +4,7 @@ package exporter
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -135,21 +136,32 @@ type Removed struct {
 	Removed int `json:"removed"`
 }
 
-// removeExpired removes the files that have expired. What it does not come to, the next hour does.
+// removing is how long one run removes files; the next one goes on.
+const removing = 10 * time.Minute
+
+// removeExpired removes the files that have expired. One that cannot be removed keeps no other from being: it is reported, and tried again in
+// the next hour.
 func (w *worker) removeExpired(ctx context.Context) (Removed, error) {
-	q := table.Query{PK: string(costexport.DuePartition), To: w.p.Clock.Now().UTC().Format(time.RFC3339), Limit: 1000}
+	now := w.p.Clock.Now()
+	q := table.Query{PK: string(costexport.DuePartition), To: now.UTC().Format(time.RFC3339), Limit: 1000}
+	ctx = table.Within(ctx, q.PK)
 	var out Removed
-	page, err := w.p.Table.Query(table.Within(ctx, q.PK), q)
-	if err != nil {
-		return out, fault.Wrap("list exports that have expired", err)
-	}
-	for _, it := range page.Items {
-		if err := w.remove(table.Within(ctx, q.PK), it); err != nil {
-			return out, err
+	var errs []error
+	for more := true; more && w.p.Clock.Now().Before(now.Add(removing)) && ctx.Err() == nil; more = q.Cursor != "" {
+		page, err := w.p.Table.Query(ctx, q)
+		if err != nil {
+			return out, errors.Join(append(errs, fault.Wrap("list exports that have expired", err))...)
 		}
-		out.Removed++
+		for _, it := range page.Items {
+			if err = w.remove(ctx, it); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			out.Removed++
+		}
+		q.Cursor = page.Next
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
 func (w *worker) remove(ctx context.Context, it table.Item) error {

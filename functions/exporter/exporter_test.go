@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -320,4 +321,38 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "costs have changed") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// stuck is an outbox of which one file cannot be deleted.
+type stuck struct {
+	archive.Outbox
+	name string
+}
+
+func (s stuck) Remove(ctx context.Context, name string) error {
+	if name == s.name {
+		return errors.New("access denied")
+	}
+	return s.Outbox.Remove(ctx, name)
+}
+
+func TestExport_AFileThatCannotBeRemovedKeepsNoOtherFromBeing(t *testing.T) {
+	a := newFixture(t)
+	a.bill(ours, "2026-03", 3)
+	var jobs []string
+	for range 3 {
+		j := a.begin(ada, "period=2026-03&format=parquet")
+		a.Must(a.turn("export", j.JobID))
+		jobs = append(jobs, j.JobID)
+		a.Clock.Advance(time.Second)
+	}
+	files := a.Outbox
+	a.Platform.Outbox = stuck{files, costexport.ObjectName(ours, jobs[0])}
+	a.Clock.Advance(25 * time.Hour)
+	out, err := a.worker(a.Context(), json.RawMessage(`{}`))
+	if err == nil || !strings.Contains(err.Error(), jobs[0]) || fmt.Sprint(out) != "{2}" {
+		t.Errorf("removed %v, %v; want the two others removed, and the first one named", out, err)
+	}
+	a.Platform.Outbox = files
+	a.Equal("removed in the next hour", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)), "{1}")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,6 +69,9 @@ type place struct {
 func linkPK(org string) string { return table.OrgPK(org) + linkName }
 
 func linkKey(org, linkID string) table.Key { return table.Key{PK: linkPK(org), SK: linkID} }
+
+// changesKey returns where it is counted how many links were made.
+func changesKey(org string) table.Key { return table.Key{PK: linkPK(org), SK: "CHANGES"} }
 
 func tokenKey(hash string) table.Key { return table.Key{PK: tokenPrefix + hash, SK: "L"} }
 
@@ -205,9 +209,6 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink,
 		return NewLink{}, fault.New(fault.Invalid, "expiresAt: %s is not within a year from now: after %s, until %s",
 			l.ExpiresAt.Format(time.RFC3339), now.UTC().Format(time.RFC3339), now.Add(longestLink).UTC().Format(time.RFC3339))
 	}
-	if n, err := s.countLinks(ctx); err != nil || n >= maxLinks {
-		return NewLink{}, cmp.Or(err, fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n))
-	}
 	token := s.newToken()
 	l.Hash = s.hash(token)
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: shownLink(l), Final: true})
@@ -217,7 +218,43 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink,
 	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
 }
 
+// storeTries is how often a link is stored anew because others were made at the same moment.
+const storeTries = 8
+
+// storeLink stores a new link when the organization has room for it; fault.Conflict when it has none. The limit holds however many are made at
+// once: each link is stored on the condition that no other was since the links were counted.
 func (s *service) storeLink(ctx context.Context, org string, l link) error {
+	for range storeTries {
+		err := s.storeOnce(ctx, org, l)
+		lost, raced := errors.AsType[*table.ConditionError](err)
+		if _, moved := lostChanges(lost); !raced || !moved {
+			return fault.Wrap("store wake link "+l.ID, err)
+		}
+	}
+	return fault.New(fault.Conflict, "other wake links are being made at the same moment: try again")
+}
+
+// lostChanges reports whether a transaction of storeOnce failed because another link was made.
+func lostChanges(lost *table.ConditionError) (table.Item, bool) {
+	if lost == nil {
+		return table.Item{}, false
+	}
+	return lost.Old(0)
+}
+
+// linkChanges counts the links that were ever made.
+type linkChanges struct {
+	Made int64 `json:"made"`
+}
+
+func (s *service) storeOnce(ctx context.Context, org string, l link) error {
+	changes, err := table.Read[linkChanges](ctx, s.p.Table, changesKey(org))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if n, err := s.countLinks(ctx); err != nil || n >= maxLinks {
+		return cmp.Or(err, fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n))
+	}
 	row, err := table.NewItem(linkKey(org, l.ID), l)
 	if err != nil {
 		return err
@@ -227,10 +264,15 @@ func (s *service) storeLink(ctx context.Context, org string, l link) error {
 		return err
 	}
 	row.Expires, way.Expires = l.ExpiresAt, l.ExpiresAt
-	if err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Put(row, table.Absent()), table.Put(way, table.Absent())); err != nil {
-		return fmt.Errorf("store wake link %s: %w", l.ID, err)
+	unchanged := table.Equal("made", changes.Made)
+	if changes.Made == 0 {
+		unchanged = table.Absent()
 	}
-	return nil
+	count, err := table.PutFields(changesKey(org), linkChanges{changes.Made + 1}, unchanged)
+	if err != nil {
+		return err
+	}
+	return s.p.Table.Transact(table.Within(ctx, tokenPrefix), count, table.Put(row, table.Absent()), table.Put(way, table.Absent()))
 }
 
 // newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.
@@ -256,7 +298,7 @@ func (s *service) hash(token string) string {
 
 // allLinks is the query for the wake links of the caller's organization, newest first.
 func allLinks(ctx context.Context) table.Query {
-	return table.Query{PK: linkPK(identity.CallerFrom(ctx).Org), Reverse: true, Limit: maxLinks}
+	return table.Query{PK: linkPK(identity.CallerFrom(ctx).Org), From: "wake_", To: "wake_~", Reverse: true, Limit: maxLinks}
 }
 
 func (s *service) countLinks(ctx context.Context) (int, error) {

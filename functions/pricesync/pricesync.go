@@ -22,9 +22,8 @@ import (
 )
 
 const (
-	stretch  = 12 * time.Minute // after it nothing further is begun: the next run of the night goes on
-	fresh    = 20 * time.Hour   // prices that were fetched since are not fetched again
-	pageSize = 500
+	stretch = 12 * time.Minute // after it nothing further is begun: the next run of the night goes on
+	fresh   = 20 * time.Hour   // prices that were fetched since are not fetched again
 )
 
 // Synced tells what a run did.
@@ -45,8 +44,10 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 // SyncPrices fetches the prices that are due and estimates all resources. A list that cannot be fetched, or an organization that cannot be
 // estimated, does not keep the others from being; of what failed the prices before are used, and said to be old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
-	r := &round{Platform: p, estimates: estimation.New(p, providers), until: p.Clock.Now().Add(stretch)}
-	orgs, err := r.organizations(table.Within(ctx, identity.DirectoryPrefix))
+	r := &round{
+		Platform: p, estimates: estimation.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"), until: p.Clock.Now().Add(stretch),
+	}
+	orgs, err := r.rotation.ReadOrganizations(ctx)
 	errs := []error{err}
 	pairs := map[estimation.Pair]bool{}
 	for _, org := range orgs {
@@ -64,29 +65,9 @@ func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Provi
 type round struct {
 	*platform.Platform
 	estimates *estimation.Store
+	rotation  identity.Rotation
 	until     time.Time
 	did       Synced
-}
-
-// organizations lists all organizations.
-func (r *round) organizations(ctx context.Context) ([]string, error) {
-	var out []string
-	for shard := range identity.DirectoryShards {
-		q := table.Query{PK: identity.DirectoryPK(shard), Limit: pageSize}
-		for {
-			page, err := r.Table.Query(ctx, q)
-			if err != nil {
-				return out, fmt.Errorf("read the directory: %w", err)
-			}
-			for _, it := range page.Items {
-				out = append(out, it.SK)
-			}
-			if q.Cursor = page.Next; q.Cursor == "" {
-				break
-			}
-		}
-	}
-	return out, nil
 }
 
 // refresh fetches the lists that are due, those of which nothing is known yet too.
@@ -113,7 +94,7 @@ func (r *round) refresh(ctx context.Context, pairs map[estimation.Pair]bool) err
 	return errors.Join(errs...)
 }
 
-// update estimates the resources of organizations.
+// update estimates the resources of organizations, those first to which the last run did not come.
 func (r *round) update(ctx context.Context, orgs []string) error {
 	var errs []error
 	for _, org := range orgs {
@@ -121,6 +102,7 @@ func (r *round) update(ctx context.Context, orgs []string) error {
 			r.did.Left++
 			continue
 		}
+		errs = append(errs, r.rotation.Begin(ctx, org))
 		did, err := r.estimates.UpdateDays(table.WithOrg(ctx, org), org)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))

@@ -3,6 +3,7 @@ package pricesync_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -328,5 +330,42 @@ func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 	}
 	if got, _ := f.days(9, 9); got != "1000.0000" {
 		t.Errorf("the day of the tax costs %s", got)
+	}
+}
+
+// slow is a store that counts the organizations whose estimates are made, each of which takes a minute.
+type slow struct {
+	table.Store
+	f    *fixture
+	done map[string]bool
+}
+
+func (s *slow) Write(ctx context.Context, w table.Write) (table.Item, error) {
+	if strings.HasPrefix(w.Item.PK, identity.RotationPrefix) {
+		s.f.Clock.Advance(time.Minute)
+		s.done[string(w.Item.Data)] = true
+	}
+	return s.Store.Write(ctx, w)
+}
+
+// A run has twelve minutes. What it does not come to, the next one begins with.
+func TestSyncPrices_NoOrganizationStarves(t *testing.T) {
+	f := newFixture(t)
+	const orgs = 30
+	for n := range orgs - 2 {
+		org := fmt.Sprintf("org_01k0000000000000000000001%02d", n)
+		f.Put(identity.DirectoryKey(org), map[string]string{"org": org})
+	}
+	s := &slow{Store: f.Table, f: f, done: map[string]bool{}}
+	f.Platform.Table = s
+	left := 0
+	for range 3 {
+		did, err := f.sync()
+		f.Must(err)
+		left += did.Left
+		f.Clock.Advance(time.Hour)
+	}
+	if len(s.done) != orgs || left == 0 {
+		t.Errorf("%d of %d organizations were estimated in three runs, of which %d were left to the next", len(s.done), orgs, left)
 	}
 }

@@ -72,15 +72,15 @@ func (r *round) page(ctx context.Context, rows []table.Item) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	tokens, err := r.tokens(ctx, rows)
+	tokens, errs, err := r.tokens(ctx, rows)
 	if err != nil {
 		return err
 	}
-	users, err := r.users(ctx, tokens)
+	users, bad, err := r.users(ctx, tokens)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs = append(errs, bad...)
 	for i, t := range tokens {
 		u := users[t.User]
 		if t.ID == "" || !t.Live(u, r.Clock.Now(), r.Settings.Epoch) {
@@ -91,34 +91,42 @@ func (r *round) page(ctx context.Context, rows []table.Item) error {
 	return errors.Join(errs...)
 }
 
-// tokens reads the tokens that rows name, in their order; the zero PAT for one that is gone.
-func (r *round) tokens(ctx context.Context, rows []table.Item) ([]identity.PAT, error) {
-	keys := make([]table.Key, len(rows))
+// tokens reads the tokens that rows name, in their order; the zero PAT for one that is gone. Those that cannot be decoded are missing, each with
+// an error of its own.
+func (r *round) tokens(ctx context.Context, rows []table.Item) (out []identity.PAT, bad []error, err error) {
+	keys, named := make([]table.Key, len(rows)), []table.Key(nil)
 	for i, row := range rows {
 		n, err := table.Decode[identity.PATNotice](row)
 		if err != nil {
-			return nil, err
+			bad = append(bad, err)
+			continue
 		}
 		keys[i] = identity.PATKey(n.Hash)
+		named = append(named, keys[i])
 	}
-	found, err := r.Table.BatchGet(ctx, keys...)
+	out = make([]identity.PAT, len(rows))
+	if len(named) == 0 {
+		return out, bad, nil
+	}
+	found, err := r.Table.BatchGet(ctx, named...)
 	if err != nil {
-		return nil, fmt.Errorf("read tokens that end: %w", err)
+		return nil, nil, fmt.Errorf("read tokens that end: %w", err)
 	}
-	out := make([]identity.PAT, len(rows))
 	for i, k := range keys {
-		if row, there := found[k]; there {
-			if out[i], err = table.Decode[identity.PAT](row); err != nil {
-				return nil, err
-			}
+		row, there := found[k]
+		if !there {
+			continue
+		}
+		if out[i], err = table.Decode[identity.PAT](row); err != nil {
+			out[i], bad = identity.PAT{}, append(bad, err)
 		}
 	}
-	return out, nil
+	return out, bad, nil
 }
 
-// users reads the users of tokens.
-func (r *round) users(ctx context.Context, tokens []identity.PAT) (map[string]identity.User, error) {
-	out := map[string]identity.User{}
+// users reads the users of tokens. Those that cannot be decoded are missing, each with an error of its own.
+func (r *round) users(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error, err error) {
+	out = map[string]identity.User{}
 	var keys []table.Key
 	for _, t := range tokens {
 		if _, asked := out[t.User]; !asked && t.ID != "" {
@@ -127,20 +135,21 @@ func (r *round) users(ctx context.Context, tokens []identity.PAT) (map[string]id
 		}
 	}
 	if len(keys) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
 	found, err := r.Table.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, fmt.Errorf("read users of tokens that end: %w", err)
+		return nil, nil, fmt.Errorf("read users of tokens that end: %w", err)
 	}
 	for _, row := range found {
 		u, err := table.Decode[identity.User](row)
 		if err != nil {
-			return nil, err
+			bad = append(bad, err)
+			continue
 		}
 		out[u.ID] = u
 	}
-	return out, nil
+	return out, bad, nil
 }
 
 // announce queues the mail in the transaction that takes the row out of the day, so that it is queued once, however often

@@ -156,3 +156,17 @@ func TestAStoreThatFailsLosesNoMail(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestARowThatCannotBeReadKeepsNoTokenFromBeingAnnounced(t *testing.T) {
+	s := newFixture(t)
+	bad := s.token("broken", 8)
+	s.token("nightly", 8)
+	s.Put(bad, map[string]any{"id": 7}, s.Clock.Now().AddDate(0, 0, 8))
+	s.Clock.Advance(24 * time.Hour)
+	if _, err := QueueReminders(s.Context(), s.Platform); err == nil {
+		t.Error("nothing is reported")
+	}
+	if got := s.mails(); len(got) != 1 || !strings.HasPrefix(got[0], "nightly") {
+		t.Errorf("mails %v", got)
+	}
+}

@@ -74,8 +74,9 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd) ([]execution.Order, 
 	}
 	var order execution.Order
 	if o, held := e.holding[t.Members[0].ResourceID]; held {
-		order = t.order(o.Action.Verb(), t.Members)
-		order.Reason, order.ChangedBy = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action))
+		order = t.orders(t.Members, execution.Order{
+			Verb: o.Action.Verb(), Reason: execution.ReasonOverride, ChangedBy: execution.ChangedBy("override", string(o.Action)),
+		})[0]
 	} else {
 		w, some, err := s.wantedSince(ctx, e, t.Members)
 		if err != nil || !some {

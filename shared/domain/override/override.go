@@ -50,7 +50,7 @@ type Override struct {
 	CreatedBy    string    `json:"createdBy"` // an address, or the id of a wake link
 	CreatedAt    time.Time `json:"createdAt"`
 	ExpiresAt    time.Time `json:"expiresAt"`
-	BulkActionID string    `json:"bulkActionID,omitempty"` // that applied it; none when nothing was to be asked
+	BulkActionID string    `json:"bulkActionID,omitempty"` // the first that applied it; none when nothing was to be asked
 	Force        bool      `json:"force,omitempty"`        // active event readiness plans are not against it
 	WakeLinkID   string    `json:"wakeLinkID,omitempty"`   // the link by which it was made; then it ends in a stop where nothing else is wanted
 	EndedAt      time.Time `json:"endedAt,omitzero"`
@@ -61,7 +61,8 @@ type Override struct {
 	// rows that were written before there was a Maker: they hold what they are on until they end.
 	Maker string `json:"maker,omitempty"`
 	// Scopes are where the maker could act when it began; nil is everywhere. Its end restores these resources (Restorable).
-	Scopes *grant.Scopes `json:"scopes,omitempty"`
+	Scopes        *grant.Scopes `json:"scopes,omitempty"`
+	BulkActionIDs []string      `json:"bulkActionIDs,omitempty"` // all that applied it, of a group too large for one
 }
 
 // Active reports whether the override holds its resources at the time at.

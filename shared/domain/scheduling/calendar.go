@@ -91,7 +91,7 @@ func (c Calendar) Check(now time.Time, known []Entry) error {
 			return fault.New(fault.Invalid, "%s: %s is in the past; send a day to come, or yearly", field, cmp.Or(e.To, e.From))
 		}
 	}
-	_, err := parseEvents("iCalendar", c.ICalendar)
+	_, err := parseEvents("iCalendar", c.ICalendar, true)
 	return err
 }
 
@@ -118,7 +118,7 @@ func (c Calendar) closures(loc *time.Location, horizon Span) ([]Closure, error) 
 			add(e.Name, Span{s.from.instant(loc), s.to.instant(loc)})
 		}
 	}
-	events, err := parseEvents("iCalendar", c.ICalendar)
+	events, err := parseEvents("iCalendar", c.ICalendar, false)
 	if err != nil {
 		return nil, err
 	}

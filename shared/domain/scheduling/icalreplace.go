@@ -1,0 +1,126 @@
+package scheduling
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/emersion/go-ical"
+)
+
+// replaceInstances takes from repeating events the instances that other events of their uid replace or cancel (RECURRENCE-ID), and marks as
+// cancelled what a later revision replaces, and the replacements in a series that is cancelled as a whole. The error is of the event whose
+// number is returned.
+func replaceInstances(events []event, strict bool) (int, error) {
+	dropOutdated(events)
+	series := map[string][]*event{}
+	for i := range events {
+		if e := &events[i]; e.instance == nil && e.uid != "" {
+			series[e.uid] = append(series[e.uid], e)
+		}
+	}
+	for i := range events {
+		e := &events[i]
+		if e.instance == nil {
+			continue
+		}
+		for _, s := range series[e.uid] {
+			if s.start.day != e.instance.day && strict {
+				return i, wrongProp(ical.PropRecurrenceID, 0, "RECURRENCE-ID and the DTSTART of the event that it belongs to are not both dates, or both times")
+			}
+			s.not = append(s.not, *e.instance)
+		}
+		e.cancelled = e.cancelled || allCancelled(series[e.uid])
+	}
+	return 0, nil
+}
+
+// allCancelled reports whether there are events, and all of them are cancelled.
+func allCancelled(all []*event) bool {
+	for _, e := range all {
+		if !e.cancelled {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// dropOutdated marks as cancelled the events, or instances, of which the text has a later revision (SEQUENCE).
+func dropOutdated(events []event) {
+	latest := map[string]int{}
+	for i := range events {
+		k := events[i].revisionKey()
+		if n, known := latest[k]; !known || events[i].sequence > n {
+			latest[k] = events[i].sequence
+		}
+	}
+	for i := range events {
+		if e := &events[i]; e.uid != "" && e.sequence < latest[e.revisionKey()] {
+			e.cancelled = true
+			if e.instance == nil {
+				e.uid = "" // replacements belong to the latest revision
+			}
+		}
+	}
+}
+
+// revisionKey names what revisions of an event have in common.
+func (e *event) revisionKey() string {
+	if e.instance == nil {
+		return e.uid
+	}
+	zone := ""
+	if e.instance.loc != nil {
+		zone = e.instance.loc.String()
+	}
+	return fmt.Sprintf("%s\n%s %s", e.uid, e.instance.at, zone)
+}
+
+// eventLines tells where in a text an event begins, and where its properties stand, by their names.
+type eventLines struct {
+	begin int
+	props map[string][]int
+}
+
+// textLines are the lines of the events of a text, counted from 1.
+type textLines []eventLines
+
+// name says in which line of the nth event the error is, "line 12: ".
+func (l textLines) name(n int, err error) string {
+	if n >= len(l) {
+		return ""
+	}
+	line := l[n].begin
+	if wrong, ok := errors.AsType[*propError](err); ok && wrong.nth < len(l[n].props[wrong.prop]) {
+		line = l[n].props[wrong.prop][wrong.nth]
+	}
+	return fmt.Sprintf("line %d: ", line)
+}
+
+// indexLines finds the lines of the events of an iCalendar text.
+func indexLines(text string) textLines {
+	var out textLines
+	var inside []string // the components that the line is in
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		number++
+		if line == "" || line[0] == ' ' || line[0] == '\t' { // it goes on with the line before
+			continue
+		}
+		name, value, _ := strings.Cut(strings.ToUpper(strings.TrimRight(line, "\r")), ":")
+		name, _, _ = strings.Cut(name, ";")
+		isEvent := len(inside) == 2 && inside[1] == ical.CompEvent
+		switch {
+		case name == "BEGIN":
+			if inside = append(inside, value); len(inside) == 2 && value == ical.CompEvent {
+				out = append(out, eventLines{number, map[string][]int{}})
+			}
+		case name == "END" && len(inside) > 0:
+			inside = inside[:len(inside)-1]
+		case isEvent:
+			props := out[len(out)-1].props
+			props[name] = append(props[name], number)
+		}
+	}
+	return out
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ type cluster struct {
 	mu      sync.Mutex
 	uid     string          // of the namespace kube-system; "" until it is known
 	serves  map[string]bool // resources that not every cluster has
+	groups  map[string]bool // the versions of API groups that the cluster serves; nil until they are known
 	counted byNamespace     // what the namespaces held when they were last listed
 	loaded  nodeLoads       // what pods requested when they were last listed
 }
@@ -88,6 +90,9 @@ func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool,
 	if known, ok := c.serves[r.String()]; ok {
 		return known, nil
 	}
+	if served, err := c.servesGroup(ctx, r); err != nil || !served {
+		return false, err
+	}
 	body, err := c.raw.Get().AbsPath("/apis", r.Group, r.Version).DoRaw(ctx)
 	if kerrors.IsNotFound(err) {
 		c.serves[r.String()] = false
@@ -104,6 +109,37 @@ func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool,
 		c.serves[r.String()] = c.serves[r.String()] || list.APIResources[i].Name == r.Resource
 	}
 	return c.serves[r.String()], nil
+}
+
+// servesGroup reports whether the cluster serves the API group of a resource in its version. It is asked once. The caller holds the lock.
+func (c *cluster) servesGroup(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+	if c.groups == nil {
+		body, err := c.raw.Get().AbsPath("/apis").DoRaw(ctx)
+		var list metav1.APIGroupList
+		if err == nil {
+			err = json.Unmarshal(body, &list)
+		}
+		if err != nil {
+			return false, classifyError("get /apis", err)
+		}
+		c.groups = map[string]bool{}
+		for i := range list.Groups {
+			for _, v := range list.Groups[i].Versions {
+				c.groups[v.GroupVersion] = true
+			}
+		}
+	}
+	return c.groups[r.GroupVersion().String()], nil
+}
+
+// mayServe reports whether a list of the resource can succeed: the cluster serves its API group.
+func (c *cluster) mayServe(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+	if !slices.Contains(extra, r) {
+		return true, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.servesGroup(ctx, r)
 }
 
 func (c *cluster) get(ctx context.Context, r schema.GroupVersionResource, at ref) (object, error) {
@@ -146,27 +182,61 @@ func continued(err error) string {
 
 // all lists everything.
 func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) ([]object, error) {
-	var all []object
-	for range maxPages {
-		found, next, err := c.page(ctx, r, ns, o)
+	all, complete, err := c.pages(ctx, r, ns, listLimit{o, maxPages})
+	if err == nil && !complete {
+		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+	}
+	return all, err
+}
+
+// listLimit is what to list, and in how many pages.
+type listLimit struct {
+	metav1.ListOptions
+	pages int
+}
+
+// pages lists so many pages. It reports whether these were all.
+func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns string, o listLimit) (all []object, complete bool, err error) {
+	for range o.pages {
+		found, next, err := c.page(ctx, r, ns, o.ListOptions)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		all = append(all, found...)
 		if o.Continue = next; next == "" {
-			return all, nil
+			return all, true, nil
 		}
 	}
-	return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+	return all, false, nil
 }
 
-// where lists everything of a resource that not every cluster has.
+// where lists everything of a resource. There is none of a resource that the cluster does not have.
 func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
-	served, err := c.has(ctx, r)
-	if err != nil || !served {
-		return nil, err
+	all, complete, err := c.atMost(ctx, r, ns, maxPages)
+	if err == nil && !complete {
+		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
 	}
-	return c.all(ctx, r, ns, metav1.ListOptions{})
+	return all, err
+}
+
+// atMost is where, in so many pages. It reports whether these were all.
+func (c *cluster) atMost(ctx context.Context, r schema.GroupVersionResource, ns string, pages int) ([]object, bool, error) {
+	if may, err := c.mayServe(ctx, r); err != nil || !may {
+		return nil, true, err
+	}
+	all, complete, err := c.pages(ctx, r, ns, listLimit{pages: pages})
+	if err == nil || !slices.Contains(extra, r) {
+		return all, complete, err
+	}
+	switch cloud.ClassOf(err) {
+	case cloud.NotFound: // the group has other resources alone
+		return nil, true, nil
+	case cloud.Denied: // a cluster denies the list of a resource that it does not have, too
+		if has, asked := c.has(ctx, r); asked == nil && !has {
+			return nil, true, nil
+		}
+	}
+	return nil, false, err
 }
 
 // change is a JSON merge patch: what is nil in it is removed.
@@ -209,7 +279,7 @@ func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o ob
 	if err != nil {
 		return fmt.Errorf("encode change of %s: %w", o.Name, err)
 	}
-	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "lamplighter"}, sub...)
+	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager}, sub...)
 	return classifyError(op("patch", r, sub...), err)
 }
 

@@ -85,6 +85,8 @@ func decodeRequest(r *http.Request) request {
 	switch {
 	case len(p) >= 2 && p[0] == "api":
 		q.version, p = p[1], p[2:]
+	case len(p) == 1 && p[0] == "apis":
+		p = nil
 	case len(p) >= 3 && p[0] == "apis":
 		q.group, q.version, p = p[1], p[2], p[3:]
 	}
@@ -170,6 +172,8 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	switch {
 	case slices.Contains(c.Without, q.group):
 		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+	case gv == "":
+		return c.servedGroups(), nil
 	case q.resource == "":
 		return served(gv), nil
 	case kinds[q.resource] == "" || groupVersion(q.resource) != gv:
@@ -192,6 +196,22 @@ func (c *Cluster) answer(q request) (any, *failure) {
 		return c.delete(q, o)
 	}
 	return c.patch(q, o)
+}
+
+// servedGroups lists the groups that the cluster serves.
+func (c *Cluster) servedGroups() fields {
+	versions := map[string]bool{}
+	for _, gv := range groups {
+		versions[gv] = true
+	}
+	list := []any{}
+	for _, gv := range slices.Sorted(maps.Keys(versions)) {
+		group, version, _ := strings.Cut(gv, "/")
+		if !slices.Contains(c.Without, group) {
+			list = append(list, fields{"name": group, "versions": []any{fields{"groupVersion": gv, "version": version}}})
+		}
+	}
+	return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
 }
 
 // served lists the resources of a group and version.

@@ -48,7 +48,7 @@ func (r *run) judge(a *execution.Action, s cloud.State) {
 	switch {
 	case r.staysOff(a, s):
 		r.leaveOff(a, offBefore)
-	case keepsMarks(a, s):
+	case r.owes(a, s):
 		r.resting(a, s)
 	case s.Status == a.Action.WantedStatus():
 		r.reached(a, s)

@@ -54,9 +54,14 @@ func (r *run) staysOff(a *execution.Action, s cloud.State) bool {
 	return a.Action == cloud.Start && s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(r.memories[a.ResourceUID].Snapshot)
 }
 
-// keepsMarks reports whether a start has still to take the marks of a stop from a resource that runs.
-func keepsMarks(a *execution.Action, s cloud.State) bool {
-	return a.Action == cloud.Start && s.Status == cloud.Running && s.Marked && a.Progress.ActedAt.IsZero()
+// owes reports whether a start has still to give something back to a resource that somebody else has started: what a stop has suspended
+// beside it, or the marks of the stop.
+func (r *run) owes(a *execution.Action, s cloud.State) bool {
+	if a.Action != cloud.Start || s.Status != cloud.Running || !a.Progress.ActedAt.IsZero() {
+		return false
+	}
+	m, known := r.memories[a.ResourceUID]
+	return s.Marked || known && m.UsedBy == "" && !cloud.IsOff(m.Snapshot)
 }
 
 // noteFound notes that a stop has found its resource off, which no mark of a stop of ours explains.

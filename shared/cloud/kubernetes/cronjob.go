@@ -114,6 +114,8 @@ func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMess
 			left = offBefore
 		case o.turnedOff(known):
 			left = offSince
+		case !known && !o.marked():
+			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field spec.suspend to false", o.Name)
 		default:
 			return change{"metadata": change{"annotations": unmark()}, "spec": change{"suspend": false}}, nil
 		}

@@ -122,7 +122,9 @@ func (r *realCluster) turn(t *testing.T, v cloud.Verb, uids []string, memories m
 			}
 		})
 	}
+	began := time.Now()
 	g.Wait()
+	t.Logf("%s: the cluster has taken the changes after %s", v, time.Since(began))
 	r.reachBy(t, v, uids, memories)
 }
 

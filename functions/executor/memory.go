@@ -12,9 +12,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// What is remembered of a resource lasts from a stop to the next start. A stop stores the resource's size, or that it was off already:
-// then the start leaves it off. The start that ends well marks what was remembered as used, before its own end is recorded, so that the
-// same start finds it again after a crash, and no other start does.
+// What is remembered of a resource lasts from a stop to the next start. A stop stores the resource's size, or that
+// it was off already: then the start leaves it off. The start that ends well marks what was remembered as used,
+// before its own end is recorded, so that the same start finds it again after a crash, and no other start does.
 
 // offBefore is why a start leaves off a resource that the stop before it has found off.
 const offBefore = "it was off before it was stopped"
@@ -54,8 +54,8 @@ func (r *run) staysOff(a *execution.Action, s cloud.State) bool {
 	return a.Action == cloud.Start && s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(r.memories[a.ResourceUID].Snapshot)
 }
 
-// owes reports whether a start has still to give something back to a resource that somebody else has started: what a stop has suspended
-// beside it, or the marks of the stop.
+// owes reports whether a start has still to give something back to a resource that somebody else has started: what a
+// stop has suspended beside it, or the marks of the stop.
 func (r *run) owes(a *execution.Action, s cloud.State) bool {
 	if a.Action != cloud.Start || s.Status != cloud.Running || !a.Progress.ActedAt.IsZero() {
 		return false

@@ -176,7 +176,8 @@ type moving struct {
 	tw *twin.Cluster
 }
 
-// Sleep moves the clock by d, and with a wait for the cluster, not for a token, the cluster until nothing in it moves.
+// Sleep moves the clock by d, and with a wait for the cluster, not for a token, the cluster until nothing in it
+// moves.
 func (m moving) Sleep(ctx context.Context, d time.Duration) error {
 	for range 4 {
 		if d >= time.Second {

@@ -16,7 +16,8 @@ type namespaceMemory struct {
 	Workloads map[string]int64   `json:"workloads,omitempty"` // "deployments/web": replicas
 }
 
-// memory holds what is on, and what this stop has already turned off: a stop that is begun anew must not remember less.
+// memory holds what is on, and what this stop has already turned off: a stop that is begun anew must not remember
+// less.
 func (x contents) memory() namespaceMemory {
 	m := namespaceMemory{Paused: map[string]*string{}, Workloads: map[string]int64{}}
 	for _, j := range x.cronJobs {
@@ -42,11 +43,12 @@ func (x contents) memory() namespaceMemory {
 	return m
 }
 
-// betweenSteps is how long an act waits for what it has begun, before it looks once more whether the next step can be taken.
+// betweenSteps is how long an act waits for what it has begun, before it looks once more whether the next step can
+// be taken.
 const betweenSteps = time.Second
 
-// steps are how a verb is done to a namespace: the first ones, those that may have to wait for them, and what is listed anew before
-// the second.
+// steps are how a verb is done to a namespace: the first ones, those that may have to wait for them, and what is
+// listed anew before the second.
 type steps struct {
 	first, second func(context.Context, *pass, contents, goal) outcome
 	lists         []schema.GroupVersionResource
@@ -57,8 +59,8 @@ var (
 	startSteps = steps{startNamespace, startRest, []schema.GroupVersionResource{statefulOf}}
 )
 
-// actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more after a moment, so
-// that the next act need not begin anew. Where that does not suffice the error is class Moving.
+// actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more
+// after a moment, so that the next act need not begin anew. Where that does not suffice the error is class Moving.
 func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 	s := stopSteps
 	if v == cloud.Start {

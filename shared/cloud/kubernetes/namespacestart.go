@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// startNamespace goes the other way. What was off before the stop is not in what is remembered, and stays off, as does what somebody
-// else has switched off since. The annotations of the stop are taken from all.
+// startNamespace goes the other way. What was off before the stop is not in what is remembered, and stays off, as
+// does what somebody else has switched off since. The annotations of the stop are taken from all.
 func startNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 	m, err := x.recall(g.snapshot)
 	if err == nil {
@@ -171,7 +171,8 @@ func toStart(all []member, m namespaceMemory) bool {
 	return false
 }
 
-// each does all, side by side, and returns what failed: one that fails does not keep the others of its step from being done.
+// each does all, side by side, and returns what failed: one that fails does not keep the others of its step from
+// being done.
 func each[T any](all []T, do func(T) error) error {
 	errs := make([]error, len(all))
 	cloud.InParallel(len(all), width, func(i int) { errs[i] = do(all[i]) })

@@ -15,17 +15,17 @@ import (
 const (
 	// wideFrom is from how many namespaces on a pass lists a resource in all namespaces at once.
 	wideFrom = 4
-	// passFresh is how long an act may use the lists of the read before it. Each change names the version of what was read, so an
-	// object that has changed since is read again.
+	// passFresh is how long an act may use the lists of the read before it. Each change names the version of what
+	// was read, so an object that has changed since is read again.
 	passFresh = 5 * time.Second
 )
 
-// pass is one read of, or one act on, objects of a cluster. It lists a resource once for all of them: in all namespaces together
-// where that takes fewer calls than a list of each namespace, and object by object where that takes fewer calls than a list.
+// pass is one read of, or one act on, objects of a cluster. It lists a resource once for all of them: in all
+// namespaces together where that takes fewer calls than a list of each namespace, and object by object where that
+// takes fewer calls than a list.
 type pass struct {
 	*cluster
 	targets map[string]int // how many objects of the pass are in each namespace
-	total   int
 	at      time.Time
 	mu      sync.Mutex
 	lists   map[listKey]func() (listed, error)
@@ -56,7 +56,7 @@ func (l listed) any() bool {
 
 // newPass returns a pass over objects. Of a namespace as a whole, the name counts as its namespace.
 func (c *cluster) newPass(objects []ref) *pass {
-	p := &pass{cluster: c, targets: map[string]int{}, total: len(objects), at: c.clock.Now(), lists: map[listKey]func() (listed, error){}}
+	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(), lists: map[listKey]func() (listed, error){}}
 	for _, at := range objects {
 		p.targets[at.namespace()]++
 	}
@@ -76,8 +76,9 @@ func (p *pass) covers(objects []ref) bool {
 	return !slices.ContainsFunc(objects, func(at ref) bool { return p.targets[at.namespace()] == 0 })
 }
 
-// renew returns a pass over the namespaces that lists the resources anew, and has all other lists as p has them. A resource of which
-// there was no object is not listed anew, but for pods: what comes meanwhile is for the next read to find.
+// renew returns a pass over the namespaces that lists the resources anew, and has all other lists as p has them. A
+// resource of which there was no object is not listed anew, but for pods: what comes meanwhile is for the next read
+// to find.
 func (p *pass) renew(namespaces []ref, resources ...schema.GroupVersionResource) *pass {
 	next := p.newPass(namespaces)
 	p.mu.Lock()
@@ -103,8 +104,8 @@ func (p *pass) once(key listKey, read func() (listed, error)) (listed, error) {
 	return known()
 }
 
-// wide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete where that does not
-// suffice, or is not worth it.
+// wide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete where
+// that does not suffice, or is not worth it.
 func (p *pass) wide(ctx context.Context, r schema.GroupVersionResource) (listed, error) {
 	return p.once(listKey{resource: r}, func() (listed, error) {
 		if len(p.targets) < wideFrom {
@@ -181,7 +182,8 @@ func (p *pass) podsOf(ctx context.Context, w object) ([]object, error) {
 	return p.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
 }
 
-// outcome is how an act on one object ended. left says why a start leaves the object off, waits that a step has to wait for another.
+// outcome is how an act on one object ended. left says why a start leaves the object off, waits that a step has to
+// wait for another.
 type outcome struct {
 	left  string
 	err   error
@@ -197,7 +199,9 @@ func refsOf(goals []goal) []ref {
 }
 
 // actOnEach acts on objects side by side.
-func actOnEach(act func(context.Context, *pass, cloud.Verb, goal) (string, error)) func(context.Context, *pass, cloud.Verb, []goal) []outcome {
+func actOnEach(
+	act func(context.Context, *pass, cloud.Verb, goal) (string, error),
+) func(context.Context, *pass, cloud.Verb, []goal) []outcome {
 	return func(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 		out := make([]outcome, len(goals))
 		cloud.InParallel(len(goals), width, func(i int) { out[i].left, out[i].err = act(ctx, p, v, goals[i]) })

@@ -3,6 +3,7 @@ package kubernetes_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -83,8 +84,9 @@ func (p *property) uids() map[string][]string {
 	return out
 }
 
-// do brings everything to where the verb wants it, and remembers as the executor does: a stop stores the size, or that it has found the
-// thing off where nothing is remembered; a start gives it back, and nothing of it is remembered any more.
+// do brings everything to where the verb wants it, and remembers as the executor does: a stop stores the size, or
+// that it has found the thing off where nothing is remembered; a start gives it back, and nothing of it is
+// remembered any more.
 func (p *property) do(v cloud.Verb) {
 	p.note("%s (whole: %v)", v, p.whole)
 	for kind, uids := range p.uids() {
@@ -128,7 +130,8 @@ func (p *property) doOne(v cloud.Verb, kind string, s cloud.State) {
 	}
 }
 
-// change changes a thing in both namespaces, as somebody else does. Setting 0 where it is 0 is none that a cluster could tell.
+// change changes a thing in both namespaces, as somebody else does. Setting 0 where it is 0 is none that a cluster
+// could tell.
 func (p *property) change() {
 	th := p.things[p.r.IntN(len(p.things))]
 	n := 1 + p.r.IntN(3)
@@ -239,11 +242,7 @@ func twinLand(t *testing.T) land {
 			if f.Get(resource, ns+"/"+name) == nil {
 				return false
 			}
-			f.Change(resource, ns+"/"+name, func(o fields) {
-				for k, v := range spec {
-					at(o, "spec")[k] = v
-				}
-			})
+			f.Change(resource, ns+"/"+name, func(o fields) { maps.Copy(at(o, "spec"), spec) })
 			return true
 		},
 		remove: func(resource, ns, name string) { f.Remove(resource, ns+"/"+name) },

@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestStopChangeStart_OverARealControlPlane holds the property against what a cluster records of who has changed its objects.
+// TestStopChangeStart_OverARealControlPlane holds the property against what a cluster records of who has changed its
+// objects.
 func TestStopChangeStart_OverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	random := seed.Random(t)
@@ -62,8 +63,8 @@ func (r *realCluster) land(n int) land {
 	}
 }
 
-// TestThousandWorkloads_OverARealControlPlane stops and starts 100 namespaces of 10 workloads, in chunks as the executor has them. With
-// LAMPLIGHTER_TIMING=1, on a machine that does nothing else, each way takes 45 s at most.
+// TestThousandWorkloads_OverARealControlPlane stops and starts 100 namespaces of 10 workloads, in chunks as the
+// executor has them. With LAMPLIGHTER_TIMING=1, on a machine that does nothing else, each way takes 45 s at most.
 func TestThousandWorkloads_OverARealControlPlane(t *testing.T) {
 	if os.Getenv("LAMPLIGHTER_TIMING") != "1" {
 		t.Skip("SKIPPED: set LAMPLIGHTER_TIMING=1 on an idle machine to time 1,000 workloads")

@@ -9,8 +9,8 @@ import (
 // fieldManager is the name under which a cluster records the changes that are made here.
 const fieldManager = "lamplighter"
 
-// takenOver reports whether somebody else has changed, since a stop of ours, the field that the stop set. A cluster records who last
-// gave a field another value. A cluster that records nothing gives no reason to believe it.
+// takenOver reports whether somebody else has changed, since a stop of ours, the field that the stop set. A cluster
+// records who last gave a field another value. A cluster that records nothing gives no reason to believe it.
 func (o object) takenOver() bool {
 	others := false
 	for i := range o.ManagedFields {

@@ -1,6 +1,9 @@
 package twin
 
-// managedPaths are the fields of which the twin records who last gave them another value, as an API server does of all fields.
+import "slices"
+
+// managedPaths are the fields of which the twin records who last gave them another value, as an API server does of
+// all fields.
 var managedPaths = [][]string{
 	{"spec", "replicas"}, {"spec", "suspend"}, {"metadata", "annotations", "autoscaling.keda.sh/paused-replicas"},
 }
@@ -35,8 +38,8 @@ func setManager(o fields, path []string, manager string, there bool) {
 
 func fieldsOf(path []string) fields {
 	out := fields{}
-	for i := len(path) - 1; i >= 0; i-- {
-		out = fields{"f:" + path[i]: out}
+	for _, name := range slices.Backward(path) {
+		out = fields{"f:" + name: out}
 	}
 	return out
 }

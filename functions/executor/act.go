@@ -72,12 +72,16 @@ func (r *run) actOn(ctx context.Context) error {
 		return err
 	}
 	results := r.conn.Act(ctx, r.act[0].Action, r.kind.Type, r.act[0].Region, targets)
-	failed := make(map[string]error, len(results))
+	failed, left := make(map[string]error, len(results)), map[string]string{}
 	for _, res := range results {
-		failed[res.UID] = res.Err
+		failed[res.UID], left[res.UID] = res.Err, res.LeftOff
 	}
 	var again []*execution.Action
 	for _, a := range r.act {
+		if why := left[a.ResourceUID]; why != "" && failed[a.ResourceUID] == nil {
+			r.leaveOff(a, why)
+			continue
+		}
 		if r.take(ctx, a, failed[a.ResourceUID]) {
 			again = append(again, a)
 		}
@@ -140,13 +144,17 @@ func (r *run) targets(ctx context.Context) ([]cloud.Target, error) {
 	if r.act[0].Action == cloud.Stop {
 		return out, r.remember(ctx)
 	}
-	return out, r.recall(ctx, out)
+	for i := range out {
+		out[i].Snapshot = r.memories[out[i].UID].Snapshot
+	}
+	return out, nil
 }
 
-// snapshot is what was remembered of a resource when it was stopped, and by which action.
+// snapshot is what was remembered of a resource when it was stopped, and by which action. UsedBy is the start that has given it back.
 type snapshot struct {
 	ActionID string          `json:"actionID"`
 	Snapshot json.RawMessage `json:"snapshot"`
+	UsedBy   string          `json:"usedBy,omitempty"`
 }
 
 func snapshotKey(org, uid string) table.Key { return execution.SnapshotKey(org, uid) }
@@ -159,7 +167,7 @@ func (r *run) remember(ctx context.Context) error {
 		if s == nil {
 			continue
 		}
-		row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), snapshot{a.ID, s})
+		row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), snapshot{ActionID: a.ID, Snapshot: s})
 		if err != nil {
 			return err
 		}
@@ -167,30 +175,6 @@ func (r *run) remember(ctx context.Context) error {
 		if _, written := errors.AsType[*table.ConditionError](err); err != nil && !written {
 			return fmt.Errorf("remember capacity of %s: %w", a.ResourceUID, err)
 		}
-	}
-	return nil
-}
-
-// recall puts what was remembered into the targets.
-func (r *run) recall(ctx context.Context, targets []cloud.Target) error {
-	keys := make([]table.Key, len(targets))
-	for i, t := range targets {
-		keys[i] = snapshotKey(r.in.Org, t.UID)
-	}
-	got, err := r.e.p.Table.BatchGet(ctx, keys...)
-	if err != nil {
-		return fmt.Errorf("recall capacity: %w", err)
-	}
-	for i, k := range keys {
-		it, ok := got[k]
-		if !ok {
-			continue
-		}
-		s, err := table.Decode[snapshot](it)
-		if err != nil {
-			return err
-		}
-		targets[i].Snapshot = s.Snapshot
 	}
 	return nil
 }

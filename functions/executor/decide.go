@@ -46,6 +46,10 @@ func (r *run) decideActions() {
 // judge decides about one action.
 func (r *run) judge(a *execution.Action, s cloud.State) {
 	switch {
+	case r.staysOff(a, s):
+		r.leaveOff(a, offBefore)
+	case r.owes(a, s):
+		r.resting(a, s)
 	case s.Status == a.Action.WantedStatus():
 		r.reached(a, s)
 	case s.Status == cloud.Terminated:
@@ -90,7 +94,10 @@ func (r *run) begin(a *execution.Action) {
 	}
 	r.running(a)
 	a.Attempts = a.Progress.Errors + a.Progress.Shorts + 1
-	a.Idle, a.Progress.ActedAt, a.Progress.Changed = false, r.now, true
+	a.Idle, a.Progress.ActedAt = false, r.now
+	if r.states[a.ResourceUID].Status != a.Action.WantedStatus() { // or only the marks of a stop are taken away
+		a.Progress.Changed = true
+	}
 	a.AppendLog(r.now, "execute", "ok", fmt.Sprintf("asking %s to %s it, attempt %d", a.Provider, a.Action, a.Attempts))
 	r.act = append(r.act, a)
 }
@@ -122,6 +129,7 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 	if a.Progress.Changed {
 		a.AppendLog(r.now, "verify", "ok", "the resource is "+words(s))
 	} else {
+		r.noteFound(a, s)
 		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{

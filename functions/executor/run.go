@@ -38,8 +38,11 @@ type run struct {
 	ready   []*execution.Action // stand still where they are not wanted
 	act     []*execution.Action // of these, what the provider takes now
 	untried map[*execution.Action]bool
-	waiting []*execution.Action
-	turn    time.Duration // until it is worth to ask for the rest of ready
+	// memories are what was remembered of the resources that are to be started, by uid.
+	memories map[string]snapshot
+	foundOff map[string]bool // stops that have found their resource off, by action
+	waiting  []*execution.Action
+	turn     time.Duration // until it is worth to ask for the rest of ready
 }
 
 func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *run {
@@ -94,6 +97,9 @@ func (r *run) pass(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		r.tripAll(ctx, err)
 		return r.storeProgress(ctx, r.waiting)
+	}
+	if err := r.loadMemories(ctx); err != nil {
+		return err
 	}
 	r.decideActions()
 	if err := r.leaveOut(ctx); err != nil {
@@ -207,6 +213,9 @@ func (r *run) finish(ctx context.Context) (RunResult, error) {
 func (r *run) settle(ctx context.Context) error {
 	if len(r.ended) == 0 {
 		return nil
+	}
+	if err := r.keepMemories(ctx); err != nil {
+		return err
 	}
 	known, err := r.e.inventory.OpenSnapshot(ctx, r.in.Org)
 	if err != nil {

@@ -40,7 +40,7 @@ var kubernetesKinds = []Kind{
 		Remembers: true, Absolute: true, ActBatch: 50, ReadBatch: 50, Deadline: 20 * time.Minute,
 	},
 	{
-		Type: KubernetesCronJob, Provider: "kubernetes", Name: "Kubernetes CronJob", Actionable: true, Absolute: true,
+		Type: KubernetesCronJob, Provider: "kubernetes", Name: "Kubernetes CronJob", Actionable: true, Remembers: true, Absolute: true,
 		ActBatch: 50, ReadBatch: 50, Deadline: 5 * time.Minute,
 	},
 	{

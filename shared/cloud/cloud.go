@@ -112,6 +112,7 @@ type State struct {
 	NoCapacity    bool            // it is off because the provider had no room for it when it was last started
 	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
+	Marked        bool            // the resource itself carries marks of a stop of ours, which a start takes away
 	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
 }
 
@@ -128,10 +129,23 @@ type Target struct {
 	Snapshot json.RawMessage
 }
 
-// Result is what became of the act on one resource: nil Err means that the provider accepted it.
+// WasOff is the snapshot of a resource that was off before it was stopped: a start leaves it off.
+var WasOff = json.RawMessage(`{"off":true}`)
+
+// IsOff reports whether the snapshot is WasOff.
+func IsOff(snapshot json.RawMessage) bool {
+	var was struct {
+		Off bool `json:"off"`
+	}
+	return len(snapshot) > 0 && json.Unmarshal(snapshot, &was) == nil && was.Off
+}
+
+// Result is what became of the act on one resource: nil Err means that the provider accepted it. LeftOff is why a start has left the
+// resource off: it was off before it was stopped, or somebody else has switched it off since. It is empty when the resource starts.
 type Result struct {
-	UID string
-	Err error
+	UID     string
+	Err     error
+	LeftOff string
 }
 
 // Capacity is a size to scale to; nil fields stay as they are.

@@ -119,6 +119,7 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 	results := d.conn.Act(ctx, verb, kind, region, targets)
 	for i := range results {
 		results[i].Err = d.s.hide(results[i].Err)
+		results[i].LeftOff = d.s.Replace(results[i].LeftOff)
 	}
 	return results
 }

@@ -247,12 +247,16 @@ func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud
 	if err := resume(ctx, c, g, m.Suspended); err != nil {
 		return err
 	}
-	return resize(ctx, c, g, m.size)
+	if to := m.changedTo(groupSize(g)); to != groupSize(g) {
+		return resize(ctx, c, g, to)
+	}
+	return nil
 }
 
 // resume lets run what the stop suspended, but not what was suspended before.
 func resume(ctx context.Context, c asgAPI, g types.AutoScalingGroup, before []string) error {
-	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool { return slices.Contains(before, p) })
+	now := suspended(g)
+	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool { return slices.Contains(before, p) || !slices.Contains(now, p) })
 	if len(ours) == 0 {
 		return nil // no names would mean all processes
 	}

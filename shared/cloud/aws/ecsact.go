@@ -144,12 +144,23 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	if !ok {
 		m = serviceMemory{Desired: l.least()}
 	}
-	if m.Scaling != nil {
-		if err := register(ctx, c.scaling, l.id, *m.Scaling); err != nil {
-			return err
+	if m.Scaling != nil && l.scaling != nil {
+		if was := m.Scaling.changedTo(*l.scaling); was != *l.scaling {
+			if err := register(ctx, c.scaling, l.id, was); err != nil {
+				return err
+			}
 		}
 	}
+	if l.service.DesiredCount > 0 {
+		return nil // somebody has started it
+	}
 	return l.setCount(ctx, c, m.Desired)
+}
+
+// changedTo returns the scaling that a start gives back. A stop leaves the bounds as they are and suspends everything: bounds that
+// differ, and what is suspended no more, somebody has changed since.
+func (s scaling) changedTo(live scaling) scaling {
+	return scaling{live.Min, live.Max, s.In && live.In, s.Out && live.Out, s.Scheduled && live.Scheduled}
 }
 
 // least returns the smallest count that runs, for a service of which nothing is remembered.

@@ -224,6 +224,9 @@ func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) e
 	if err != nil {
 		return err
 	}
+	if m = m.changedTo(z); m == z {
+		return nil
+	}
 	return setSize(ctx, c, n, m)
 }
 

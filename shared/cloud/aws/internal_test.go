@@ -141,3 +141,25 @@ func TestAServiceIsNamedAsInPermissions(t *testing.T) {
 		}
 	}
 }
+
+// A number that somebody has changed since the stop stays, and the others give way to it.
+func TestChangedTo_GivesBackWhatNobodyHasChanged(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		was, live, get size
+	}{
+		{"nothing was changed", size{1, 6, 2}, size{}, size{1, 6, 2}},
+		{"the maximum was raised", size{1, 6, 2}, size{Max: 9}, size{1, 9, 2}},
+		{"the maximum was set below what ran", size{3, 6, 5}, size{Max: 2}, size{2, 2, 2}},
+		{"the minimum was set above what ran", size{1, 6, 2}, size{Min: 8, Max: 0}, size{8, 8, 8}},
+		{"it was started", size{1, 6, 2}, size{2, 4, 3}, size{2, 4, 3}},
+	} {
+		if got := c.was.changedTo(c.live); got != c.get {
+			t.Errorf("%s: %+v; want %+v", c.name, got, c.get)
+		}
+	}
+	was, live := scaling{Min: 1, Max: 9, Out: true}, scaling{Min: 2, Max: 5, In: true, Scheduled: false, Out: true}
+	if got, want := was.changedTo(live), (scaling{Min: 2, Max: 5, Out: true}); got != want {
+		t.Errorf("scaling: %+v; want %+v", got, want)
+	}
+}

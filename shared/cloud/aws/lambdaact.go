@@ -122,11 +122,16 @@ func (f function) stop(ctx context.Context, c *lambda.Client) error {
 
 // start gives back what m holds; without a memory, that nothing was reserved. The mark goes last.
 func (f function) start(ctx context.Context, c *lambda.Client, m functionMemory) error {
-	if err := f.reserve(ctx, c, m.Reserved); err != nil {
-		return err
+	if f.off() { // or somebody has reserved something else since
+		if err := f.reserve(ctx, c, m.Reserved); err != nil {
+			return err
+		}
 	}
 	for _, q := range slices.Sorted(maps.Keys(m.Provisioned)) {
 		n := m.Provisioned[q]
+		if _, there := f.Provisioned[q]; there {
+			continue
+		}
 		_, err := c.PutProvisionedConcurrencyConfig(ctx, &lambda.PutProvisionedConcurrencyConfigInput{
 			FunctionName: &f.uid, Qualifier: &q, ProvisionedConcurrentExecutions: &n,
 		})

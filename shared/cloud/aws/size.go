@@ -46,6 +46,24 @@ func (s size) capacityMap() map[string]int64 {
 	return map[string]int64{"min": int64(s.Min), "max": int64(s.Max), "desired": int64(s.Desired)}
 }
 
+// changedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody has changed
+// since stays as it is, and the others give way to it.
+func (s size) changedTo(live size) size {
+	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max}, {&s.Desired, &live.Desired}} {
+		if *f.live != 0 {
+			*f.to = *f.live
+		}
+	}
+	switch {
+	case s.Min > s.Max && live.Min != 0:
+		s.Max = s.Min
+	case s.Min > s.Max:
+		s.Min = s.Max
+	}
+	s.Desired = min(max(s.Desired, s.Min), s.Max)
+	return s
+}
+
 // smallestRunning returns the smallest size that runs, for something that was at none when we first saw it, so that nothing is
 // remembered. It is class Unsupported where not even one would fit: we do not guess above a customer's maximum.
 func (s size) smallestRunning() (size, error) {

@@ -30,6 +30,7 @@ type setting struct {
 	id      string
 	enabled bool // or was, before a stop of ours
 	paused  bool // by a stop of ours
+	tagged  bool // carries the tag of a stop of ours
 	bounds  bounds
 	raw     json.RawMessage
 }
@@ -78,6 +79,7 @@ func newSettings(raw []json.RawMessage) (settings, error) {
 			return nil, errUnreadable(settingType, err)
 		}
 		s := &setting{id: b.ID, paused: b.Tags[pausedTag] == paused && !b.Properties.Enabled, raw: r}
+		s.tagged = b.Tags[pausedTag] == paused
 		s.enabled = b.Properties.Enabled || s.paused
 		for i, p := range b.Properties.Profiles {
 			least, errMin := strconv.ParseInt(p.Capacity.Minimum, 10, 64)
@@ -109,9 +111,9 @@ func (s *setting) pause(ctx context.Context, c *armClient) error {
 	})
 }
 
-// resume enables the setting that a stop has disabled.
+// resume enables the setting that a stop has disabled, and takes the tag of the stop away in any case.
 func (s *setting) resume(ctx context.Context, c *armClient) error {
-	if s == nil || s.scales() {
+	if s == nil || s.scales() && !s.tagged {
 		return nil
 	}
 	return s.write(ctx, c, func(body map[string]any) {

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -126,6 +127,10 @@ func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		}
 		if v == cloud.Start && len(t.Snapshot) == 0 && p.Count > 0 { // it was stopped as a whole, with its count
 			return nodePoolMemory{p.Count, p.size().bounds}, nil
+		}
+		if v == cloud.Start && (p.Count > 0 || p.Autoscaled) { // somebody has started it: the count is his, and so is an autoscaler
+			live := p.size()
+			return nodePoolMemory{p.Count, cmp.Or(live.bounds, to.Autoscaled)}, nil
 		}
 		return to, nil
 	})

@@ -123,6 +123,9 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 			return err
 		}
 	}
+	if *r.SKU.Capacity > 0 {
+		return nil // somebody has started it
+	}
 	return resizeScaleSet(ctx, c, r, m.Capacity)
 }
 

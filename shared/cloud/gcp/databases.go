@@ -211,7 +211,7 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 			policy = m.ActivationPolicy
 		}
 	}
-	if activation(d) == policy {
+	if activation(d) == policy || v == cloud.Start && activation(d) != never { // or somebody has started it, as he likes
 		return nil
 	}
 	_, err = call("cloudsql.instances.update", p.sql.Instances.Patch(p.project, t.name, &sqladmin.DatabaseInstance{

@@ -119,10 +119,12 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		m = groupMemory{Size: g.leastSize(), Mode: g.mode()}
 	}
 	if mode := g.mode(); mode != "" && mode != modeOff {
-		return alreadyScaled(g)
+		return alreadyScaled(ctx, p, g)
 	}
-	if err := resizeGroup(ctx, p, g.ref, m.Size); err != nil {
-		return err
+	if g.TargetSize == 0 { // or somebody has started it
+		if err := resizeGroup(ctx, p, g.ref, m.Size); err != nil {
+			return err
+		}
 	}
 	if g.scaler == nil || m.Mode == "" || m.Mode == modeOff {
 		return nil
@@ -138,12 +140,17 @@ func (g group) leastSize() int64 {
 	return 1
 }
 
-// alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized.
-func alreadyScaled(g group) error {
+// alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized. What a stop wrote into the autoscaler
+// goes.
+func alreadyScaled(ctx context.Context, p place, g group) error {
 	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
 		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; set a minimum", g.mode())
 	}
-	return nil
+	if _, marked := g.mark(); !marked {
+		return nil
+	}
+	clean := scalerMode(g.mode(), marks.ReplaceAllString(g.scaler.Description, ""))
+	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, clean))
 }
 
 // resizeGroup sets the size; 0 is sent too, as a parameter.

@@ -317,5 +317,6 @@ func groupState(g group) cloud.State {
 	if g.TargetSize > 0 {
 		s.Snapshot = encodeSnapshot(g.memory())
 	}
+	_, s.Marked = g.mark()
 	return s
 }

@@ -65,6 +65,9 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 			return err
 		}
 	}
+	if n.perZone() > 0 {
+		return nil // somebody has started it
+	}
 	return setNodes(ctx, p, n, m.Nodes)
 }
 

@@ -26,6 +26,12 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 		}
 		return s.setAlways(ctx, p, 0)
 	}
+	if s.always() > 0 { // somebody has started it: the count is his, and the annotation goes
+		if _, marked := s.Annotations[stoppedAt]; s.isManual() || !marked {
+			return nil
+		}
+		return s.setAlways(ctx, p, s.always())
+	}
 	n, err := s.remembered(t)
 	if err != nil || n == s.always() {
 		return err

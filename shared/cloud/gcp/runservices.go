@@ -197,5 +197,7 @@ func runState(s runService) cloud.State {
 	} else if n > 0 {
 		out.Snapshot = encodeSnapshot(runMemory{Min: &n})
 	}
+	_, marked := s.Annotations[stoppedAt]
+	out.Marked = marked && !s.isManual()
 	return out
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -69,13 +67,14 @@ func (c *cluster) pause(ctx context.Context, s object, with string) error {
 	}))
 }
 
-// resume gives a ScaledObject back what pause changed; remembered is what it said, in case the annotation is lost.
+// resume gives a ScaledObject back what pause changed; remembered is what it said, in case the annotation is lost. Of one that
+// somebody else has paused or resumed since, it takes the annotations of the stop away, and no more.
 func (c *cluster) resume(ctx context.Context, s object, remembered map[string]*string) error {
 	return gone(c.guarded(ctx, scaledOf, s, func(o object) (change, error) {
 		_, ours := o.Annotations[pausedBefore]
 		prior, known := remembered[s.Name]
-		if !o.pausedAtZero() || !ours && !known {
-			return nil, nil //nolint:nilnil // somebody else's pause, or none
+		if !o.pausedAtZero() || !ours && !known || o.turnedOff(known) {
+			return o.unmarked(), nil
 		}
 		if ours {
 			prior = o.priorPause()
@@ -104,8 +103,8 @@ type bounds struct {
 }
 
 // boundsOf reads the bounds of a workload: a size below the least would be raised at once, one above the most lowered.
-func (c *cluster) boundsOf(ctx context.Context, w object) (bounds, error) {
-	all, err := c.all(ctx, hpasOf, w.Namespace, metav1.ListOptions{})
+func (p *pass) boundsOf(ctx context.Context, w object) (bounds, error) {
+	all, err := p.in(ctx, hpasOf, w.Namespace)
 	var b bounds
 	for _, h := range drivers(all, w) {
 		b = bounds{h.Name, 1, h.Spec.MaxReplicas}
@@ -118,8 +117,8 @@ func (c *cluster) boundsOf(ctx context.Context, w object) (bounds, error) {
 
 // budgets names the disruption budgets that cover the pods of a workload, for whoever reads that its scale-down was refused.
 // They do not limit a scale-down by themselves. That they cannot be read must not hide the refusal.
-func (c *cluster) budgets(ctx context.Context, w object) string {
-	all, err := c.all(ctx, pdbsOf, w.Namespace, metav1.ListOptions{})
+func (p *pass) budgets(ctx context.Context, w object) string {
+	all, err := p.in(ctx, pdbsOf, w.Namespace)
 	if err != nil {
 		return ""
 	}

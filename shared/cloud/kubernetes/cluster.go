@@ -56,6 +56,7 @@ type cluster struct {
 	mu      sync.Mutex
 	uid     string          // of the namespace kube-system; "" until it is known
 	serves  map[string]bool // resources that not every cluster has
+	groups  map[string]bool // the versions of API groups that the cluster serves; nil until they are known
 	counted byNamespace     // what the namespaces held when they were last listed
 	loaded  nodeLoads       // what pods requested when they were last listed
 }
@@ -79,31 +80,6 @@ func (c *cluster) identity(ctx context.Context) (string, error) {
 	uid, err := c.identify(ctx)
 	c.uid = uid
 	return uid, err
-}
-
-// has reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in may ask that.
-func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if known, ok := c.serves[r.String()]; ok {
-		return known, nil
-	}
-	body, err := c.raw.Get().AbsPath("/apis", r.Group, r.Version).DoRaw(ctx)
-	if kerrors.IsNotFound(err) {
-		c.serves[r.String()] = false
-		return false, nil
-	}
-	var list metav1.APIResourceList
-	if err == nil {
-		err = json.Unmarshal(body, &list)
-	}
-	if err != nil {
-		return false, classifyError("get "+r.GroupVersion().String(), err)
-	}
-	for i := range list.APIResources {
-		c.serves[r.String()] = c.serves[r.String()] || list.APIResources[i].Name == r.Resource
-	}
-	return c.serves[r.String()], nil
 }
 
 func (c *cluster) get(ctx context.Context, r schema.GroupVersionResource, at ref) (object, error) {
@@ -146,27 +122,32 @@ func continued(err error) string {
 
 // all lists everything.
 func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) ([]object, error) {
-	var all []object
-	for range maxPages {
-		found, next, err := c.page(ctx, r, ns, o)
+	all, complete, err := c.pages(ctx, r, ns, listLimit{o, maxPages})
+	if err == nil && !complete {
+		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+	}
+	return all, err
+}
+
+// listLimit is what to list, and in how many pages.
+type listLimit struct {
+	metav1.ListOptions
+	pages int
+}
+
+// pages lists so many pages. It reports whether these were all.
+func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns string, o listLimit) (all []object, complete bool, err error) {
+	for range o.pages {
+		found, next, err := c.page(ctx, r, ns, o.ListOptions)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		all = append(all, found...)
 		if o.Continue = next; next == "" {
-			return all, nil
+			return all, true, nil
 		}
 	}
-	return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
-}
-
-// where lists everything of a resource that not every cluster has.
-func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
-	served, err := c.has(ctx, r)
-	if err != nil || !served {
-		return nil, err
-	}
-	return c.all(ctx, r, ns, metav1.ListOptions{})
+	return all, false, nil
 }
 
 // change is a JSON merge patch: what is nil in it is removed.
@@ -209,7 +190,7 @@ func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o ob
 	if err != nil {
 		return fmt.Errorf("encode change of %s: %w", o.Name, err)
 	}
-	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "lamplighter"}, sub...)
+	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager}, sub...)
 	return classifyError(op("patch", r, sub...), err)
 }
 

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -14,6 +15,9 @@ const width = 16
 type conn struct {
 	*cluster
 	region string
+	passMu sync.Mutex
+	last   *pass  // of the last read, until an act has used it
+	lastOf string // the kind that it read
 }
 
 // Identify returns the uid of the namespace kube-system.
@@ -63,16 +67,48 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	states, errs := make([]cloud.State, len(uids)), make([]error, len(uids))
+	at, errs := c.refsOf(id, k, uids)
+	p := c.newPass(at)
+	states := make([]cloud.State, len(uids))
 	cloud.InParallel(len(uids), width, func(i int) {
-		if at, ok := parse(id, k.resource.Resource, uids[i]); ok {
-			states[i], errs[i] = k.read(ctx, c.cluster, at)
+		if errs[i] == nil {
+			states[i], errs[i] = k.read(ctx, p, at[i])
 			states[i].UID = uids[i]
-		} else {
-			errs[i] = notFound("%s is not in this cluster", uids[i])
 		}
 	})
+	c.keep(kind, p)
 	return found(states, errs)
+}
+
+// refsOf returns the objects that the uids name. An error is of a uid that names none of this cluster.
+func (c *conn) refsOf(id string, k kind, uids []string) ([]ref, []error) {
+	at, errs := make([]ref, len(uids)), make([]error, len(uids))
+	for i, u := range uids {
+		var ok bool
+		if at[i], ok = parse(id, k.resource.Resource, u); !ok {
+			errs[i] = notFound("%s is not in this cluster", u)
+		}
+	}
+	return at, errs
+}
+
+// keep keeps what was read for the act that follows.
+func (c *conn) keep(kind string, p *pass) {
+	c.passMu.Lock()
+	defer c.passMu.Unlock()
+	c.last, c.lastOf = p, kind
+}
+
+// passFor returns a pass over the objects: that of the read a moment ago, once, or a new one.
+func (c *conn) passFor(kind string, objects []ref) *pass {
+	c.passMu.Lock()
+	last, of := c.last, c.lastOf
+	c.last = nil
+	c.passMu.Unlock()
+	if last != nil && of == kind && c.clock.Now().Sub(last.at) < passFresh && last.covers(objects) {
+		return last
+	}
+	return c.newPass(objects)
 }
 
 // found leaves out what does not exist.
@@ -93,28 +129,49 @@ func found(states []cloud.State, errs []error) ([]cloud.State, error) {
 //
 //nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
-	out := make([]cloud.Result, len(targets))
-	k, err := c.kindOf(kind, region)
-	id := ""
-	if err == nil {
-		id, err = c.identity(ctx)
+	k, id, err := c.actable(ctx, kind, region)
+	if err != nil {
+		return allFailed(targets, err)
 	}
-	cloud.InParallel(len(targets), width, func(i int) {
-		out[i] = cloud.Result{UID: targets[i].UID, Err: err}
-		if err == nil {
-			out[i].Err = c.actOn(ctx, k, v, id, targets[i])
+	at, errs := c.refsOf(id, k, uidsOf(targets))
+	out := make([]cloud.Result, len(targets))
+	var goals []goal
+	var index []int
+	for i, t := range targets {
+		if out[i] = (cloud.Result{UID: t.UID, Err: errs[i]}); errs[i] == nil {
+			goals, index = append(goals, goal{at[i], t.Snapshot}), append(index, i)
 		}
-	})
+	}
+	for i, o := range k.act(ctx, c.passFor(kind, refsOf(goals)), v, goals) {
+		out[index[i]].Err, out[index[i]].LeftOff = o.err, o.left
+	}
 	return out
 }
 
-//nolint:revive // the parameters are those of cloud.Conn
-func (c *conn) actOn(ctx context.Context, k kind, v cloud.Verb, id string, t cloud.Target) error {
-	at, ok := parse(id, k.resource.Resource, t.UID)
-	if !ok {
-		return notFound("%s is not in this cluster", t.UID)
+// actable finds a kind, and the identity of the cluster.
+func (c *conn) actable(ctx context.Context, kindType, region string) (kind, string, error) {
+	k, err := c.kindOf(kindType, region)
+	if err != nil {
+		return k, "", err
 	}
-	return k.act(ctx, c.cluster, v, goal{at, t.Snapshot})
+	id, err := c.identity(ctx)
+	return k, id, err
+}
+
+func uidsOf(targets []cloud.Target) []string {
+	out := make([]string, len(targets))
+	for i, t := range targets {
+		out[i] = t.UID
+	}
+	return out
+}
+
+func allFailed(targets []cloud.Target, err error) []cloud.Result {
+	out := make([]cloud.Result, len(targets))
+	for i, t := range targets {
+		out[i] = cloud.Result{UID: t.UID, Err: err}
+	}
+	return out
 }
 
 // Scale sets how many replicas an object has. A minimum or a maximum is its autoscaler's, and class Unsupported.

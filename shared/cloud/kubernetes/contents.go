@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,22 +33,21 @@ type held struct {
 	deployments, rollouts, stateful, cronJobs, scalers, pods []object
 }
 
-// listHeld lists what is in ns; "" is all namespaces. The lists are read side by side.
-func (c *cluster) listHeld(ctx context.Context, ns string) (held, error) {
+// listHeld lists by list what is in ns; "" is all namespaces. The lists are read side by side.
+func listHeld(ctx context.Context, ns string, list func(context.Context, schema.GroupVersionResource, string) ([]object, error)) (held, error) {
 	var h held
 	lists := []struct {
 		into     *[]object
 		resource schema.GroupVersionResource
-		list     func(context.Context, schema.GroupVersionResource, string) ([]object, error)
 	}{
-		{&h.deployments, deploymentsOf, c.every},
-		{&h.rollouts, rolloutsOf, c.where},
-		{&h.stateful, statefulOf, c.every},
-		{&h.cronJobs, cronJobsOf, c.every},
-		{&h.scalers, scaledOf, c.where},
+		{&h.deployments, deploymentsOf},
+		{&h.rollouts, rolloutsOf},
+		{&h.stateful, statefulOf},
+		{&h.cronJobs, cronJobsOf},
+		{&h.scalers, scaledOf},
 	}
 	errs := make([]error, len(lists))
-	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = lists[i].list(ctx, lists[i].resource, ns) })
+	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = list(ctx, lists[i].resource, ns) })
 	for _, err := range errs {
 		if err != nil {
 			return held{}, err
@@ -56,27 +56,36 @@ func (c *cluster) listHeld(ctx context.Context, ns string) (held, error) {
 	return h, nil
 }
 
-// every lists everything of a resource that every cluster has.
-func (c *cluster) every(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
-	return c.all(ctx, r, ns, metav1.ListOptions{})
-}
-
 // contents reads a namespace and what is in it; its pods only where something is not wanted any more.
-func (c *cluster) contents(ctx context.Context, name string) (contents, error) {
-	ns, err := c.get(ctx, namespacesOf, ref{name: name})
+func (p *pass) contents(ctx context.Context, name string) (contents, error) {
+	h, err := listHeld(ctx, name, p.in)
 	if err != nil {
 		return contents{}, err
 	}
-	h, err := c.listHeld(ctx, name)
-	if err != nil {
-		return contents{}, err
-	}
-	if h.ending() {
-		if h.pods, err = c.all(ctx, podsOf, name, metav1.ListOptions{}); err != nil {
+	ns := object{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if h.inDoubt() {
+		if ns, err = p.get(ctx, namespacesOf, ref{name: name}); err != nil {
 			return contents{}, err
 		}
 	}
-	return byNamespace{name: &h}.of(ns, c.clock.Now()), nil
+	if h.ending() {
+		if h.pods, err = p.in(ctx, podsOf, name); err != nil {
+			return contents{}, err
+		}
+	}
+	return byNamespace{name: &h}.of(ns, p.clock.Now()), nil
+}
+
+// inDoubt reports whether the namespace may not exist, or be about to be deleted: it is empty, or something in it is being deleted.
+func (h held) inDoubt() bool {
+	n := 0
+	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful, h.cronJobs, h.scalers} {
+		n += len(list)
+		if slices.ContainsFunc(list, func(o object) bool { return o.DeletionTimestamp != nil }) {
+			return true
+		}
+	}
+	return n == 0
 }
 
 // ending reports whether something was stopped by us, or has pods that it should not have.
@@ -102,7 +111,7 @@ func (c *cluster) census(ctx context.Context, anew bool) (byNamespace, error) {
 	if last != nil && !anew {
 		return last, nil
 	}
-	h, err := c.listHeld(ctx, "")
+	h, err := listHeld(ctx, "", c.where)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func controlPlane(t *testing.T) *plane {
 	p.await("the namespaces", func() bool { return p.try("GET", "/api/v1/namespaces/kube-system", nil, nil) == nil })
 	config := filepath.Join(dir, "kubeconfig")
 	writeFile(t, config, []byte(p.kubeconfig(adminToken)))
-	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=200", "--kube-api-burst=400", "--secure-port=0",
+	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=4000", "--secure-port=0",
 		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys, "--horizontal-pod-autoscaler-sync-period=1s",
 		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,serviceaccount-token-controller")
 	p.grant("scale")

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// cronJobs are stopped by suspending them: what runs ends by itself, and nothing begins. There is nothing to remember, for one
-// that was suspended before is off already.
+// cronJobs are stopped by suspending them: what runs ends by itself, and nothing begins. One that its owner had suspended before the
+// stop stays so at the start.
 var cronJobs = kind{
 	Kind:     catalogueKind(cloud.KubernetesCronJob),
 	resource: cronJobsOf,
@@ -19,18 +20,35 @@ var cronJobs = kind{
 		startStop: []rule{{cronJobsOf, "", "patch"}},
 	},
 	list: listCronJobs,
-	read: func(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
-		o, err := c.get(ctx, cronJobsOf, at)
-		if err != nil {
-			return cloud.State{}, err
+	read: readCronJob,
+	act: actOnEach(func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
+		j, err := p.object(ctx, cronJobsOf, g.ref)
+		switch {
+		case err != nil:
+			return "", err
+		case v == cloud.Stop:
+			return "", p.suspend(ctx, j, "")
+		default:
+			return p.unsuspend(ctx, j, g.snapshot)
 		}
-		s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended())}
-		s.Status, s.Reason = c.cronJobStatus(o)
-		return s, nil
-	},
-	act: func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
-		return c.suspend(ctx, named(g.ref), v == cloud.Stop, "")
-	},
+	}),
+}
+
+// cronJobMemory is what a stop must not lose: that the job was not suspended.
+type cronJobMemory struct {
+	Suspend bool `json:"suspend"`
+}
+
+func readCronJob(ctx context.Context, p *pass, at ref) (cloud.State, error) {
+	o, err := p.object(ctx, cronJobsOf, at)
+	if err != nil {
+		return cloud.State{}, err
+	}
+	s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()), Marked: o.marked()}
+	if s.Status, s.Reason = p.cronJobStatus(o); !o.suspended() {
+		s.Snapshot = encodeSnapshot(cronJobMemory{})
+	}
+	return s, nil
 }
 
 func (c *cluster) cronJobStatus(o object) (cloud.Status, string) {
@@ -66,19 +84,42 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 	return p, err
 }
 
-// suspend suspends a CronJob, or lets it go on. with is stoppedWith, or "".
-func (c *cluster) suspend(ctx context.Context, j object, on bool, with string) error {
+// suspend suspends a CronJob. with is stoppedWith, or "".
+func (c *cluster) suspend(ctx context.Context, j object, with string) error {
 	if why := ofCluster(j.Namespace); why != "" {
 		return errUnsupported("%s", why)
 	}
 	return c.guarded(ctx, cronJobsOf, j, func(o object) (change, error) {
-		if o.suspended() == on {
+		if o.suspended() {
 			return nil, nil //nolint:nilnil // it is done
 		}
-		a := unmark()
-		if on {
-			a = marks(c.clock.Now(), with)
-		}
-		return change{"metadata": change{"annotations": a}, "spec": change{"suspend": on}}, nil
+		return change{"metadata": change{"annotations": marks(c.clock.Now(), with)}, "spec": change{"suspend": true}}, nil
 	})
+}
+
+// unsuspend lets a CronJob go on, and takes the annotations of the stop away. It returns why the job is left suspended.
+func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMessage) (left string, err error) {
+	if why := ofCluster(j.Namespace); why != "" {
+		return "", errUnsupported("%s", why)
+	}
+	_, known, err := decodeSnapshot[cronJobMemory](snapshot)
+	if err != nil {
+		return "", err
+	}
+	err = c.guarded(ctx, cronJobsOf, j, func(o object) (change, error) {
+		left = ""
+		switch {
+		case !o.suspended():
+		case cloud.IsOff(snapshot):
+			left = offBefore
+		case o.turnedOff(known):
+			left = offSince
+		case !known && !o.marked():
+			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field spec.suspend to false", o.Name)
+		default:
+			return change{"metadata": change{"annotations": unmark()}, "spec": change{"suspend": false}}, nil
+		}
+		return o.unmarked(), nil
+	})
+	return left, err
 }

@@ -21,14 +21,14 @@ var daemonSets = kind{
 	},
 	list: listDaemonSets,
 	read: readDaemonSet,
-	act: func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
-		o, err := c.get(ctx, daemonSetsOf, g.ref)
+	act: actOnEach(func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
+		o, err := p.object(ctx, daemonSetsOf, g.ref)
 		if err != nil {
-			return err
+			return "", err
 		}
-		err = c.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) { return c.turnDaemonSet(o, v == cloud.Stop) })
-		return c.explained(ctx, o, err)
-	},
+		err = p.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) { return p.turnDaemonSet(o, v == cloud.Stop) })
+		return "", p.explained(ctx, o, err)
+	}),
 }
 
 // noNode is the label that no node has.
@@ -52,8 +52,11 @@ func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	if why := o.untouchable(); why != "" && off {
 		return nil, errUnsupported("%s", why)
 	}
-	if o.onNoNode() == off {
+	switch {
+	case o.onNoNode() == off && off:
 		return nil, nil //nolint:nilnil // it is done
+	case o.onNoNode() == off: // somebody has started it: the annotations of the stop go all the same
+		return o.unmarked(), nil
 	}
 	notes, own := unmark(), any(change{noNode: nil})
 	switch {
@@ -100,21 +103,21 @@ func (c *cluster) daemonStatus(o object, left int) (cloud.Status, string) {
 	}
 }
 
-func readDaemonSet(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
-	o, err := c.get(ctx, daemonSetsOf, at)
+func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
+	o, err := p.object(ctx, daemonSetsOf, at)
 	if err != nil {
 		return cloud.State{}, err
 	}
 	left := 0
 	if o.onNoNode() && o.Status.Nodes == 0 && o.Spec.Selector != nil {
-		pods, err := c.all(ctx, podsOf, at.ns, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(o.Spec.Selector)})
+		pods, err := p.podsOf(ctx, o)
 		if err != nil {
 			return cloud.State{}, err
 		}
 		left = podsLeft(o, pods)
 	}
-	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes)}
-	if s.Status, s.Reason = c.daemonStatus(o, left); !o.onNoNode() {
+	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes), Marked: o.marked()}
+	if s.Status, s.Reason = p.daemonStatus(o, left); !o.onNoNode() {
 		s.Snapshot = encodeSnapshot(daemonMemory{o.nodeSelector()})
 	}
 	return s, nil

@@ -20,6 +20,6 @@ var deployments = kind{
 	},
 	list:  listWorkloads(deploymentsOf),
 	read:  readWorkload(deploymentsOf),
-	act:   actOnWorkload(deploymentsOf),
+	act:   actOnEach(actOnWorkload(deploymentsOf)),
 	scale: scaleWorkload(deploymentsOf),
 }

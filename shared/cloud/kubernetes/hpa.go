@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -59,11 +58,12 @@ type scaledWorkload struct {
 }
 
 func (c *cluster) readScaled(ctx context.Context, r schema.GroupVersionResource, at ref) (scaledWorkload, error) {
-	w, err := c.view(ctx, r, at)
+	p := c.newPass([]ref{at})
+	w, err := p.view(ctx, r, at)
 	if err != nil {
 		return scaledWorkload{}, err
 	}
-	all, err := c.all(ctx, hpasOf, at.ns, metav1.ListOptions{})
+	all, err := p.in(ctx, hpasOf, at.ns)
 	return scaledWorkload{w, drivers(all, w.object)}, err
 }
 

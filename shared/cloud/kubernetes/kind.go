@@ -15,8 +15,8 @@ type kind struct {
 	resource schema.GroupVersionResource
 	needs    needs
 	list     func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error)
-	read     func(ctx context.Context, c *cluster, at ref) (cloud.State, error)
-	act      func(ctx context.Context, c *cluster, v cloud.Verb, t goal) error
+	read     func(ctx context.Context, p *pass, at ref) (cloud.State, error)
+	act      func(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome
 	scale    func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error
 }
 
@@ -34,7 +34,7 @@ func catalogueKind(kind string) cloud.Kind {
 
 // decodeSnapshot reads what was remembered; false when nothing was.
 func decodeSnapshot[M any](raw json.RawMessage) (m M, ok bool, err error) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || cloud.IsOff(raw) {
 		return m, false, nil
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {

@@ -108,8 +108,41 @@ func marks(now time.Time, with string) change {
 // unmark takes them away.
 func unmark() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
 
-// withNS reports whether a stop of the namespace stopped the object.
-func (o object) withNS() bool { return o.Annotations[stoppedWith] == withNamespace }
+// marked reports whether the object carries annotations of a stop, which a start takes away.
+func (o object) marked() bool {
+	for _, name := range []string{stoppedAt, stoppedReplicas, stoppedWith, pausedBefore} {
+		if _, there := o.Annotations[name]; there {
+			return true
+		}
+	}
+	return false
+}
+
+// markedWithNS reports whether the object carries annotations of a stop of its namespace, which a start of that takes away.
+func (o object) markedWithNS() bool { return o.Annotations[stoppedWith] == withNamespace }
+
+// withNS reports whether a stop of the namespace stopped the object, and nobody has changed that since.
+func (o object) withNS() bool { return o.markedWithNS() && !o.takenOver() }
+
+// turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours. known says
+// that a stop of ours is remembered, though its annotations may be lost.
+func (o object) turnedOff(known bool) bool { return (known || o.marked()) && o.takenOver() }
+
+// unmarked is the change that takes the annotations of a stop away; nil when there are none.
+func (o object) unmarked() change {
+	if !o.marked() {
+		return nil
+	}
+	a := unmark()
+	a[pausedBefore] = nil
+	return change{"metadata": change{"annotations": a}}
+}
+
+// Why a start leaves an object off.
+const (
+	offBefore = "it was off before it was stopped"
+	offSince  = "it was switched off by somebody else after the stop"
+)
 
 // ofCluster says why nothing in a namespace is stopped; "" for all but the cluster's own.
 func ofCluster(ns string) string {

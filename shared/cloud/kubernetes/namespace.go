@@ -44,27 +44,18 @@ var namespaces = kind{
 	},
 	list: listNamespaces,
 	read: readNamespace,
-	act: func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
-		x, err := c.contents(ctx, g.name)
-		if err != nil {
-			return err
-		}
-		if v == cloud.Stop {
-			return c.stopNamespace(ctx, x)
-		}
-		return c.startNamespace(ctx, x, g.snapshot)
-	},
+	act:  actOnNamespaces,
 }
 
 // mostObjects bounds what a namespace may hold to be stopped as a whole: its memory has to fit into one item of the store.
 const mostObjects = 2000
 
-func readNamespace(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
-	x, err := c.contents(ctx, at.name)
+func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
+	x, err := p.contents(ctx, at.name)
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{Unschedulable: x.unschedulable(), Steps: x.steps(), Native: x.summary()}
+	s := cloud.State{Unschedulable: x.unschedulable(), Steps: x.steps(), Native: x.summary(), Marked: x.marked()}
 	s.Status, s.Reason = x.status()
 	if m := x.memory(); s.Status != cloud.Stopped && s.Unschedulable == "" {
 		s.Snapshot = encodeSnapshot(m)

@@ -100,11 +100,6 @@ func (o object) covers(l map[string]string) bool {
 // ref names an object in a cluster; ns is "" for a namespace.
 type ref struct{ ns, name string }
 
-// named is an object of which only the name is known.
-func named(at ref) object {
-	return object{ObjectMeta: metav1.ObjectMeta{Namespace: at.ns, Name: at.name}}
-}
-
 func (o object) ref() ref { return ref{o.Namespace, o.Name} }
 
 // workloadUID is "clusterUid/ns/deployments/name".

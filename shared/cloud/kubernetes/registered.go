@@ -266,14 +266,23 @@ func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, ta
 	}
 	o := a.open(ctx, region)
 	out := make([]cloud.Result, len(targets))
-	cloud.InParallel(len(targets), width, func(i int) {
-		out[i].UID = targets[i].UID
-		c, err := o.of(targets[i].UID)
-		if err == nil {
-			err = c.Act(ctx, v, kind, region, targets[i:i+1])[0].Err
+	in := map[*conn][]int{}
+	for i, t := range targets {
+		out[i].UID = t.UID
+		c, err := o.of(t.UID)
+		if out[i].Err = err; err == nil {
+			in[c] = append(in[c], i)
 		}
-		out[i].Err = err
-	})
+	}
+	for c, index := range in {
+		these := make([]cloud.Target, len(index))
+		for i, at := range index {
+			these[i] = targets[at]
+		}
+		for i, r := range c.Act(ctx, v, kind, region, these) {
+			out[index[i]] = r
+		}
+	}
 	return out
 }
 

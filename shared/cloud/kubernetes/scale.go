@@ -16,11 +16,12 @@ func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster
 		if want.Min != nil && want.Max != nil && *want.Min > *want.Max {
 			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
 		}
-		w, err := c.view(ctx, r, at)
+		p := c.newPass([]ref{at})
+		w, err := p.view(ctx, r, at)
 		if err != nil {
 			return err
 		}
-		b, err := c.boundsOf(ctx, w.object)
+		b, err := p.boundsOf(ctx, w.object)
 		if err == nil {
 			err = w.scalable(want, b)
 		}
@@ -36,7 +37,7 @@ func scaleWorkload(r schema.GroupVersionResource) func(context.Context, *cluster
 			}
 			return change{"spec": change{"replicas": *want.Desired}}, nil
 		}, "scale")
-		return c.explained(ctx, w.object, err)
+		return p.explained(ctx, w.object, err)
 	}
 }
 

@@ -13,6 +13,6 @@ var statefulSets = kind{
 	},
 	list:  listWorkloads(statefulOf),
 	read:  readWorkload(statefulOf),
-	act:   actOnWorkload(statefulOf),
+	act:   actOnEach(actOnWorkload(statefulOf)),
 	scale: scaleWorkload(statefulOf),
 }

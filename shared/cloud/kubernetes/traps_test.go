@@ -191,12 +191,16 @@ func TestDeployment_StartsWithNoFewerThanItsAutoscalerKeeps(t *testing.T) {
 	f.wantReplicas("deployments", "shop/web", 2)
 }
 
-func TestDeployment_StoppedBySomebodyElseStartsWithOne(t *testing.T) {
+func TestDeployment_OfWhichNothingIsRememberedIsNotGivenASize(t *testing.T) {
 	f := newFixture(t)
 	u := f.add("deployments", twin.Named("shop", "web", 0))
 	f.wantStatus("at 0", deployment, u, cloud.Stopped)
-	f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u}))
-	f.wantReplicas("deployments", "shop/web", 1)
+	err := f.act(cloud.Start, deployment, cloud.Target{UID: u})
+	f.wantClass("start", err, cloud.Unsupported)
+	if !strings.Contains(fmt.Sprint(err), "scale it to the replicas that it should have") {
+		t.Errorf("%v; want the way out", err)
+	}
+	f.wantReplicas("deployments", "shop/web", 0)
 }
 
 func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {

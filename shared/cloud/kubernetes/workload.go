@@ -1,8 +1,11 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -133,16 +136,16 @@ func (w view) found(cluster, resource string) cloud.Resource {
 	return out
 }
 
-func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, ref) (cloud.State, error) {
-	return func(ctx context.Context, c *cluster, at ref) (cloud.State, error) {
-		w, err := c.view(ctx, r, at)
+func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, ref) (cloud.State, error) {
+	return func(ctx context.Context, p *pass, at ref) (cloud.State, error) {
+		w, err := p.view(ctx, r, at)
 		if err == nil {
-			w.left, err = c.countLeft(ctx, w)
+			w.left, err = p.countLeft(ctx, w)
 		}
 		if err != nil {
 			return cloud.State{}, err
 		}
-		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas())}
+		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas()), Marked: w.anyMarked()}
 		s.Status, s.Reason = w.status()
 		if m := w.memory(); m != nil {
 			s.Snapshot = encodeSnapshot(m)
@@ -151,103 +154,129 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *cluster,
 	}
 }
 
+// anyMarked reports whether the workload, or what drives it, carries annotations of a stop.
+func (w view) anyMarked() bool { return w.marked() || slices.ContainsFunc(w.scalers, object.marked) }
+
 // view reads a workload and what drives it.
-func (c *cluster) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
-	o, err := c.get(ctx, r, at)
+func (p *pass) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
+	o, err := p.object(ctx, r, at)
 	if err != nil {
 		return view{}, err
 	}
-	scalers, err := c.where(ctx, scaledOf, at.ns)
-	return view{object: o, scalers: drivers(scalers, o), now: c.clock.Now()}, err
+	scalers, err := p.in(ctx, scaledOf, at.ns)
+	return view{object: o, scalers: drivers(scalers, o), now: p.clock.Now()}, err
 }
 
 // countLeft counts the pods of a workload that should have none, and whose controller believes that they are gone.
-func (c *cluster) countLeft(ctx context.Context, w view) (int, error) {
+func (p *pass) countLeft(ctx context.Context, w view) (int, error) {
 	if w.replicas() > 0 || w.Status.Replicas > 0 || w.Spec.Selector == nil {
 		return 0, nil
 	}
-	pods, err := c.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+	pods, err := p.podsOf(ctx, w.object)
 	return podsLeft(w.object, pods), err
 }
 
-func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *cluster, cloud.Verb, goal) error {
-	return func(ctx context.Context, c *cluster, v cloud.Verb, g goal) error {
-		w, err := c.view(ctx, r, g.ref)
+func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
+	return func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
+		w, err := p.view(ctx, r, g.ref)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if v == cloud.Stop {
-			return c.stopWorkload(ctx, r, w, "")
+			return "", p.stopWorkload(ctx, r, w, "")
 		}
-		return c.startWorkload(ctx, r, w, g)
+		return p.startWorkload(ctx, r, w, g.snapshot)
 	}
 }
 
 // stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
-func (c *cluster) stopWorkload(ctx context.Context, r schema.GroupVersionResource, w view, with string) error {
+func (p *pass) stopWorkload(ctx context.Context, r schema.GroupVersionResource, w view, with string) error {
 	if why := w.unschedulable(); why != "" {
 		return errUnsupported("%s", why)
 	}
 	for _, s := range w.scalers {
-		if err := c.pause(ctx, s, with); err != nil {
+		if err := p.pause(ctx, s, with); err != nil {
 			return err
 		}
 	}
-	err := c.guarded(ctx, r, w.object, func(o object) (change, error) {
+	err := p.guarded(ctx, r, w.object, func(o object) (change, error) {
 		if o.replicas() == 0 {
 			return nil, nil //nolint:nilnil // it is done
 		}
 		if why := o.unschedulable(); why != "" {
 			return nil, errUnsupported("%s", why)
 		}
-		a := marks(c.clock.Now(), with)
+		a := marks(p.clock.Now(), with)
 		a[stoppedReplicas] = strconv.FormatInt(o.replicas(), 10)
 		return change{"metadata": change{"annotations": a}, "spec": change{"replicas": 0}}, nil
 	})
-	return c.explained(ctx, w.object, err)
+	return p.explained(ctx, w.object, err)
 }
 
 // explained adds to a cluster's refusal the disruption budgets that may be behind it.
-func (c *cluster) explained(ctx context.Context, w object, err error) error {
+func (p *pass) explained(ctx context.Context, w object, err error) error {
 	e, ok := err.(*cloud.Error) //nolint:errorlint // of guarded, which does not wrap
 	if !ok || e.Class != cloud.Unsupported || e.Code == "" {
 		return err
 	}
 	told := *e
-	told.Message = joined(e.Message, c.budgets(ctx, w))
+	told.Message = joined(e.Message, p.budgets(ctx, w))
 	return &told
 }
 
-// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest.
-func (c *cluster) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view, g goal) error {
-	m, known, err := decodeSnapshot[workloadMemory](g.snapshot)
+// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes the annotations of
+// the stop away in any case. It returns why the workload is left off.
+func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view, snapshot json.RawMessage) (left string, err error) {
+	m, known, err := decodeSnapshot[workloadMemory](snapshot)
 	if err != nil {
-		return err
+		return "", err
 	}
-	b, err := c.boundsOf(ctx, w.object)
-	if err != nil {
-		return err
+	s := workloadStart{memory: m, known: known, wasOff: cloud.IsOff(snapshot), driven: len(w.scalers) > 0}
+	if w.replicas() == 0 {
+		if s.bounds, err = p.boundsOf(ctx, w.object); err != nil {
+			return "", err
+		}
 	}
-	err = c.guarded(ctx, r, w.object, func(o object) (change, error) {
-		if o.replicas() > 0 {
-			return nil, nil //nolint:nilnil // somebody has started it
-		}
-		want := o.remembered()
-		if known {
-			want = m.Replicas
-		}
-		start := change{"metadata": change{"annotations": unmark()}}
-		if want > 0 || len(w.scalers) == 0 {
-			start["spec"] = change{"replicas": max(want, b.least, 1)}
-		}
-		return start, nil
+	err = p.guarded(ctx, r, w.object, func(o object) (what change, err error) {
+		what, left, err = s.decide(o)
+		return what, err
 	})
-	for _, s := range w.scalers {
+	for _, scaler := range w.scalers {
 		if err == nil {
-			err = c.resume(ctx, s, m.Paused)
+			err = p.resume(ctx, scaler, m.Paused)
 		}
 	}
-	return err
+	return left, err
+}
+
+// workloadStart is what is known before the start of a workload.
+type workloadStart struct {
+	memory workloadMemory
+	known  bool // the memory is of a stop
+	wasOff bool // the stop found it off
+	driven bool // by KEDA
+	bounds
+}
+
+// decide returns the change that starts a workload, or else why it is left off. What its annotations tell goes before what is
+// remembered elsewhere: they were written together with the stop.
+func (s workloadStart) decide(o object) (change, string, error) {
+	switch n := cmp.Or(o.remembered(), s.memory.Replicas); {
+	case o.replicas() > 0:
+		return o.unmarked(), "", nil
+	case s.wasOff:
+		return o.unmarked(), offBefore, nil
+	case s.driven && (n == 0 || o.turnedOff(s.known)): // KEDA has scaled it to 0, and raises it when it is resumed
+		return o.unmarked(), "", nil
+	case o.turnedOff(s.known):
+		return o.unmarked(), offSince, nil
+	case n == 0:
+		return nil, "", errUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is on record: "+
+			"scale it to the replicas that it should have", o.Name)
+	default:
+		start := change{"metadata": change{"annotations": unmark()}, "spec": change{"replicas": max(n, s.least)}}
+		return start, "", nil
+	}
 }
 
 // remembered is how many replicas the annotation of a stop tells of; 0 when there is none.

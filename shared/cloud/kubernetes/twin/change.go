@@ -34,6 +34,7 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 	if same(next, o) {
 		return scaleOf(q, o), nil // a change that changes nothing makes no version
 	}
+	recordManager(next, o, q.query.Get("fieldManager"))
 	specChanged := !same(next["spec"], o["spec"])
 	clear(o)
 	maps.Copy(o, next)

@@ -18,7 +18,9 @@ func (c *Cluster) Settle() {
 		var resource, name string
 		_, _ = fmt.Sscan(at, &resource, &name) // two words, made by Heal
 		if o := c.objects[resource][name]; o != nil && !same(o["spec"], spec) {
+			before := clone(o)
 			o["spec"] = clone(spec)
+			recordManager(o, before, "gitops-controller")
 			c.generate(o)
 		}
 	}
@@ -62,9 +64,15 @@ func (c *Cluster) autoscale(h fields) {
 	spec := at(h, "spec")
 	want := min(max(replicas(w), number(spec["minReplicas"], 1)), number(spec["maxReplicas"], 1<<30))
 	if want != replicas(w) {
-		at(w, "spec")["replicas"] = want
-		c.generate(w)
+		c.resize(w, want, "kube-controller-manager")
 	}
+}
+
+// resize has a controller set the replicas of a workload.
+func (c *Cluster) resize(w fields, want int64, manager string) {
+	at(w, "spec")["replicas"] = want
+	setManager(w, []string{"spec", "replicas"}, manager, true)
+	c.generate(w)
 }
 
 // kedaScale does what KEDA does while there are events: unless it is paused, its target runs.
@@ -79,8 +87,7 @@ func (c *Cluster) kedaScale(s fields) {
 	if w == nil || notes["autoscaling.keda.sh/paused"] == "true" || want == replicas(w) {
 		return
 	}
-	at(w, "spec")["replicas"] = want
-	c.generate(w)
+	c.resize(w, want, "keda-operator")
 }
 
 // settle makes what is wanted of a workload so. What ends goes by way of one step in which its pods still end.

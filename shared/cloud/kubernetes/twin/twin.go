@@ -194,6 +194,7 @@ func (c *Cluster) add(resource string, o fields) string {
 	if c.objects[resource] == nil {
 		c.objects[resource] = map[string]fields{}
 	}
+	recordManager(o, nil, "its-maker")
 	at := place(text(meta["namespace"]), text(meta["name"]))
 	c.objects[resource][at] = o
 	c.settle(resource, o)
@@ -228,7 +229,9 @@ func (c *Cluster) ChangeLocked(resource, at string, do func(fields)) {
 
 func (c *Cluster) changeLocked(resource, at string, do func(fields)) {
 	o := c.objects[resource][at]
+	before := clone(o)
 	do(o)
+	recordManager(o, before, "somebody")
 	c.touch(o)
 }
 

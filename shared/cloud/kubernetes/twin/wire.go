@@ -81,10 +81,21 @@ func newFailure(code int, reason, format string, args ...any) *failure {
 func decodeRequest(r *http.Request) request {
 	q := request{query: r.URL.Query()}
 	q.body, _ = io.ReadAll(r.Body) // what breaks is what the client sent
-	p := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	q.decodePath(strings.Split(strings.Trim(r.URL.Path, "/"), "/"))
+	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}[r.Method]
+	if q.verb == "get" && q.name == "" && q.resource != "" {
+		q.verb = "list"
+	}
+	return q
+}
+
+// decodePath takes the parts of a path.
+func (q *request) decodePath(p []string) {
 	switch {
 	case len(p) >= 2 && p[0] == "api":
 		q.version, p = p[1], p[2:]
+	case len(p) == 1 && p[0] == "apis":
+		p = nil
 	case len(p) >= 3 && p[0] == "apis":
 		q.group, q.version, p = p[1], p[2], p[3:]
 	}
@@ -96,11 +107,6 @@ func decodeRequest(r *http.Request) request {
 			*into = p[i]
 		}
 	}
-	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}[r.Method]
-	if q.verb == "get" && q.name == "" && q.resource != "" {
-		q.verb = "list"
-	}
-	return q
 }
 
 func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
@@ -170,6 +176,8 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	switch {
 	case slices.Contains(c.Without, q.group):
 		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+	case gv == "":
+		return c.servedGroups(), nil
 	case q.resource == "":
 		return served(gv), nil
 	case kinds[q.resource] == "" || groupVersion(q.resource) != gv:
@@ -192,17 +200,6 @@ func (c *Cluster) answer(q request) (any, *failure) {
 		return c.delete(q, o)
 	}
 	return c.patch(q, o)
-}
-
-// served lists the resources of a group and version.
-func served(gv string) fields {
-	list := []any{}
-	for _, r := range slices.Sorted(maps.Keys(kinds)) {
-		if groupVersion(r) == gv {
-			list = append(list, fields{"name": r, "kind": kinds[r], "namespaced": r != "namespaces", "verbs": []any{"get", "list", "patch"}})
-		}
-	}
-	return fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": gv, "resources": list}
 }
 
 // review says whether the only user may do what is asked.

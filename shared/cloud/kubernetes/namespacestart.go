@@ -1,0 +1,190 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// startNamespace goes the other way. What was off before the stop is not in what is remembered, and stays off, as
+// does what somebody else has switched off since. The annotations of the stop are taken from all.
+func startNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
+	m, err := x.recall(g.snapshot)
+	if err == nil {
+		err = each(x.stateful, func(w member) error { return p.startMember(ctx, w, m) })
+	}
+	if err != nil {
+		return outcome{err: err}
+	}
+	return startRest(ctx, p, x, g)
+}
+
+// startRest starts what may need the StatefulSets, when they are ready.
+func startRest(ctx context.Context, p *pass, x contents, g goal) outcome {
+	m, err := x.recall(g.snapshot)
+	if err != nil {
+		return outcome{err: err}
+	}
+	if w := waking(x.stateful, m); w != "" && toStart(x.workloads, m) {
+		return outcome{err: errMoving("step %s: %s is not ready, and what may need it is started after it", stepStatefulSet, w), waits: true}
+	}
+	err = each(x.workloads, func(w member) error { return p.startMember(ctx, w, m) })
+	if err == nil {
+		err = each(x.scalers, func(s object) error { return p.resumeMember(ctx, s, m) })
+	}
+	if err == nil {
+		err = each(x.cronJobs, func(j object) error { return p.unsuspendMember(ctx, j, m) })
+	}
+	return outcome{left: x.leftOff(g, m), err: err}
+}
+
+// leftOff returns why a start leaves the whole namespace off.
+func (x contents) leftOff(g goal, m namespaceMemory) string {
+	switch {
+	case !m.empty() || x.countOn() > 0:
+		return ""
+	case cloud.IsOff(g.snapshot):
+		return offBefore
+	default:
+		return offSince
+	}
+}
+
+func (m namespaceMemory) empty() bool { return len(m.CronJobs)+len(m.Paused)+len(m.Workloads) == 0 }
+
+// recall returns what to start: what was remembered, else what the annotations tell.
+func (x contents) recall(snapshot []byte) (namespaceMemory, error) {
+	m, known, err := decodeSnapshot[namespaceMemory](snapshot)
+	switch {
+	case err != nil:
+		return m, err
+	case known:
+		return x.without(m), nil
+	}
+	if m = x.annotated(); m.empty() && !x.marked() && !cloud.IsOff(snapshot) && x.countOn() == 0 {
+		return m, errUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: start what it holds by itself", x.ns.Name)
+	}
+	return m, nil
+}
+
+// without takes from what was remembered what has been switched off by somebody else, or by a stop of its own, since.
+func (x contents) without(m namespaceMemory) namespaceMemory {
+	off := func(o object) bool { return o.turnedOff(true) || o.marked() && !o.markedWithNS() }
+	for _, list := range [][]member{x.workloads, x.stateful} {
+		for _, w := range list {
+			if w.replicas() == 0 && off(w.object) && !w.driven() {
+				delete(m.Workloads, w.name())
+			}
+		}
+	}
+	for _, j := range x.cronJobs {
+		if j.suspended() && off(j) {
+			m.CronJobs = slices.DeleteFunc(m.CronJobs, func(name string) bool { return name == j.Name })
+		}
+	}
+	return m
+}
+
+// marked reports whether anything in the namespace carries annotations of a stop of the whole.
+func (x contents) marked() bool {
+	of := func(w member) bool { return w.markedWithNS() }
+	return slices.ContainsFunc(x.workloads, of) || slices.ContainsFunc(x.stateful, of) ||
+		slices.ContainsFunc(x.cronJobs, object.markedWithNS) || slices.ContainsFunc(x.scalers, object.markedWithNS)
+}
+
+// annotated is the memory of what the stop of the namespace turned off, from the objects themselves.
+func (x contents) annotated() namespaceMemory {
+	m := x.memory()
+	only := namespaceMemory{Paused: map[string]*string{}, Workloads: map[string]int64{}}
+	for _, j := range x.cronJobs {
+		if j.suspended() && j.withNS() {
+			only.CronJobs = append(only.CronJobs, j.Name)
+		}
+	}
+	for _, s := range x.scalers {
+		if prior, there := m.Paused[s.Name]; there && s.withNS() {
+			only.Paused[s.Name] = prior
+		}
+	}
+	for _, list := range [][]member{x.workloads, x.stateful} {
+		for _, w := range list {
+			if w.replicas() == 0 && w.withNS() {
+				only.Workloads[w.name()] = w.remembered()
+			}
+		}
+	}
+	return only
+}
+
+// startMember starts what is remembered. From everything else it takes the annotations of the stop away.
+func (p *pass) startMember(ctx context.Context, w member, m namespaceMemory) error {
+	n, ours := m.Workloads[w.name()]
+	snapshot := cloud.WasOff
+	switch {
+	case ours:
+		snapshot = encodeSnapshot(workloadMemory{Replicas: n})
+	case !w.markedWithNS():
+		return nil
+	}
+	w.scalers = nil // their own step resumes them
+	_, err := p.startWorkload(ctx, w.resource, w.view, snapshot)
+	return gone(err)
+}
+
+func (p *pass) resumeMember(ctx context.Context, s object, m namespaceMemory) error {
+	if _, ours := m.Paused[s.Name]; !ours && !s.markedWithNS() {
+		return nil
+	}
+	return p.resume(ctx, s, m.Paused)
+}
+
+func (p *pass) unsuspendMember(ctx context.Context, j object, m namespaceMemory) error {
+	snapshot := cloud.WasOff
+	switch {
+	case slices.Contains(m.CronJobs, j.Name):
+		snapshot = encodeSnapshot(cronJobMemory{})
+	case !j.markedWithNS():
+		return nil
+	}
+	_, err := p.unsuspend(ctx, j, snapshot)
+	return gone(err)
+}
+
+// waking names a workload that is to be started and not ready yet, as it was read before the start.
+func waking(all []member, m namespaceMemory) string {
+	for _, w := range all {
+		if n, ours := m.Workloads[w.name()]; ours && (w.replicas() == 0 || w.Status.Ready < min(n, w.replicas())) {
+			return w.Name
+		}
+	}
+	return ""
+}
+
+// toStart reports whether one of the workloads is still off and to be started.
+func toStart(all []member, m namespaceMemory) bool {
+	for _, w := range all {
+		if _, ours := m.Workloads[w.name()]; ours && w.replicas() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// each does all, side by side, and returns what failed: one that fails does not keep the others of its step from
+// being done.
+func each[T any](all []T, do func(T) error) error {
+	errs := make([]error, len(all))
+	cloud.InParallel(len(all), width, func(i int) { errs[i] = do(all[i]) })
+	for _, err := range errs {
+		if err != nil && !cloud.ClassOf(err).Retryable() {
+			return err // what is final tells more than what may pass
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

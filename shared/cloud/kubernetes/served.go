@@ -1,0 +1,104 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lamplighter.dev/shared/cloud"
+)
+
+// has reports whether the cluster serves a resource that is not Kubernetes' own. Everybody who is let in may ask
+// that.
+func (c *cluster) has(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.serves[r.String()]; ok {
+		return known, nil
+	}
+	if served, err := c.servesGroup(ctx, r); err != nil || !served {
+		return false, err
+	}
+	body, err := c.raw.Get().AbsPath("/apis", r.Group, r.Version).DoRaw(ctx)
+	if kerrors.IsNotFound(err) {
+		c.serves[r.String()] = false
+		return false, nil
+	}
+	var list metav1.APIResourceList
+	if err == nil {
+		err = json.Unmarshal(body, &list)
+	}
+	if err != nil {
+		return false, classifyError("get "+r.GroupVersion().String(), err)
+	}
+	for i := range list.APIResources {
+		c.serves[r.String()] = c.serves[r.String()] || list.APIResources[i].Name == r.Resource
+	}
+	return c.serves[r.String()], nil
+}
+
+// servesGroup reports whether the cluster serves the API group of a resource in its version. It is asked once. The
+// caller holds the lock.
+func (c *cluster) servesGroup(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+	if c.groups == nil {
+		body, err := c.raw.Get().AbsPath("/apis").DoRaw(ctx)
+		var list metav1.APIGroupList
+		if err == nil {
+			err = json.Unmarshal(body, &list)
+		}
+		if err != nil {
+			return false, classifyError("get /apis", err)
+		}
+		c.groups = map[string]bool{}
+		for i := range list.Groups {
+			for _, v := range list.Groups[i].Versions {
+				c.groups[v.GroupVersion] = true
+			}
+		}
+	}
+	return c.groups[r.GroupVersion().String()], nil
+}
+
+// mayServe reports whether a list of the resource can succeed: the cluster serves its API group.
+func (c *cluster) mayServe(ctx context.Context, r schema.GroupVersionResource) (bool, error) {
+	if !slices.Contains(extra, r) {
+		return true, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.servesGroup(ctx, r)
+}
+
+// where lists everything of a resource. There is none of a resource that the cluster does not have.
+func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns string) ([]object, error) {
+	all, complete, err := c.atMost(ctx, r, ns, maxPages)
+	if err == nil && !complete {
+		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+	}
+	return all, err
+}
+
+// atMost is where, in so many pages. It reports whether these were all.
+func (c *cluster) atMost(ctx context.Context, r schema.GroupVersionResource, ns string, pages int) ([]object, bool, error) {
+	if may, err := c.mayServe(ctx, r); err != nil || !may {
+		return nil, true, err
+	}
+	all, complete, err := c.pages(ctx, r, ns, listLimit{pages: pages})
+	if err == nil || !slices.Contains(extra, r) {
+		return all, complete, err
+	}
+	class := cloud.ClassOf(err)
+	if class == cloud.Denied { // a cluster denies the list of a resource that it does not have, too
+		if has, asked := c.has(ctx, r); asked == nil && !has {
+			class = cloud.NotFound
+		}
+	}
+	if class == cloud.NotFound { // the group has other resources alone
+		return nil, true, nil
+	}
+	return nil, false, err
+}

@@ -125,7 +125,7 @@ func (r Rules) checkChat(of Type, raw string) error {
 	if r.Private && (host == "localhost" || host == "127.0.0.1" || host == "::1") {
 		return nil
 	}
-	if allowed := slices.Concat(hosts[of], r.Hosts); !slices.ContainsFunc(allowed, func(a string) bool { return host == a || a[0] == '.' && strings.HasSuffix(host, a) }) {
+	if allowed := slices.Concat(hosts[of], r.Hosts); !slices.ContainsFunc(allowed, func(a string) bool { return isAllowedHost(host, a) }) {
 		return fault.New(fault.Invalid, "config.webhookURL: %.64q is no host of %s; it must be one of %s", host, of, strings.Join(starred(allowed), ", "))
 	}
 	if u.Scheme != "https" {
@@ -134,11 +134,17 @@ func (r Rules) checkChat(of Type, raw string) error {
 	return nil
 }
 
+// isAllowedHost reports whether host is the allowed one, or is below it where the allowed one begins with a dot.
+func isAllowedHost(host, allowed string) bool {
+	domain, below := strings.CutPrefix(allowed, ".")
+	return host == allowed || below && host != domain && ssrfguard.IsWithinDomain(host, domain)
+}
+
 // starred spells hosts as people do: "*.example.com" for all below.
 func starred(hosts []string) []string {
 	out := slices.Clone(hosts)
 	for i, h := range out {
-		if h[0] == '.' {
+		if strings.HasPrefix(h, ".") {
 			out[i] = "*" + h
 		}
 	}

@@ -22,8 +22,10 @@ const (
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
 	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
-	Notification    Template = "notification"     // none: Mail.Letter is the text
-	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	// DisconnectionsWaiting has name and id of a cloud organisation, and in digits waiting and connected: how many of its accounts.
+	DisconnectionsWaiting Template = "disconnections_waiting"
+	Notification          Template = "notification" // none: Mail.Letter is the text
+	Nothing               Template = "nothing"      // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

@@ -47,6 +47,9 @@ func (t Turn) Take() Write {
 	return Update(t.key, []Change{Set("n", t.n+1)}, free)
 }
 
+// IsTurn reports whether an item of the partition of a list is the row of its turn.
+func IsTurn(it Item) bool { return it.SK == turnSK }
+
 // IsTurnLost reports whether err says that another addition took the turn.
 func IsTurnLost(err error) bool {
 	lost, ok := errors.AsType[*ConditionError](err)

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -164,13 +165,11 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 // isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so Status counts only where
 // there is no State. An account without either, or with a state that is not known here, is open: opening it tells.
 func isClosed(a types.Account) bool {
-	switch a.State {
-	case types.AccountStateSuspended, types.AccountStatePendingClosure, types.AccountStateClosed:
-		return true
-	case "":
+	if a.State == "" {
 		return a.Status == types.AccountStatusSuspended || a.Status == types.AccountStatusPendingClosure
 	}
-	return false
+	closed := []types.AccountState{types.AccountStateSuspended, types.AccountStatePendingClosure, types.AccountStateClosed}
+	return slices.Contains(closed, a.State)
 }
 
 func (w *walk) tags(ctx context.Context, account string) (map[string]string, error) {

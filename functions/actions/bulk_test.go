@@ -268,7 +268,8 @@ func TestSubmitBulk_WhatItActsOn(t *testing.T) {
 		want []string
 	}{
 		"resources, each once, without the terminated": {`"resourceIDs":` + f.list("web-3", "web-1", "web-3", "web-6", "web-7"), []string{"web-1", "web-3", "web-6"}},
-		"a tag": {`"filter":{"tag":["env=prod"]}`, []string{"web-0", "web-2", "web-4"}},
+		"a tag":                {`"filter":{"tag":["env=prod"]}`, []string{"web-0", "web-2", "web-4"}},
+		"a tag that is a text": {`"filter":{"tag":"env=prod"}`, []string{"web-0", "web-2", "web-4"}},
 		"a search, without what belongs to a group": {`"filter":{"search":"web-"}`, []string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"}},
 		"an account": {`"filter":{"cloud_account_id":"ca_01k00000000000000000000001"}`, []string{"ro-0"}},
 		"what can be started and stopped, of two words": {`"filter":{"schedulable":true,"status":"running","type":"aws-ec2","provider":"aws","region":"eu-west-1","tag":["env=dev"]}`, []string{"web-1", "web-3", "web-5"}},

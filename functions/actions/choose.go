@@ -20,16 +20,16 @@ import (
 // BulkFilter are the filters of GET /resources, under the names that they have there; several values of one stand
 // behind commas, as there. What is left out filters nothing.
 type BulkFilter struct {
-	Search         string   `json:"search,omitempty" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
-	Type           string   `json:"type,omitempty" maxLength:"64" example:"aws-ec2"`
-	Provider       string   `json:"provider,omitempty" maxLength:"32" example:"aws"`
-	Status         string   `json:"status,omitempty" maxLength:"256" doc:"running, stopped, starting, stopping, pending, terminated or unknown"`
-	Region         string   `json:"region,omitempty" maxLength:"64"`
-	CloudAccountID string   `json:"cloud_account_id,omitempty" maxLength:"64" doc:"Our id of the cloud account"`
-	GroupID        string   `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, in no order"`
-	TeamID         string   `json:"team_id,omitempty" maxLength:"64" doc:"Owned by the team"`
-	Tag            []string `json:"tag,omitempty" maxItems:"20" doc:"Each key=value, or key for any value; all must agree"`
-	Schedulable    *bool    `json:"schedulable,omitempty" doc:"Whether it can be started and stopped"`
+	Search         string     `json:"search,omitempty" maxLength:"256" doc:"Within name, uid and tags (key=value), without regard to case"`
+	Type           string     `json:"type,omitempty" maxLength:"64" example:"aws-ec2"`
+	Provider       string     `json:"provider,omitempty" maxLength:"32" example:"aws"`
+	Status         string     `json:"status,omitempty" maxLength:"256" doc:"running, stopped, starting, stopping, pending, terminated or unknown"`
+	Region         string     `json:"region,omitempty" maxLength:"64"`
+	CloudAccountID string     `json:"cloud_account_id,omitempty" maxLength:"64" doc:"Our id of the cloud account"`
+	GroupID        string     `json:"group_id,omitempty" maxLength:"64" doc:"Members of the resource group, in no order"`
+	TeamID         string     `json:"team_id,omitempty" maxLength:"64" doc:"Owned by the team"`
+	Tag            rest.Texts `json:"tag,omitempty" doc:"key=value, or key for any value: one, or a list of at most 20 that must all agree"`
+	Schedulable    *bool      `json:"schedulable,omitempty" doc:"Whether it can be started and stopped"`
 
 	CreatedAfter  rest.Time `json:"created_after,omitzero" doc:"Made at this time or later, as the provider says"`
 	CreatedBefore rest.Time `json:"created_before,omitzero" doc:"Made before this time"`

@@ -112,8 +112,8 @@ func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
 	if err != nil {
 		return err
 	}
-	if len(all) >= autoscaling.MaxPolicies {
-		return fault.New(fault.Invalid, "the organization has %d autoscaler policies, which is the most; delete one first", len(all))
+	if err = autoscaling.CheckRoom(all); err != nil {
+		return err
 	}
 	for i := range all {
 		if all[i].Target.UID == p.Target.UID && all[i].Target.Type == p.Target.Type {

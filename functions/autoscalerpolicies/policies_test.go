@@ -1,10 +1,13 @@
 package autoscalerpolicies
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,4 +173,55 @@ func TestPolicies_AreAtMostSoMany(t *testing.T) {
 		f.Write(table.Put(it))
 	}
 	f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)).Want(http.StatusBadRequest, "500")
+}
+
+// meeting is a table whose first reads of a list wait for each other, so that all of them count the same list.
+type meeting struct {
+	table.Store
+	left atomic.Int64
+	all  sync.WaitGroup
+}
+
+func (m *meeting) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	page, err := m.Store.Query(ctx, q)
+	if m.left.Add(-1) >= 0 {
+		m.all.Done()
+		m.all.Wait()
+	}
+	return page, err
+}
+
+// Of several that count the policies at the same moment, as many are added as there is room for.
+func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
+	f := newFixture(t)
+	for i := range autoscaling.MaxPolicies - 1 {
+		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i), Target: autoscaling.Target{UID: strconv.Itoa(i)}}
+		f.Write(table.Put(apitest.Value(table.NewItem(autoscaling.Key(apitest.Org, p.ID), p))(f)))
+	}
+	const makers = 3
+	m := &meeting{Store: f.Table}
+	m.left.Store(makers)
+	m.all.Add(makers)
+	store := autoscaling.NewStore(m, f.Clock)
+	var wg sync.WaitGroup
+	errs := make([]error, makers)
+	for i := range errs {
+		wg.Go(func() {
+			name := "late " + strconv.Itoa(i)
+			p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: autoscaling.Target{UID: name}}
+			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p)
+		})
+	}
+	wg.Wait()
+	made := 0
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else if !strings.Contains(err.Error(), "has 500 autoscaler policies, which is the most") {
+			t.Errorf("%v", err)
+		}
+	}
+	if all := apitest.Value(autoscaling.NewStore(f.Table, f.Clock).List(f.In(apitest.Org), apitest.Org))(f); made != 1 || len(all) != autoscaling.MaxPolicies {
+		t.Errorf("%d are made, and there are %d", made, len(all))
+	}
 }

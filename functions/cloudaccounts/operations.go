@@ -52,7 +52,8 @@ func (s *service) recordOperations(g *rest.Group) {
 		Summary: "Change a cloud account",
 		Description: "Changes the fields that are present. provider and cloudAccountID never change. When authMethod, credentials, " +
 			"regions or endpointURL change, the account is verified again before anything is stored, and discovered anew. " +
-			"credentials replaces all of them.",
+			"credentials replaces all of them. Stored credentials are never sent to another endpoint: a request that changes " +
+			"endpointURL has to send credentials too.",
 	}, s.updateAccount)
 	rest.Handle(g, rest.Op{
 		ID: "deleteCloudAccount", Method: http.MethodDelete, Path: account, Policy: "cloud-accounts:write", Statuses: writes[1:],

@@ -19,7 +19,7 @@ type ChangedAccount struct {
 	PermissionLevel rest.Patch[string]             `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
 	Credentials     rest.Patch[map[string]string]  `json:"credentials,omitzero" doc:"Replaces all of them"`
 	Regions         rest.Patch[[]string]           `json:"regions,omitzero" maxItems:"100" doc:"null discovers every enabled region"`
-	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"null goes back to the provider's own"`
+	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"Needs credentials beside it when it changes; null goes back to the provider's own"`
 	Billing         rest.Patch[cloud.BillSettings] `json:"billing,omitzero" doc:"Replaces all of it; null has the bills found"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -25,6 +26,21 @@ type CloudOrganisationMember struct {
 	Status    string  `json:"status" enum:"connected,duplicate,refused,excluded,closed,left,removed"`
 	AccountID *string `json:"accountID" doc:"The cloud account that it is, else null"`
 	Error     *string `json:"error" doc:"Why it is not connected, else null"`
+	// DisconnectsFrom and AwaitsConfirmation tell of a member whose account is still connected.
+	DisconnectsFrom    *time.Time `json:"disconnectsFrom" doc:"Null, or: the account accountID is still connected, and is disconnected when a listing at this time or later still shows the member closed, excluded or left"`
+	AwaitsConfirmation bool       `json:"awaitsConfirmation" doc:"The account is still connected until a person confirms, by pendingDisconnections.confirmationID of the organization, that it is disconnected"`
+}
+
+func newMember(m cloudorganisation.Member) CloudOrganisationMember {
+	out := CloudOrganisationMember{
+		NativeID: m.NativeID, Name: m.Name, Unit: m.Unit, Status: string(m.Shown()), AccountID: rest.Optional(m.AccountID),
+		Error: rest.Optional(m.Error), AwaitsConfirmation: m.Awaits != "",
+	}
+	if m.IsEnding() {
+		from := m.DisconnectsFrom()
+		out.DisconnectsFrom = &from
+	}
+	return out
 }
 
 func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[CloudOrganisationMember], error) {
@@ -35,9 +51,7 @@ func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[
 	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerFrom(ctx).Org, o.ID)
 	search := strings.ToLower(in.Search)
 	all = slices.DeleteFunc(all, func(m cloudorganisation.Member) bool {
-		return in.Status != "" && in.Status != string(m.Status) || !strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
+		return in.Status != "" && in.Status != string(m.Shown()) || !strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
 	})
-	return rest.MapItems(rest.PageOf(all, in.Page), func(m cloudorganisation.Member) CloudOrganisationMember {
-		return CloudOrganisationMember{m.NativeID, m.Name, m.Unit, string(m.Status), rest.Optional(m.AccountID), rest.Optional(m.Error)}
-	}), err
+	return rest.MapItems(rest.PageOf(all, in.Page), newMember), err
 }

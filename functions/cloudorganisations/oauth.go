@@ -31,9 +31,10 @@ const (
 // departure is a person on the way to Google and back. Nothing in it is secret: the verifier follows from the state, which is
 // not stored.
 type departure struct {
-	User    string `json:"user"`
-	Session string `json:"session"`           // empty for a personal access token
-	Account string `json:"account,omitempty"` // whose credentials are renewed
+	User     string `json:"user"`
+	Session  string `json:"session"`            // empty for a personal access token
+	Account  string `json:"account,omitempty"`  // whose credentials are renewed
+	Endpoint string `json:"endpoint,omitempty"` // EndpointURL of Account at that time: the grant is sent there and nowhere else
 }
 
 // pendingGrant is what a person granted, until it is used for an account. It is sealed for the account that it will open.
@@ -87,17 +88,20 @@ func (s *service) beginOAuth(ctx context.Context, in *oauthURLInput) (OAuthURL, 
 	if err != nil {
 		return OAuthURL{}, err
 	}
+	d := departure{User: c.User, Session: c.Session, Account: in.AccountID}
 	if in.AccountID != "" {
-		if _, err = s.renewable(ctx, c.Org, in.AccountID); err != nil {
+		a, err := s.renewable(ctx, c.Org, in.AccountID)
+		if err != nil {
 			return OAuthURL{}, err
 		}
+		d.Endpoint = a.EndpointURL
 	}
 	state := rand.Text() + rand.Text()
 	address, err := google.URL(ctx, state, s.verifier(state))
 	if err != nil {
 		return OAuthURL{}, err
 	}
-	return OAuthURL{address, state}, s.keepFor(ctx, stateTTL, s.departureKey(c.Org, state), departure{c.User, c.Session, in.AccountID})
+	return OAuthURL{address, state}, s.keepFor(ctx, stateTTL, s.departureKey(c.Org, state), d)
 }
 
 // renewable reads an account of Google Cloud.
@@ -246,6 +250,10 @@ func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r re
 	}
 	if r.project != old.CloudAccountID {
 		return connection.Account{}, fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q", old.ID, old.CloudAccountID, r.project)
+	}
+	if old.EndpointURL != conn.Endpoint {
+		return connection.Account{}, fault.New(fault.Invalid, "connectionID: endpointURL of the account %s was changed after the connection "+
+			"was begun, and the grant is not sent there: look at the account, then begin again with GET /connect/gcp/oauth-url", old.ID)
 	}
 	a := old
 	a.AuthMethod, a.Sealed = connection.OAuthMethod, conn.Sealed

@@ -236,3 +236,29 @@ func TestOAuth_OnlyThoseWhoMayConnectAccounts(t *testing.T) {
 	f.call(viewer, "POST", "/connect/gcp/oauth-exchange", fields{"code": "c", "state": "s"}).Want(403)
 	f.call(viewer, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": "c", "projectID": "my-project"}).Want(403)
 }
+
+// A grant is for the endpoint that the account had when the person began: one that was put in its place meanwhile gets nothing.
+func TestOAuth_AGrantIsNotSentToAnEndpointThatChangedMeanwhile(t *testing.T) {
+	const thief = "https://thief.example.com"
+	f := newOAuthFixture(t)
+	federated := keys{
+		"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/lamplighter",
+		"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
+	}
+	a := apitest.Data[connection.Account](f.call(alice, "POST", "/cloud-accounts", fields{
+		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop", "authMethod": "workload_identity_federation", "permissionLevel": "read_write",
+		"credentials": federated,
+	}))
+	f.idle()
+	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
+	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": thief, "credentials": federated}).Want(200)
+	f.idle()
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}, "endpointURL of the account "+a.ID+" was changed")
+	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != "" {
+		t.Errorf("%s was sent %v", opened.EndpointURL, opened.Credentials)
+	}
+	got = f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID)) // whoever begins now has seen the endpoint
+	f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}).Want(200)
+	f.idle()
+	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": nil}).Want(400, "endpointURL", "authMethod oauth cannot be sent")
+}

@@ -62,7 +62,8 @@ func (s *service) organisationOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the members of an organization, and what became of each",
 		Description: "By native id. connected: it is the cloud account accountID; refused: it does not let us in, error is the cloud's word; " +
 			"duplicate: it is the cloud account accountID, which was connected otherwise and stays as it is, error says how; " +
-			"excluded; closed; left: it belongs to the organization no more; removed: its cloud account was deleted here, and stays so.",
+			"excluded; closed; left: it belongs to the organization no more; removed: its cloud account was deleted here, and stays so. " +
+			"The account of a member that is closed, excluded or left stays connected while disconnectsFrom is not null.",
 	}, s.listMembers)
 	rest.Handle(g, rest.Op{
 		ID: "deleteCloudOrganisation", Method: http.MethodDelete, Path: organisation, Policy: "cloud-accounts:write", Statuses: writes[1:],
@@ -72,8 +73,10 @@ func (s *service) organisationOperations(g *rest.Group) {
 	}, s.removeOrganisation)
 	rest.Handle(g, rest.Op{
 		ID: "syncCloudOrganisation", Method: http.MethodPost, Path: organisation + "/sync", Policy: "cloud-accounts:write",
-		Status: http.StatusAccepted, Statuses: writes[1:], Summary: "Synchronize the members now",
-		Description: "While a synchronization is under way, that one is the answer. Poll statusURL until its jobID is null.",
+		Status: http.StatusAccepted, Statuses: writes, Summary: "Synchronize the members now",
+		Description: "While a synchronization is under way, that one is the answer. Poll statusURL until its jobID is null. " +
+			"Accounts are disconnected only when listings at least a day apart agree, and never more than 10 % of the connected ones in a day " +
+			"unless a person confirms it: confirmationID of the body does. It is 409 when other members wait by now.",
 	}, s.syncOrganisation)
 }
 

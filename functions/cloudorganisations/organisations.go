@@ -71,8 +71,25 @@ type CloudOrganisation struct {
 	JobID           *string         `json:"jobID" doc:"The synchronization under way; null when there is none"`
 	Members         map[string]int  `json:"members" doc:"How many members there are of each status, after the last synchronization"`
 	LastSyncedAt    *time.Time      `json:"lastSyncedAt" doc:"Null until it is synchronized"`
-	CreatedAt       time.Time       `json:"createdAt"`
-	UpdatedAt       time.Time       `json:"updatedAt"`
+	// Pending describes members whose accounts are still connected although the cloud lists them no more, or as closed.
+	Pending   *PendingDisconnections `json:"pendingDisconnections" doc:"Accounts that are still connected and are to be disconnected; null when there are none"`
+	CreatedAt time.Time              `json:"createdAt"`
+	UpdatedAt time.Time              `json:"updatedAt"`
+}
+
+// PendingDisconnections describes the accounts of an organization that are to be disconnected and are still connected.
+type PendingDisconnections struct {
+	Members              int       `json:"members" doc:"Members that listings lack or show closed, or that the selection named no more without having been changed; GET …/members tells which"`
+	AwaitingConfirmation int       `json:"awaitingConfirmation" doc:"Of these, the members that listings a day apart agree about. They are more than 10 % of the connected ones, so they are disconnected only when a person confirms it"`
+	ConfirmationID       *string   `json:"confirmationID" doc:"What to send with POST …/sync to confirm; null while nothing waits for a confirmation. It changes whenever other members wait"`
+	Since                time.Time `json:"since" doc:"When the first of them was missing for the first time"`
+}
+
+func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
+	if o.Pending.Members == 0 {
+		return nil
+	}
+	return &PendingDisconnections{o.Pending.Members, o.Pending.Awaiting, rest.Optional(o.ConfirmationID), o.Pending.Since}
 }
 
 func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
@@ -80,7 +97,7 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod, PermissionLevel: o.PermissionLevel,
 		MemberRole: rest.Optional(o.MemberRole), Regions: append([]string{}, o.Regions...), EndpointURL: rest.Optional(o.EndpointURL),
 		Include: newSelected(o.Include), Exclude: newSelected(o.Exclude), Status: o.Status, Error: rest.Optional(o.Error),
-		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), Pending: newPending(o), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
 	if o.Sync.Status == cloudorganisation.Running {
 		out.JobID = &o.Sync.JobID
@@ -177,7 +194,7 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string, me
 		}
 		g.Go(func() error {
 			_, err := s.p.Table.Write(ctx, table.Update(inventory.AccountKey(org, m.AccountID),
-				[]table.Change{table.Remove("organisationID"), table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
+				[]table.Change{table.Remove("organisationID"), table.Remove("ended"), table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
 			if _, other := errors.AsType[*table.ConditionError](err); other {
 				return nil
 			}
@@ -187,11 +204,34 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string, me
 	return g.Wait()
 }
 
-func (s *service) syncOrganisation(ctx context.Context, in *organisationInput) (rest.Job, error) {
+// SyncRequest is the body of POST /cloud-organisations/{cloudOrganisationID}/sync, which may be left out.
+type SyncRequest struct {
+	ConfirmationID string `json:"confirmationID,omitempty" maxLength:"64" doc:"pendingDisconnections.confirmationID of the organization: confirms that the members that wait under it are disconnected"`
+}
+
+type syncInput struct {
+	OrganisationID string       `path:"cloudOrganisationID" maxLength:"64"`
+	Body           *SyncRequest `required:"false"`
+}
+
+func (s *service) syncOrganisation(ctx context.Context, in *syncInput) (rest.Job, error) {
 	o, err := s.readOrganisation(ctx, in.OrganisationID)
 	if err != nil {
 		return rest.Job{}, err
 	}
+	if in.Body != nil && in.Body.ConfirmationID != "" {
+		if err = s.confirmEnding(ctx, o, in.Body.ConfirmationID); err != nil {
+			return rest.Job{}, err
+		}
+	}
 	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerFrom(ctx).Org, o.ID)
 	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
+}
+
+// confirmEnding records that the caller confirms the disconnections that wait under the id.
+func (s *service) confirmEnding(ctx context.Context, o cloudorganisation.Organisation, confirmationID string) error {
+	c := identity.CallerFrom(ctx)
+	confirmed := cloudorganisation.Confirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}
+	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: confirmed})
+	return cloudorganisation.ConfirmEnding(ctx, s.p, cloudorganisation.Key(c.Org, o.ID), confirmed)
 }

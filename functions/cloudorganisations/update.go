@@ -86,6 +86,9 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 	if c.Exclude.Sent {
 		o.Exclude = cloudorganisation.Selection(c.Exclude.Value)
 	}
+	if c.Include.Sent || c.Exclude.Sent {
+		o.Selected++
+	}
 	if c.Credentials.Sent || c.PermissionLevel.Sent || c.Regions.Sent {
 		o.Revision++
 	}
@@ -96,7 +99,7 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
 	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
 		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod), table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
-		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed), table.Set("revision", o.Revision),
+		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed), table.Set("revision", o.Revision), table.Set("selected", o.Selected),
 		table.Set("updatedAt", o.UpdatedAt),
 	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano))))
 	if _, moved := errors.AsType[*table.ConditionError](err); moved {

@@ -108,11 +108,12 @@ func (w *worker) settle(ctx context.Context, in discovery.Input, j discovery.Job
 	if _, ended := lost.Old(0); ended {
 		return nil
 	}
-	// The account is gone, or belongs to another pass by now: this one ends without it.
+	// The account is gone, was disconnected by its cloud organisation, or belongs to another pass by now: this one ends without it.
 	return fault.Wrap("settle "+in.JobID, w.p.Table.Transact(table.Within(ctx, workqueue.Prefix), ws[:2]...))
 }
 
-// account returns the write that shows the outcome on the account, as long as the account names this pass.
+// account returns the write that shows the outcome on the account, as long as the account names this pass and was not disconnected by its
+// cloud organisation meanwhile.
 func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Job) (table.Write, error) {
 	counts, err := w.inventory.CountByAccount(ctx, in.Org)
 	if err != nil {
@@ -133,7 +134,7 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 	if j.Status == discovery.Succeeded {
 		changes = append(changes, table.Set("seenFrom", j.StartedAt))
 	}
-	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID)), nil
+	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID), table.Lacks("ended")), nil
 }
 
 // health returns the status of an account after a pass.

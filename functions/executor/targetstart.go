@@ -68,7 +68,7 @@ func (s targetStarter) progress(ctx context.Context, of rescaling.StartRequest) 
 
 // Remember stores what the next start of a target restores.
 func (s targetStarter) Remember(ctx context.Context, org string, of autoscaling.Target, kept []byte) error {
-	row, err := table.NewItem(snapshotKey(org, of.UID), snapshot{"event", kept})
+	row, err := table.NewItem(snapshotKey(org, of.UID), snapshot{ActionID: "event", Snapshot: kept})
 	if err != nil {
 		return err
 	}

@@ -155,21 +155,26 @@ func TestIntegrations_BadInputIsRefusedByFieldAndNeverShowsASecret(t *testing.T)
 		config map[string]string
 		words  []string
 	}{
-		"no token":               {"github", map[string]string{"token": ""}, []string{"config.token", "missing"}},
-		"an unknown field":       {"github", map[string]string{"tokne": "x"}, []string{"tokne", "token, baseURL"}},
-		"metadata":               {"gitlab", map[string]string{"baseURL": "http://169.254.169.254"}, []string{"config.baseURL", "metadata"}},
-		"a line break":           {"jira", map[string]string{"apiToken": "hush\r\nX: y"}, []string{"config.apiToken", "printable"}},
-		"a header in a user":     {"acr", map[string]string{"username": "a\nb"}, []string{"config.username", "control"}},
-		"another host":           {"acr", map[string]string{"host": "azurecr.io.evil.example"}, []string{"config.host", "evil", ".azurecr.io"}},
-		"a path in a host":       {"gar", map[string]string{"host": "evil.example/docker.pkg.dev"}, []string{"config.host"}},
-		"no key":                 {"gar", map[string]string{"serviceAccountKey": "hush"}, []string{"config.serviceAccountKey", "JSON"}},
-		"no project":             {"jira", map[string]string{"project": `OPS" OR 1=1`}, []string{"config.project", "OPS"}},
-		"no address of a person": {"jira", map[string]string{"email": "nobody"}, []string{"config.email", "nobody"}},
-		"a short key":            {"pagerduty", map[string]string{"routingKey": "hush"}, []string{"config.routingKey", "32"}},
-		"another region":         {"pagerduty", map[string]string{"region": "moon"}, []string{"config.region", "moon", "us, eu"}},
-		"no id of an account":    {"ecr", map[string]string{"cloudAccountID": "123"}, []string{"config.cloudAccountID", "123"}},
-		"no region of AWS":       {"ecr", map[string]string{"region": "../x"}, []string{"config.region", "../x"}},
-		"too long a token":       {"github", map[string]string{"token": strings.Repeat("x", 9000)}, []string{"config.token", "8192"}},
+		"no token":                              {"github", map[string]string{"token": ""}, []string{"config.token", "missing"}},
+		"an unknown field":                      {"github", map[string]string{"tokne": "x"}, []string{"tokne", "token, baseURL"}},
+		"metadata":                              {"gitlab", map[string]string{"baseURL": "http://169.254.169.254"}, []string{"config.baseURL", "metadata"}},
+		"a line break":                          {"jira", map[string]string{"apiToken": "hush\r\nX: y"}, []string{"config.apiToken", "printable"}},
+		"a header in a user":                    {"acr", map[string]string{"username": "a\nb"}, []string{"config.username", "control"}},
+		"a host that only ends like Google's":   {"gar", map[string]string{"host": "evilgcr.io"}, []string{"config.host", "evilgcr.io", "eu.gcr.io"}},
+		"a host that only ends like Artifact's": {"gar", map[string]string{"host": "evildocker.pkg.dev"}, []string{"config.host", "evildocker.pkg.dev"}},
+		"a host below one of Artifact's":        {"gar", map[string]string{"host": "eu-docker.pkg.dev.evil.example"}, []string{"config.host"}},
+		"a host that only ends like Azure's":    {"acr", map[string]string{"host": "evilazurecr.io"}, []string{"config.host", "evilazurecr.io"}},
+		"Azure's domain alone":                  {"acr", map[string]string{"host": "azurecr.io"}, []string{"config.host", "below azurecr.io"}},
+		"another host":                          {"acr", map[string]string{"host": "azurecr.io.evil.example"}, []string{"config.host", "evil", "azurecr.io"}},
+		"a path in a host":                      {"gar", map[string]string{"host": "evil.example/docker.pkg.dev"}, []string{"config.host"}},
+		"no key":                                {"gar", map[string]string{"serviceAccountKey": "hush"}, []string{"config.serviceAccountKey", "JSON"}},
+		"no project":                            {"jira", map[string]string{"project": `OPS" OR 1=1`}, []string{"config.project", "OPS"}},
+		"no address of a person":                {"jira", map[string]string{"email": "nobody"}, []string{"config.email", "nobody"}},
+		"a short key":                           {"pagerduty", map[string]string{"routingKey": "hush"}, []string{"config.routingKey", "32"}},
+		"another region":                        {"pagerduty", map[string]string{"region": "moon"}, []string{"config.region", "moon", "us, eu"}},
+		"no id of an account":                   {"ecr", map[string]string{"cloudAccountID": "123"}, []string{"config.cloudAccountID", "123"}},
+		"no region of AWS":                      {"ecr", map[string]string{"region": "../x"}, []string{"config.region", "../x"}},
+		"too long a token":                      {"github", map[string]string{"token": strings.Repeat("x", 9000)}, []string{"config.token", "8192"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := f.good(c.kind)
@@ -210,6 +215,35 @@ func TestIntegrations_ASecretStaysUnlessItWouldGoElsewhere(t *testing.T) {
 		if strings.Contains(string(it.Data), goodToken) {
 			t.Errorf("the store has %s", it.Data)
 		}
+	}
+}
+
+// Every field that says where a secret is sent needs that secret beside it, whatever else stays.
+func TestIntegrations_EachFieldThatLeadsElsewhereNeedsTheSecretAgain(t *testing.T) {
+	const thief = "https://thief.example.com"
+	for kind, fields := range map[string]map[string]string{
+		"github": {"baseURL": thief}, "gitlab": {"baseURL": thief}, "jira": {"siteURL": thief}, "dockerhub": {"endpointURL": thief},
+		"gar":       {"host": "us-docker.pkg.dev", "endpointURL": ""},
+		"acr":       {"host": "thief.azurecr.io", "endpointURL": thief},
+		"pagerduty": {"region": "eu", "endpointURL": thief},
+	} {
+		f := newFixture(t)
+		made := f.connect(kind, nil)
+		for field, value := range fields {
+			got := f.Call(ada, "PUT /integrations/"+made.ID, map[string]any{"config": map[string]string{field: value}})
+			got.Want(http.StatusBadRequest, "config."+field+":", "send that again")
+		}
+	}
+}
+
+// What an older version took as a registry's host gets nothing, even though it is stored.
+func TestRegistry_AStoredHostIsCheckedBeforeItIsCalled(t *testing.T) {
+	f := newFixture(t)
+	made := f.connect("gar", nil)
+	f.Change(table.Key{PK: table.OrgPK(apitest.Org) + "INTEGRATION", SK: made.ID}, table.Set("config", map[string]string{"host": "evilgcr.io", "endpointURL": f.URL}))
+	got := apitest.Data[IntegrationTest](f.Call(ada, "POST /integrations/"+made.ID+"/test"))
+	if got.Success || !strings.Contains(got.Message, "config.host") || len(f.asked) != 0 {
+		t.Errorf("%+v, asked %v", got, f.asked)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
@@ -147,7 +147,7 @@ const maxLines = 30
 
 // tellOwners queues the mails to the owners with the note that they were told, in one transaction: whoever comes second changes nothing.
 func (r *reviewer) tellOwners(ctx context.Context, v membership.Review, lines []string) error {
-	owners, err := delivery.Owners(ctx, r.p.Table, v.Org)
+	owners, err := identity.OwnerAddresses(ctx, r.p.Table, v.Org)
 	if err != nil {
 		return err
 	}

@@ -202,6 +202,11 @@ func TestClouds_EachHourFindsWhatIsNewAndWhatIsClosed(t *testing.T) {
 		if got := s.as(id); got[added] != "connected" || got[w.web[0]] != "closed" || got[w.web[1]] != "connected" {
 			t.Errorf("%v", got)
 		}
+		if got := s.living(); !slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
+			t.Errorf("%v live; want the closed one too, until a listing of the next day agrees", got)
+		}
+		s.nextDay(id)
+		s.confirm(id)
 		if got := s.living(); slices.Contains(got, w.web[0]) || !slices.Contains(got, added) {
 			t.Errorf("%v live", got)
 		}

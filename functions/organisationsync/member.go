@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cloudorganisation"
@@ -19,21 +20,26 @@ import (
 )
 
 // connect sees to it that a member is an account. One that was connected otherwise stays as it is; one of an organization that is connected
-// no more, or that has let go of it, is taken over.
-func (r *round) connect(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
-	a, there := r.accounts[m.NativeID]
+// no more, or that has let go of it, is taken over. What has to be opened for that is opened later, by openMembers.
+func (r *round) connect(is cloudorganisation.Member) error {
+	a, there := r.accounts[is.NativeID]
 	switch {
 	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
 		return r.noteConnected(is, a.ID)
 	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
 		return r.noteDuplicate(is, a)
-	case there:
-		return r.connectAgain(ctx, is, m, a)
-	case is.AccountID != "" && is.Status == cloudorganisation.Connected:
-		is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
-		return r.note(is)
+	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+		return r.noteRemoved(is)
 	}
-	return r.connectNew(ctx, is, m)
+	r.opening[is.NativeID] = is
+	return nil
+}
+
+// noteRemoved notes that the member's account was deleted here.
+func (r *round) noteRemoved(is cloudorganisation.Member) error {
+	is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
+	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
+	return r.note(is)
 }
 
 // mustOpen reports whether the account of a member is to be opened anew: it had ended, or what opens it was changed.
@@ -44,9 +50,11 @@ func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool 
 
 // connectAgain opens the account of a member that had ended and is back, or that is opened otherwise now.
 func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member, a inventory.Account) error {
-	if o := r.organisation; is.Revision != o.Revision || a.OrganisationID != o.ID {
-		a.AuthMethod, a.PermissionLevel, a.Regions, a.EndpointURL, a.OrganisationID = o.AuthMethod, o.PermissionLevel, o.Regions, o.EndpointURL, o.ID
+	o := r.organisation
+	if is.Revision != o.Revision || a.OrganisationID != o.ID {
+		a.PermissionLevel, a.Regions, a.OrganisationID = o.PermissionLevel, o.Regions, o.ID
 	}
+	a.AuthMethod, a.EndpointURL = o.AuthMethod, o.EndpointURL // the organization's credentials are sent to its endpoint alone
 	if err := r.verify(ctx, &a, m); err != nil {
 		return r.refuse(ctx, is, err)
 	}
@@ -76,6 +84,7 @@ func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m c
 
 func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
 	is.Status, is.AccountID, is.Error, is.Revision = cloudorganisation.Connected, accountID, "", r.organisation.Revision
+	is.EndedAt = time.Time{}
 	return r.note(is)
 }
 
@@ -92,8 +101,7 @@ func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) 
 // refuse notes why a member does not let us in; the next hour tries again.
 func (r *round) refuse(ctx context.Context, is cloudorganisation.Member, why error) error {
 	if ctx.Err() != nil {
-		r.postpone()
-		return nil //nolint:nilerr // our time is over, which says nothing of the member
+		return errNoTime // which says nothing of the member
 	}
 	is.Status, is.Error = cloudorganisation.Refused, fault.Message(why)
 	if e, ok := errors.AsType[*cloud.Error](why); ok {
@@ -189,7 +197,7 @@ func (r *round) reopen(ctx context.Context, a inventory.Account) error {
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
 		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed), table.Set("authMethod", a.AuthMethod),
-		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID), table.Remove("releasedFrom"),
+		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID), table.Remove("releasedFrom"), table.Remove("ended"),
 		table.Set("updatedAt", r.p.Clock.Now()),
 	}, table.Exists())
 	if err = r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, due); err != nil {
@@ -197,23 +205,4 @@ func (r *round) reopen(ctx context.Context, a inventory.Account) error {
 	}
 	_, err = discovery.StartDiscovery(ctx, r.p, r.in.Org, a.ID)
 	return err
-}
-
-// end disconnects the account of a member that has one through this organization, and takes it off the list of what is discovered.
-func (r *round) end(ctx context.Context, is cloudorganisation.Member, s cloudorganisation.Status, why string) error {
-	a, ours := r.ours(is.NativeID)
-	if ours && (a.Status != inventory.AccountDisconnected || a.Error != why) {
-		change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
-			table.Set("status", inventory.AccountDisconnected), table.Set("error", why), table.Set("updatedAt", r.p.Clock.Now()),
-		}, table.Exists())
-		err := r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, discovery.RemoveDue(a.ID))
-		if _, gone := errors.AsType[*table.ConditionError](err); err != nil && !gone {
-			return fmt.Errorf("disconnect account %s: %w", a.ID, err)
-		}
-	}
-	is.Status, is.Error, is.AccountID = s, why, a.ID
-	if !ours {
-		is.AccountID = ""
-	}
-	return r.note(is)
 }

@@ -136,11 +136,11 @@ func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorg
 	return o, fault.Wrap("read "+in.OrganisationID, err)
 }
 
-// finish settles a synchronization: failed when the organization has an error.
-func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation) error {
+// finish settles a synchronization, together with more: failed when the organization has an error.
+func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation, more ...table.Write) error {
 	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), cloudorganisation.Succeeded, o.Error
 	if o.Error != "" {
 		o.Sync.Status = cloudorganisation.Failed
 	}
-	return cloudorganisation.Finish(ctx, w.p, in, o)
+	return cloudorganisation.Finish(ctx, w.p, in, o, more...)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
@@ -28,7 +29,6 @@ import (
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -47,11 +47,13 @@ var (
 type fixture struct {
 	*apitest.Fixture
 	sync workflow.Handler
+	time shifted
 }
 
 func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	t.Helper()
-	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{}))}
+	now := newShifted()
+	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, now)), time: now}
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
 	for _, p := range others {
@@ -106,6 +108,25 @@ func (s *fixture) idle() {
 func (s *fixture) synchronize(id string) cloudorganisations.CloudOrganisation {
 	s.Helper()
 	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", nil), 202)
+	s.idle()
+	return s.get(id)
+}
+
+// nextDay synchronizes a day and a minute later.
+func (s *fixture) nextDay(id string) cloudorganisations.CloudOrganisation {
+	s.Helper()
+	s.time.pass(24*time.Hour + time.Minute)
+	return s.synchronize(id)
+}
+
+// confirm confirms the disconnections that wait, and synchronizes.
+func (s *fixture) confirm(id string) cloudorganisations.CloudOrganisation {
+	s.Helper()
+	waits := s.get(id).Pending
+	if waits == nil || waits.ConfirmationID == nil {
+		s.Fatalf("nothing waits for a confirmation: %+v", waits)
+	}
+	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", fields{"confirmationID": *waits.ConfirmationID}), 202)
 	s.idle()
 	return s.get(id)
 }
@@ -198,8 +219,10 @@ func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
 	s.change(o.ID, settings{"members": "14", "closedMembers": "4"}) // 10 and 11 are closed, and so are the two that are new
-	o = s.synchronize(o.ID)
-	if o.Members["connected"] != 10 || o.Members["closed"] != 4 {
+	s.synchronize(o.ID)
+	s.nextDay(o.ID)
+	o = s.confirm(o.ID)
+	if o.Members["connected"] != 10 || o.Members["closed"] != 4 || len(s.living()) != 10 {
 		t.Errorf("%+v", o.Members)
 	}
 	s.change(o.ID, settings{"members": "11"}) // one is open again, the others have left

@@ -37,10 +37,15 @@ func (w *worker) synchronize(ctx context.Context, in cloudorganisation.Input) (P
 		err = r.settleAll(ctx, found)
 	}
 	if err != nil || r.left {
+		return Progress{Input: in, WaitSeconds: 1}, errors.Join(err, cloudorganisation.SaveCursor(ctx, w.p, in, r.organisation.Sync))
+	}
+	o = r.organisation
+	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
+	mails, err := r.tellOwners(ctx, &o)
+	if err != nil {
 		return Progress{Input: in, WaitSeconds: 1}, err
 	}
-	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
-	return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+	return Progress{Input: in, Done: true}, w.finish(ctx, in, o, mails...)
 }
 
 // round is one run over the members of an organization.
@@ -54,16 +59,20 @@ type round struct {
 	known        map[string]cloudorganisation.Member
 	until        time.Time
 
+	left    bool // there was no time for all
+	listed  map[string]cloud.Member
+	opening map[string]cloudorganisation.Member // those that have to be opened
+	ending  []cloudorganisation.Member          // those with a connected account that is to be disconnected
+
 	mu      sync.Mutex
 	members []cloudorganisation.Member // as they are now
 	changed []table.Write
-	free    int  // how many accounts our organization may have besides
-	left    bool // there was no time for all
+	free    int // how many accounts our organization may have besides
 }
 
 // list reads what the cloud has, and what is here.
 func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
-	a, err := r.open(ctx)
+	a, err := r.openOrganisation(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +112,8 @@ func (r *round) listOthers(ctx context.Context) error {
 	return err
 }
 
-// open connects with the credentials of the organization.
-func (r *round) open(ctx context.Context) (cloud.Organisations, error) {
+// openOrganisation connects with the credentials of the organization.
+func (r *round) openOrganisation(ctx context.Context) (cloud.Organisations, error) {
 	a := r.organisation.Account()
 	var err error
 	if r.credentials, err = inventory.OpenCredentials(ctx, r.p.Sealer, inventory.SecretPlace(r.in.Org, a.ID), a.Sealed); err != nil {
@@ -120,36 +129,26 @@ func (r *round) open(ctx context.Context) (cloud.Organisations, error) {
 	return nil, fault.New(fault.Invalid, "provider %s knows no organizations", a.Provider)
 }
 
-// settleAll settles each member, several at once, and stores what changed.
+// settleAll brings all members into the state that they should be in, opens those that have to be opened, several at once and as many as
+// there is time for, and stores what changed.
 func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
-	errs := make([]error, len(found))
-	there := map[string]bool{}
+	r.listed, r.opening = map[string]cloud.Member{}, map[string]cloudorganisation.Member{}
+	errs := make([]error, 0, len(found))
 	for _, m := range found {
-		there[m.NativeID] = true
+		r.listed[m.NativeID] = m
+		errs = append(errs, r.settle(ctx, m))
 	}
-	cloud.InParallel(len(found), width, func(i int) {
-		if !r.p.Clock.Now().Before(r.until) || ctx.Err() != nil {
-			r.postpone()
-			return
-		}
-		errs[i] = r.settle(ctx, found[i])
-	})
 	for native, m := range r.known {
-		if !there[native] {
-			errs = append(errs, r.end(ctx, m, cloudorganisation.Left, "it belongs to the organization no more"))
+		if _, there := r.listed[native]; !there {
+			errs = append(errs, r.end(ctx, m, cloudorganisation.Left))
 		}
 	}
+	errs = append(errs, r.endMembers(ctx), r.openMembers(ctx))
 	err := r.p.Table.BatchWrite(ctx, r.changed...)
 	return errors.Join(append(errs, fault.Wrap("store members of "+r.organisation.ID, err))...)
 }
 
-func (r *round) postpone() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left = true
-}
-
-// settle brings one member into the state that it should be in.
+// settle brings one member into the state that it should be in, or notes that it has to be opened or is ending.
 func (r *round) settle(ctx context.Context, m cloud.Member) error {
 	is := r.known[m.NativeID]
 	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, way(m.Units)
@@ -157,11 +156,12 @@ func (r *round) settle(ctx context.Context, m cloud.Member) error {
 	case is.Status == cloudorganisation.Removed:
 		return r.note(is)
 	case m.Closed:
-		return r.end(ctx, is, cloudorganisation.Closed, "it is closed in the cloud")
+		return r.end(ctx, is, cloudorganisation.Closed)
 	case !r.organisation.Wants(m):
-		return r.end(ctx, is, cloudorganisation.Excluded, "the organization's include and exclude leave it out")
+		return r.end(ctx, is, cloudorganisation.Excluded)
 	}
-	return r.connect(ctx, is, m)
+	is.Ending, is.MissingSince, is.Awaits, is.Selected = "", time.Time{}, "", r.organisation.Selected
+	return r.connect(is)
 }
 
 // way is the way to a member from the root.
@@ -192,7 +192,7 @@ func (r *round) note(m cloudorganisation.Member) error {
 func (r *round) counts() map[cloudorganisation.Status]int {
 	out := map[cloudorganisation.Status]int{}
 	for _, m := range r.members {
-		out[m.Status]++
+		out[m.Shown()]++
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -19,7 +21,7 @@ func (s *service) refreshOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "refreshResources", Method: http.MethodPost, Path: refresh, Policy: "resources:write", Status: http.StatusAccepted,
 		Summary:     "Discover every account again",
-		Description: "Starts a discovery of each connected account, or joins the one under way there. Poll statusURL.",
+		Description: "Starts a discovery of each account that its cloud organisation has not disconnected, or joins the one under way there. Poll statusURL.",
 	}, s.refresh)
 	rest.Handle(g, rest.Op{
 		ID: "getRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: policy, Statuses: []int{http.StatusNotFound},
@@ -80,6 +82,7 @@ func (s *service) start(ctx context.Context, org string) ([]started, error) {
 	if err != nil {
 		return nil, err
 	}
+	accounts = slices.DeleteFunc(accounts, func(a inventory.Account) bool { return a.Ended != "" })
 	out, errs := make([]started, len(accounts)), make([]error, len(accounts))
 	slots := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup

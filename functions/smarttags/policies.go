@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -84,22 +85,32 @@ type NewTagPolicy struct {
 }
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (TagPolicy, error) {
-	st, err := s.store.Read(ctx, callerOrg(ctx))
-	if err != nil {
-		return TagPolicy{}, err
-	}
-	if len(st.Policies) >= smarttag.MaxPolicies {
-		return TagPolicy{}, fault.New(fault.Invalid, "the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
-	}
 	now, v := s.p.Clock.Now(), in.Body.Value
 	p := smarttag.Policy{
 		ID: id.New("tagp", now), Name: in.Body.Name, Selector: inventory.Selector(in.Body.Selector), Key: in.Body.Key,
 		Fields: v.Fields, Separator: v.Separator, Lowercase: v.Lowercase, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	if err = sound(&p, st); err != nil {
-		return TagPolicy{}, err
+	for range table.MaxTurns {
+		if added, err := s.tryAdd(ctx, &p); added || err != nil {
+			return newPolicy(p), err
+		}
 	}
-	return newPolicy(p), s.store.Put(ctx, callerOrg(ctx), p)
+	return TagPolicy{}, fault.New(fault.Conflict, "other smart tag policies are being added just now: try again")
+}
+
+// tryAdd adds a policy that is sound, unless another one was added while the limit and the names were checked.
+func (s *service) tryAdd(ctx context.Context, p *smarttag.Policy) (bool, error) {
+	st, turn, err := s.store.ReadForAddition(ctx, callerOrg(ctx))
+	if err != nil {
+		return false, err
+	}
+	if len(st.Policies) >= smarttag.MaxPolicies {
+		return false, fault.New(fault.Invalid, "the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
+	}
+	if err = sound(p, st); err != nil {
+		return false, err
+	}
+	return s.store.Add(ctx, callerOrg(ctx), *p, turn)
 }
 
 // sound brings the name into shape and refuses a policy that makes no tag, or has the name of another.

@@ -3,10 +3,13 @@ package smarttags
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -89,4 +92,30 @@ func TestSmartTags_ShowAPreviewAndWhoIsScopedJustTheirs(t *testing.T) {
 	if strings.Contains(scoped.Body, "i-0") {
 		t.Errorf("a scoped caller sees %s", scoped.Body)
 	}
+}
+
+// Of several that are added at the same moment, no two have one name, and no more are added than there is room for.
+func TestPolicies_SeveralAtOnceKeepTheirNamesAndTheirLimit(t *testing.T) {
+	a := newFixture(t)
+	add := func(names ...string) (added int) {
+		var wg sync.WaitGroup
+		answers := make([]apitest.Answer, len(names))
+		for i, name := range names {
+			wg.Go(func() { answers[i] = a.call("POST "+policies, strings.Replace(tier, "Tier", name, 1)) })
+		}
+		wg.Wait()
+		for _, answer := range answers {
+			if answer.Status == http.StatusOK {
+				added++
+			} else if answer.Status != http.StatusConflict && !strings.Contains(answer.Body, "which is the most") {
+				t.Errorf("%d %s", answer.Status, answer.Body)
+			}
+		}
+		return added
+	}
+	for i := range smarttag.MaxPolicies - 2 {
+		a.Equal("one by one", add("P"+strconv.Itoa(i)), 1)
+	}
+	a.Equal("of one name", add("same", "same", "same", "same", "same", "same"), 1)
+	a.Equal("for one place", add("a", "b", "c", "d", "e", "f"), 1)
 }

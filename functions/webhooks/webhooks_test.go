@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,5 +281,59 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 				t.Errorf("got %v in %d trips, want %s", got, usage.RoundTrips, c.want)
 			}
 		})
+	}
+}
+
+// meeting is a table whose first reads of a list wait for each other, so that all of them count the same list.
+type meeting struct {
+	table.Store
+	left atomic.Int64
+	all  sync.WaitGroup
+}
+
+func meetingOf(s table.Store, n int) *meeting {
+	m := &meeting{Store: s}
+	m.left.Store(int64(n))
+	m.all.Add(n)
+	return m
+}
+
+func (m *meeting) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	page, err := m.Store.Query(ctx, q)
+	if m.left.Add(-1) >= 0 {
+		m.all.Done()
+		m.all.Wait()
+	}
+	return page, err
+}
+
+// Of several that count the webhooks at the same moment, as many are added as there is room for.
+func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
+	f := newFixture(t)
+	for i := range receiver.Most - 1 {
+		f.Call(ada, "POST /webhooks", map[string]any{"name": "n" + strconv.Itoa(i), "url": f.URL}).Want(http.StatusOK)
+	}
+	const makers = 4
+	store := webhook.NewStore(meetingOf(f.Table, makers), f.Sealer)
+	var wg sync.WaitGroup
+	errs := make([]error, makers)
+	for i := range errs {
+		wg.Go(func() {
+			w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()), Name: "late " + strconv.Itoa(i)}}
+			errs[i] = store.Create(f.In(apitest.Org), apitest.Org, &w)
+		})
+	}
+	wg.Wait()
+	made := 0
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else if !strings.Contains(err.Error(), "has 50 webhooks, which is the most") {
+			t.Errorf("%v", err)
+		}
+	}
+	all := apitest.Value(store.List(f.In(apitest.Org), apitest.Org))(f)
+	if made != 1 || len(all) != receiver.Most {
+		t.Errorf("%d are made, and there are %d", made, len(all))
 	}
 }

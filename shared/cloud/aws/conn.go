@@ -51,7 +51,7 @@ func (c *conn) operationsOf(kind, region string) (operations, error) {
 	case !regionName.MatchString(region):
 		return nil, errInvalid("%q is not the name of an AWS region", region)
 	}
-	c.open[key] = registry[i].open(c.regionConfig(region))
+	c.open[key] = registry[i].open(c.regionConfig(region), c.account.NativeID)
 	return c.open[key], nil
 }
 

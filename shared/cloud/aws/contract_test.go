@@ -35,6 +35,13 @@ func keys(key string) cloud.Account {
 	}
 }
 
+// numbered is an account as a connected one is: with its number.
+func numbered(key string) cloud.Account {
+	a := keys(key)
+	a.NativeID = twin.Account
+	return a
+}
+
 // connect opens a new twin.
 func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
 	t.Helper()
@@ -61,7 +68,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		"workspaces:StopWorkspaces", "apprunner:PauseService", "lightsail:StopInstance", "synthetics:StopCanary",
 	}
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
-		Account: keys(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
+		Account: numbered(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
 		Groups: []cloudtest.Group{
 			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
 			functionGroup(tw), desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"), collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
@@ -248,7 +255,7 @@ func redshiftGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSRedshift, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&twin.Warehouse{ID: "nothing", Region: region}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2}).ARN())
+		g.Free = append(g.Free, tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2, NoNamespace: n == 1}).ARN())
 	}
 	g.Tied[tw.AddWarehouse(twin.Warehouse{ID: "safe", Region: region, Nodes: 2, MultiAZ: true}).ARN()] = "several zones"
 	tw.AddWarehouse(twin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})

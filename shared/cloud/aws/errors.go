@@ -130,7 +130,9 @@ func byName(code string, status int, message string) cloud.Class {
 		return cloud.Unsupported
 	case strings.HasPrefix(code, "Invalid") && strings.Contains(code, "State"):
 		return cloud.Moving
-	case strings.HasPrefix(code, "Insufficient"), status >= http.StatusInternalServerError:
+	case status == http.StatusNotImplemented:
+		return cloud.Unsupported
+	case strings.HasPrefix(code, "Insufficient"), cloud.IsTransientStatus(status):
 		return cloud.Transient
 	}
 	return byStatus(status)
@@ -153,8 +155,6 @@ func byStatus(status int) cloud.Class {
 		return cloud.Denied
 	case http.StatusNotFound:
 		return cloud.NotFound
-	case http.StatusRequestTimeout:
-		return cloud.Transient
 	default:
 		return cloud.Invalid
 	}

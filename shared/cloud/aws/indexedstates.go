@@ -24,7 +24,7 @@ func addStates(ctx context.Context, at place, found []cloud.Resource) {
 				byUID[r.UID], uids = r, append(uids, r.UID)
 			}
 		}
-		ops := o.open(at.cfg)
+		ops := o.open(at.cfg, at.account)
 		for some := range slices.Chunk(uids, k.ReadBatch) {
 			states, err := ops.Read(ctx, some)
 			for _, u := range some {

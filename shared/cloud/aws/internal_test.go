@@ -33,6 +33,8 @@ func TestErrorsAreClassified(t *testing.T) {
 		{"ThrottlingException", 400, cloud.Throttled},
 		{"TooManyRequestsException", 429, cloud.Throttled},
 		{"InternalError", 500, cloud.Transient},
+		{"NotImplemented", 501, cloud.Unsupported},
+		{"InsufficientImagination", 501, cloud.Unsupported},
 		{"ServiceUnavailable", 503, cloud.Transient},
 		{"InsufficientInstanceCapacity", 500, cloud.NoCapacity},
 		{"InsufficientDBInstanceCapacity", 400, cloud.NoCapacity},

@@ -14,6 +14,9 @@ type kind[C any] struct {
 	cloud.Kind
 	needs  needs
 	client func(sdk.Config) C
+	// clientOf is client for a kind that needs the number of the account.
+	clientOf func(cfg sdk.Config, account string) C
+
 	list   func(ctx context.Context, c C, page string) (cloud.ResourcePage, error)
 	read   func(ctx context.Context, c C, uids []string) ([]cloud.State, error)
 	verify func(ctx context.Context, c C, uids []string) ([]cloud.State, error) // nil is read; at most verifyBatch uids
@@ -34,7 +37,8 @@ type needs struct{ discover, startStop, scale []string }
 // operator is a kind, whatever its client is.
 type operator interface {
 	describe() cloud.Kind
-	open(cfg sdk.Config) operations
+	// open returns the operations in the region of cfg, for the account of a number.
+	open(cfg sdk.Config, account string) operations
 }
 
 // operations are what can be asked of a kind in one region.
@@ -66,7 +70,12 @@ func catalogueKind(kind string) cloud.Kind {
 
 func (k kind[C]) describe() cloud.Kind { return k.Kind }
 
-func (k kind[C]) open(cfg sdk.Config) operations { return bound[C]{k, k.client(cfg)} }
+func (k kind[C]) open(cfg sdk.Config, account string) operations {
+	if k.clientOf != nil {
+		return bound[C]{k, k.clientOf(cfg, account)}
+	}
+	return bound[C]{k, k.client(cfg)}
+}
 
 func (b bound[C]) Kind() cloud.Kind { return b.kind.describe() }
 func (b bound[C]) Needs() needs     { return b.kind.needs }

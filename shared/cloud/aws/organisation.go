@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -151,7 +152,7 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 		}
 		for _, a := range page.Accounts {
 			w.found = append(w.found, cloud.Member{
-				NativeID: sdk.ToString(a.Id), Name: sdk.ToString(a.Name), Units: units, Closed: a.Status != types.AccountStatusActive,
+				NativeID: sdk.ToString(a.Id), Name: sdk.ToString(a.Name), Units: units, Closed: isClosed(a),
 			})
 		}
 		if len(w.found) > cloud.MaxMembers {
@@ -159,6 +160,16 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 		}
 	}
 	return nil
+}
+
+// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so Status counts only where
+// there is no State. An account without either, or with a state that is not known here, is open: opening it tells.
+func isClosed(a types.Account) bool {
+	if a.State == "" {
+		return a.Status == types.AccountStatusSuspended || a.Status == types.AccountStatusPendingClosure
+	}
+	closed := []types.AccountState{types.AccountStateSuspended, types.AccountStatePendingClosure, types.AccountStateClosed}
+	return slices.Contains(closed, a.State)
 }
 
 func (w *walk) tags(ctx context.Context, account string) (map[string]string, error) {

@@ -78,6 +78,38 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	}
 }
 
+// AWS ends the field Status on 9 September 2026: what is left of an account then is State.
+func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state, status string
+		closed        bool
+	}{
+		"neither of them":                     {"", "", false},
+		"active by its state alone":           {"ACTIVE", "", false},
+		"active by both":                      {"ACTIVE", "ACTIVE", false},
+		"active by its status alone":          {"", "ACTIVE", false},
+		"suspended by its state alone":        {"SUSPENDED", "", true},
+		"pending closure by its state alone":  {"PENDING_CLOSURE", "", true},
+		"closed by its state alone":           {"CLOSED", "", true},
+		"suspended by its status alone":       {"", "SUSPENDED", true},
+		"pending closure by its status alone": {"", "PENDING_CLOSURE", true},
+		"being activated":                     {"PENDING_ACTIVATION", "", false},
+		"a state that is not known here":      {"HIBERNATED", "", false},
+		"its state counts before its status":  {"ACTIVE", "SUSPENDED", false},
+		"its state counts, closed, before it": {"CLOSED", "ACTIVE", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tw := &twin.Cloud{Page: 2}
+			tw.AddUnits(twin.Unit{ID: "r-1", Name: "Root"})
+			tw.AddMembers(twin.Member{ID: "200000000001", Name: "one", Unit: "r-1", State: tt.state, Status: tt.status})
+			got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
+			if err != nil || len(got) != 1 || got[0].Closed != tt.closed {
+				t.Errorf("%+v, %v; want closed %t", got, err, tt.closed)
+			}
+		})
+	}
+}
+
 func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 	_, err := open(t, &twin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
 	wantClass(t, "Organisation of an account that belongs to none", err, cloud.Invalid)

@@ -18,25 +18,38 @@ var warehouses = kind[redshiftAPI]{
 		discover:  []string{"redshift:DescribeClusters", "redshift:DescribeStorage"},
 		startStop: []string{"redshift:PauseCluster", "redshift:ResumeCluster"},
 	},
-	client: func(cfg sdk.Config) redshiftAPI { return redshift.NewFromConfig(cfg) },
-	list:   listWarehouses,
-	read:   readOneByOne(readWarehouse),
-	act:    actOneByOne(actWarehouse),
+	clientOf: func(cfg sdk.Config, account string) redshiftAPI {
+		return warehouseClient{redshift.NewFromConfig(cfg), "arn:" + partitionOf(cfg.Region) + ":redshift:" + cfg.Region + ":" + account}
+	},
+	list: listWarehouses,
+	read: readOneByOne(readWarehouse),
+	act:  actOneByOne(actWarehouse),
 }
+
+// warehouseClient is the client of Redshift in one region, with what the ARNs of the account's clusters there begin with.
+type warehouseClient struct {
+	*redshift.Client
+	prefix string
+}
+
+func (c warehouseClient) arnPrefix() string { return c.prefix }
 
 // redshiftAPI is what is called of Redshift.
 type redshiftAPI interface {
+	arnPrefix() string
 	DescribeClusters(context.Context, *redshift.DescribeClustersInput, ...func(*redshift.Options)) (*redshift.DescribeClustersOutput, error)
 	DescribeStorage(context.Context, *redshift.DescribeStorageInput, ...func(*redshift.Options)) (*redshift.DescribeStorageOutput, error)
 	PauseCluster(context.Context, *redshift.PauseClusterInput, ...func(*redshift.Options)) (*redshift.PauseClusterOutput, error)
 	ResumeCluster(context.Context, *redshift.ResumeClusterInput, ...func(*redshift.Options)) (*redshift.ResumeClusterOutput, error)
 }
 
-// warehouseUID makes the ARN of a cluster of that of its namespace, which is all that Redshift tells; an identifier is unique in
+// warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier is unique in
 // account and region.
-func warehouseUID(c types.Cluster) string {
-	before, _, _ := strings.Cut(sdk.ToString(c.ClusterNamespaceArn), ":namespace:")
-	return before + ":cluster:" + sdk.ToString(c.ClusterIdentifier)
+func warehouseUID(prefix string, c types.Cluster) string {
+	if before, _, told := strings.Cut(sdk.ToString(c.ClusterNamespaceArn), ":namespace:"); told {
+		prefix = before
+	}
+	return prefix + ":cluster:" + sdk.ToString(c.ClusterIdentifier)
 }
 
 func warehouseName(uid string) string { return nameIn(uid, "redshift", "cluster:") }
@@ -48,19 +61,19 @@ func listWarehouses(ctx context.Context, c redshiftAPI, page string) (cloud.Reso
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.Marker)}
 	for _, k := range out.Clusters {
-		p.Resources = append(p.Resources, warehouseResource(k))
+		p.Resources = append(p.Resources, warehouseResource(c.arnPrefix(), k))
 	}
 	askBackups(ctx, c, p.Resources)
 	return p, nil
 }
 
-func warehouseResource(c types.Cluster) cloud.Resource {
+func warehouseResource(prefix string, c types.Cluster) cloud.Resource {
 	tags := map[string]string{}
 	for _, t := range c.Tags {
 		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
 	}
 	return cloud.Resource{
-		UID: warehouseUID(c), Name: sdk.ToString(c.ClusterIdentifier), Zone: sdk.ToString(c.AvailabilityZone),
+		UID: warehouseUID(prefix, c), Name: sdk.ToString(c.ClusterIdentifier), Zone: sdk.ToString(c.AvailabilityZone),
 		Status: warehouseStatus(sdk.ToString(c.ClusterStatus)), InstanceType: sdk.ToString(c.NodeType), Tags: tags,
 		Capacity: map[string]int64{"nodes": int64(sdk.ToInt32(c.NumberOfNodes))}, Unschedulable: tiedWarehouse(c),
 		CreatedAt: sdk.ToTime(c.ClusterCreateTime).UTC(), Facts: warehouseFacts(c),
@@ -89,16 +102,16 @@ func readWarehouse(ctx context.Context, c redshiftAPI, uid string) (cloud.State,
 		return cloud.State{}, err
 	}
 	for _, k := range out.Clusters {
-		if warehouseUID(k) == uid {
-			return warehouseState(k), nil
+		if warehouseUID(c.arnPrefix(), k) == uid {
+			return warehouseState(uid, k), nil
 		}
 	}
 	return cloud.State{}, notFound("there is no Redshift cluster %s", uid)
 }
 
-func warehouseState(c types.Cluster) cloud.State {
+func warehouseState(uid string, c types.Cluster) cloud.State {
 	native := sdk.ToString(c.ClusterStatus)
-	s := cloud.State{UID: warehouseUID(c), Status: warehouseStatus(native), Native: native, Unschedulable: tiedWarehouse(c)}
+	s := cloud.State{UID: uid, Status: warehouseStatus(native), Native: native, Unschedulable: tiedWarehouse(c)}
 	if s.Status == cloud.Unknown {
 		s.Reason = "Redshift reports " + native
 	}

@@ -105,10 +105,10 @@ func classOf(code string, status int, message string) cloud.Class {
 		return cloud.NotFound
 	case http.StatusConflict, http.StatusPreconditionFailed:
 		return cloud.Moving
-	case http.StatusRequestTimeout:
-		return cloud.Transient
+	case http.StatusNotImplemented:
+		return cloud.Unsupported
 	}
-	if status >= http.StatusInternalServerError {
+	if cloud.IsTransientStatus(status) {
 		return cloud.Transient
 	}
 	return cloud.Invalid
@@ -127,7 +127,9 @@ func classifyToken(e *azidentity.AuthenticationFailedError) error {
 	switch s := e.RawResponse.StatusCode; {
 	case s == http.StatusTooManyRequests:
 		out.Class = cloud.Throttled
-	case s >= http.StatusInternalServerError:
+	case s == http.StatusNotImplemented:
+		out.Class = cloud.Unsupported
+	case cloud.IsTransientStatus(s):
 		out.Class = cloud.Transient
 	}
 	if out.Code = entraCode.FindString(out.Message); out.Code == "" {

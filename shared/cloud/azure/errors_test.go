@@ -36,6 +36,7 @@ func TestErrors_AreClassified(t *testing.T) {
 		{429, "RateLimiting", "", cloud.Throttled},
 		{500, "InternalServerError", "", cloud.Transient},
 		{503, "ServerTimeout", "", cloud.Transient},
+		{501, "NotImplemented", "", cloud.Unsupported},
 		{408, "RequestTimeout", "", cloud.Transient},
 		{409, "AllocationFailed", "Allocation failed.", cloud.NoCapacity},
 		{409, "ZonalAllocationFailed", "", cloud.NoCapacity},

@@ -143,8 +143,7 @@ func (p *Provider) retries() policy.RetryOptions {
 				_, ours := errors.AsType[*cloud.Error](err)
 				return !ours && !fault.Is(err, fault.Invalid)
 			}
-			return resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode == http.StatusTooManyRequests ||
-				resp.StatusCode >= http.StatusInternalServerError
+			return resp.StatusCode == http.StatusTooManyRequests || cloud.IsTransientStatus(resp.StatusCode)
 		},
 	}
 }

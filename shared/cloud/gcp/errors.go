@@ -150,8 +150,10 @@ func byStatus(status int) cloud.Class {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return cloud.Throttled
-	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
+	case cloud.IsTransientStatus(status):
 		return cloud.Transient
+	case status == http.StatusNotImplemented:
+		return cloud.Unsupported
 	case status == http.StatusUnauthorized:
 		return cloud.Refused
 	case status == http.StatusForbidden:

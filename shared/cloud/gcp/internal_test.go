@@ -45,6 +45,7 @@ func TestErrorsAreClassified(t *testing.T) {
 		{older(404, "notFound"), "notFound", cloud.NotFound},
 		{older(401, "authError"), "authError", cloud.Refused},
 		{older(503, "backendError"), "backendError", cloud.Transient},
+		{older(501, "notImplemented"), "notImplemented", cloud.Unsupported},
 		{older(503, "ZONE_RESOURCE_POOL_EXHAUSTED"), "ZONE_RESOURCE_POOL_EXHAUSTED", cloud.NoCapacity},
 		{older(400, "GCE_STOCKOUT"), "GCE_STOCKOUT", cloud.NoCapacity},
 		{newer(429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"), "RATE_LIMIT_EXCEEDED", cloud.Throttled},

@@ -23,6 +23,9 @@ const (
 	projectPage = 300
 )
 
+// deleteRequested is the state of a project that is being deleted. One in any other state, or without one, is open.
+const deleteRequested = "DELETE_REQUESTED"
+
 // parentName is an organization or a folder, as Google names it.
 var parentName = regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`)
 
@@ -126,7 +129,7 @@ func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range projects {
-		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels, Closed: p.State != "ACTIVE"}
+		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels, Closed: p.State == deleteRequested}
 		w.found = append(w.found, m)
 	}
 	for _, f := range folders {

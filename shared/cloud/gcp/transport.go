@@ -173,7 +173,7 @@ func (m minting) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	e := parseAnswer(resp.StatusCode, body)
 	out := &cloud.Error{Class: e.class(), Op: mintingOp(r.URL), Code: e.code, Message: e.message}
-	if !out.Class.Retryable() || out.Class == cloud.Moving {
+	if resp.StatusCode != http.StatusNotImplemented && !out.Class.Retryable() || out.Class == cloud.Moving {
 		out.Class = cloud.Refused // the account does not open: no other call will
 	}
 	return nil, out

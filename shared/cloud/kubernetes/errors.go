@@ -89,10 +89,12 @@ func classOf(s metav1.Status) cloud.Class {
 		return cloud.Moving
 	case http.StatusTooManyRequests:
 		return cloud.Throttled
-	case http.StatusGone, http.StatusRequestTimeout:
+	case http.StatusGone:
 		return cloud.Transient
+	case http.StatusNotImplemented:
+		return cloud.Unsupported
 	}
-	if s.Code >= http.StatusInternalServerError {
+	if cloud.IsTransientStatus(int(s.Code)) {
 		return cloud.Transient
 	}
 	return cloud.Invalid

@@ -174,7 +174,8 @@ func again(ctx context.Context, resp *http.Response, err error) bool {
 		_, ours := errors.AsType[*cloud.Error](err) // of the token's source, which has tried already
 		return !ours && !fault.Is(err, fault.Invalid) && !isCertificate(err)
 	}
-	return resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError
+	return resp.StatusCode == http.StatusTooManyRequests ||
+		resp.StatusCode != http.StatusNotImplemented && resp.StatusCode >= http.StatusInternalServerError
 }
 
 // pause is what the server asks for, or grows from try to try, a random part of it; never more than the longest.

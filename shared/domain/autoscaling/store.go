@@ -95,8 +95,41 @@ func (s *Store) unclaimed() table.Cond {
 	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
 }
 
-// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target.
+// CheckRoom refuses one policy more than MaxPolicies: fault.Invalid.
+func CheckRoom(all []Policy) error {
+	if len(all) < MaxPolicies {
+		return nil
+	}
+	return fault.New(fault.Invalid, "the organization has %d autoscaler policies, which is the most; delete one first", len(all))
+}
+
+// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target, fault.Invalid
+// when there are MaxPolicies.
 func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
+	for range table.MaxTurns {
+		turn, err := table.ReadTurn(ctx, s.table, Key(org, "").PK)
+		if err != nil {
+			return p, err
+		}
+		all, err := s.List(ctx, org)
+		if err == nil {
+			err = CheckRoom(all)
+		}
+		if err != nil {
+			return p, err
+		}
+		if made, err := s.create(ctx, org, p, turn, log); !errors.Is(err, errTurnLost) {
+			return made, err
+		}
+	}
+	return p, fault.New(fault.Conflict, "other autoscaler policies are being added just now: try again")
+}
+
+// errTurnLost says that another policy was added since the list was read.
+var errTurnLost = errors.New("another autoscaler policy was added meanwhile")
+
+//nolint:revive // what is stored where, in which turn, with what log
+func (s *Store) create(ctx context.Context, org string, p Policy, turn table.Turn, log []Entry) (Policy, error) {
 	p.Version = 1
 	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -110,7 +143,7 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 		}
 		ws = append(ws, table.Put(it, table.Absent()))
 	}
-	return s.commit(ctx, org, p, ws, log)
+	return s.commit(ctx, org, p, append(ws, turn.Take()), log)
 }
 
 // Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
@@ -165,6 +198,9 @@ func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Wri
 		ws = append(ws, table.Put(it))
 	}
 	err := s.table.Transact(ctx, ws...)
+	if table.IsTurnLost(err) {
+		return p, errTurnLost
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		return p, refused(lost, &p)
 	}

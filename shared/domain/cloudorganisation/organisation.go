@@ -45,14 +45,20 @@ type Organisation struct {
 	Include         Selection `json:"include,omitzero"`
 	Exclude         Selection `json:"exclude,omitzero"`
 	Revision        int       `json:"revision,omitempty"` // counts the changes of what members take over: credentials, level, regions
+	Selected        int       `json:"selected,omitempty"` // counts the changes of Include and Exclude
 	Sealed          []byte    `json:"sealed,omitempty"`
 	Status          string    `json:"status"` // as of an account
 	Error           string    `json:"error,omitempty"`
 	Sync            Sync      `json:"sync,omitzero"`
 	JobID           string    `json:"jobID,omitempty"` // of Sync: what changes of it are conditioned on
 	LastSyncedAt    time.Time `json:"lastSyncedAt,omitzero"`
-	CreatedAt       time.Time `json:"createdAt"`
-	UpdatedAt       time.Time `json:"updatedAt"`
+	// Pending is as of the last synchronization. ConfirmationID is empty, or what a person confirms.
+	Pending        Pending      `json:"pending,omitzero"`
+	ConfirmationID string       `json:"confirmationID,omitempty"`
+	Confirmed      Confirmation `json:"confirmed,omitzero"`
+	OwnersToldAt   time.Time    `json:"ownersToldAt,omitzero"` // when owners were last mailed that members wait for a confirmation
+	CreatedAt      time.Time    `json:"createdAt"`
+	UpdatedAt      time.Time    `json:"updatedAt"`
 }
 
 // Sync is the newest synchronization.
@@ -63,6 +69,7 @@ type Sync struct {
 	Members     map[Status]int `json:"members,omitempty"` // how many there are of each status
 	StartedAt   time.Time      `json:"startedAt,omitzero"`
 	CompletedAt time.Time      `json:"completedAt,omitzero"`
+	Cursor      Cursor         `json:"cursor,omitzero"`
 }
 
 // The statuses of a synchronization.
@@ -98,6 +105,12 @@ type Member struct {
 	AccountID string `json:"accountID,omitempty"` // ca_…, once it was connected
 	Revision  int    `json:"revision,omitempty"`  // of the organization, that its account was opened with
 	Error     string `json:"error,omitempty"`
+	// Ending is closed, left or excluded, as the listings since MissingSince say, while the account is still connected.
+	Ending       Status    `json:"ending,omitempty"`
+	MissingSince time.Time `json:"missingSince,omitzero"`
+	Awaits       string    `json:"awaits,omitempty"`   // the ID of the confirmation that disconnecting it waits for
+	EndedAt      time.Time `json:"endedAt,omitzero"`   // when its account was disconnected without a confirmation
+	Selected     int       `json:"selected,omitempty"` // Organisation.Selected when the selection last named it
 }
 
 // Selection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value names none.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -105,6 +106,7 @@ func begin(ctx context.Context, p *platform.Platform, org string, o Organisation
 	if err != nil {
 		return s, err
 	}
+	s.Cursor = o.Sync.Cursor.next(o.Sync.Status == Succeeded)
 	change := table.Update(Key(org, o.ID), []table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)}, table.Exists(), sameJob(o.Sync.JobID))
 	ws := []table.Write{change, work}
 	if o.Sync.JobID != "" { // a lost one: the sweeper need not revive it any more
@@ -127,18 +129,40 @@ func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
 	}
 }
 
-// Finish stores how a synchronization went, and the status that the organization has now, and takes its work off the list. One that was
-// settled before, or whose organization is gone, leaves nothing to do.
-func Finish(ctx context.Context, p *platform.Platform, in Input, o Organisation) error {
+// SaveCursor stores how far a synchronization is, for the run that goes on with it. One that was settled, or is gone, is left alone.
+func SaveCursor(ctx context.Context, p *platform.Platform, in Input, c Sync) error {
+	_, err := p.Table.Write(ctx, table.Update(Key(in.Org, in.OrganisationID), []table.Change{table.Set("sync", c)}, table.Exists(), sameJob(in.JobID)))
+	if _, late := errors.AsType[*table.ConditionError](err); late {
+		return nil
+	}
+	return fault.Wrap("save the cursor of "+in.JobID, err)
+}
+
+// ConfirmEnding stores a person's confirmation that the members that wait under c.ID are disconnected. Another ID than the one that waits
+// now is fault.Conflict.
+func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c Confirmation) error {
+	_, err := p.Table.Write(ctx, table.Update(k, []table.Change{table.Set("confirmed", c)}, table.Equal("confirmationID", c.ID)))
+	if _, other := errors.AsType[*table.ConditionError](err); other {
+		return fault.New(fault.Conflict, "confirmationID: no disconnections wait under %.64q; read the cloud organisation again, "+
+			"look at its members, and send the confirmationID that it has then", c.ID)
+	}
+	return fault.Wrap("confirm the disconnections of "+k.SK, err)
+}
+
+// Finish stores how a synchronization went, and the status and the pending disconnections that the organization has now, takes its work
+// off the list, and writes more, all or nothing. One that was settled before, or whose organization is gone, leaves nothing to do.
+func Finish(ctx context.Context, p *platform.Platform, in Input, o Organisation, more ...table.Write) error {
 	changes := []table.Change{
 		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error), table.Set("updatedAt", o.Sync.CompletedAt),
+		table.Set("pending", o.Pending), table.Set("confirmationID", o.ConfirmationID), table.Set("ownersToldAt", o.OwnersToldAt),
 	}
 	if o.Sync.Status == Succeeded {
 		changes = append(changes, table.Set("lastSyncedAt", o.Sync.CompletedAt))
 	}
-	ctx = table.Within(ctx, workqueue.Prefix)
+	ctx = table.Within(ctx, workqueue.Prefix, mail.Prefix)
 	done := workqueue.RemoveWork(in.JobID)
-	err := p.Table.Transact(ctx, table.Update(Key(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)), done)
+	ws := append([]table.Write{table.Update(Key(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)), done}, more...)
+	err := p.Table.Transact(ctx, ws...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {
 		_, err = p.Table.Write(ctx, done)
 	}

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,13 @@ type Change struct {
 	Credentials map[string]string
 }
 
-// Reopen verifies the account as it is to be, stores it, together with more, and has it discovered anew.
+// Reopen verifies the account as it is to be, stores it, together with more, and has it discovered anew. Another endpoint without
+// other credentials is fault.Invalid, an account that its cloud organisation has disconnected is fault.Conflict: then nothing is sent.
 func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.Write) error {
 	a := c.After
+	if err := cmp.Or(c.checkDestination(), c.Before.RefuseEnded()); err != nil {
+		return err
+	}
 	if err := o.verify(ctx, org, a, c.Credentials); err != nil {
 		return err
 	}
@@ -154,6 +159,9 @@ func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.
 // discovery writes are left alone.
 func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table.Write) error {
 	old, a := c.Before, *c.After
+	if err := c.checkDestination(); err != nil {
+		return err
+	}
 	ws := []table.Write{table.Update(inventory.AccountKey(org, a.ID), []table.Change{
 		table.Set("name", a.Name), table.Set("authMethod", a.AuthMethod), table.Set("permissionLevel", a.PermissionLevel),
 		table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("sealed", a.Sealed),

@@ -11,9 +11,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// mostOwners is how many owners of an organization are told of a receiver that fails.
-const mostOwners = 20
-
 // words are what people call the kinds of receivers.
 var words = map[Kind]string{
 	Channel: "notification channel", Legacy: "notification configuration", Email: "mail address", Webhook: "webhook", Integration: "integration",
@@ -43,7 +40,7 @@ func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
 
 // mailOwners queues the mails with the note that they were, in one transaction: who comes second changes nothing.
 func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) error {
-	owners, err := Owners(within(ctx, k.org), e.Table, k.org)
+	owners, err := identity.OwnerAddresses(within(ctx, k.org), e.Table, k.org)
 	if err != nil {
 		return err
 	}
@@ -65,26 +62,4 @@ func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) err
 		return nil
 	}
 	return fault.Wrap("tell owners of "+k.ID, err)
-}
-
-// membersPage is how many members are read at a time.
-const membersPage = 1000
-
-// Owners returns the addresses of the owners of an organization who are told of what goes wrong in it, 20 at most.
-func Owners(ctx context.Context, s table.Store, org string) (out []string, err error) {
-	q := table.Query{PK: identity.MemberKey(org, "").PK, Limit: membersPage}
-	for {
-		members, next, err := table.ReadPage[identity.Member](ctx, s, q)
-		if err != nil {
-			return nil, fmt.Errorf("read owners of %s: %w", org, err)
-		}
-		for _, m := range members {
-			if m.Owns() && !m.Disabled && len(out) < mostOwners {
-				out = append(out, m.Email)
-			}
-		}
-		if q.Cursor = next; next == "" || len(out) == mostOwners {
-			return out, nil
-		}
-	}
 }

@@ -13,11 +13,14 @@ import (
 )
 
 // StartDiscovery begins a pass over the account, or gives the one that is under way. An account that does not exist is
-// fault.NotFound.
+// fault.NotFound, one that its cloud organisation has disconnected is fault.Conflict.
 func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID string) (Job, error) {
 	for range 3 { // each time that somebody else was faster
 		a, err := inventory.New(p).ReadAccount(ctx, org, accountID)
 		if err != nil {
+			return Job{}, err
+		}
+		if err = a.RefuseEnded(); err != nil {
 			return Job{}, err
 		}
 		if j, ok, err := underway(ctx, p, org, a); ok || err != nil {
@@ -65,7 +68,7 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 		same = table.Equal("jobID", a.JobID)
 	}
 	ws := slices.Clone(b.writes)
-	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same))
+	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same, table.Lacks("ended")))
 	if a.JobID != "" { // a lost one: the sweeper need not revive it any more
 		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}

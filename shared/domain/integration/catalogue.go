@@ -37,7 +37,8 @@ type KindField struct {
 	Values      []string `json:"values" doc:"What it may be; [] where it is any text"`
 	Default     string   `json:"default" doc:"What it is when it is left out"`
 
-	address bool // where secrets are sent: another one needs them again
+	address bool // its value is a URL
+	leads   bool // secrets are sent where it says: a change of it needs them again
 	check   func(value string) string
 }
 
@@ -57,7 +58,7 @@ func EntryOf(kind string) (KindEntry, bool) {
 const EndpointURL = "endpointURL"
 
 var endpoint = KindField{
-	Name: EndpointURL, address: true, Values: []string{},
+	Name: EndpointURL, address: true, leads: true, Values: []string{},
 	Description: "Another address of the service, such as a mirror's; only where the operator of this deployment allows it",
 }
 
@@ -66,7 +67,14 @@ func text(name, description string, check func(string) string) KindField {
 }
 
 func address(name, description, fallback string) KindField {
-	return KindField{Name: name, Required: fallback == "", Values: []string{}, Description: description, Default: fallback, address: true}
+	return KindField{Name: name, Required: fallback == "", Values: []string{}, Description: description, Default: fallback, address: true, leads: true}
+}
+
+// registryHost is the field with the host of a registry.
+func registryHost(description string, check func(string) string) KindField {
+	f := text("host", description, check)
+	f.leads = true
+	return f
 }
 
 func secret(name, description string, check func(string) string) KindField {
@@ -102,14 +110,14 @@ var catalogue = []KindEntry{
 	{
 		Kind: GAR, Name: "Google Artifact Registry", Category: "registries", Description: "A registry of images.",
 		Fields: []KindField{
-			text("host", "Of the registry, such as europe-west1-docker.pkg.dev", endsIn("docker.pkg.dev", "gcr.io")),
+			registryHost("Of the registry, such as europe-west1-docker.pkg.dev", isGoogleRegistry),
 			secret("serviceAccountKey", "The JSON key of a service account that may read the registry", isJSON), endpoint,
 		},
 	},
 	{
 		Kind: ACR, Name: "Azure Container Registry", Category: "registries", Description: "A registry of images.",
 		Fields: []KindField{
-			text("host", "Of the registry, such as example.azurecr.io", endsIn(".azurecr.io", ".azurecr.us", ".azurecr.cn")),
+			registryHost("Of the registry, such as example.azurecr.io", isAzureRegistry),
 			text("username", "The client id of a service principal, or the name of a token", isCredential),
 			secret("password", "Its secret", nil), endpoint,
 		},
@@ -135,7 +143,7 @@ var catalogue = []KindEntry{
 		Description: "An event triggers an alert, one for each budget, anomaly or resource; a resource that starts or stops again resolves its alert, and an override is a change event.",
 		Fields: []KindField{
 			secret("routingKey", "The integration key of an integration \"Events API V2\" of a service", isRoutingKey),
-			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account", Default: "us"},
+			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account", Default: "us", leads: true},
 			endpoint,
 		},
 	},

@@ -81,6 +81,18 @@ func (f *KindField) checkValue(rules Rules, v string) error {
 	return f.checkForm(v)
 }
 
+// checkForms checks the form of each value of a stored configuration: an older version may have stored what check refuses now.
+func (e *KindEntry) checkForms(config map[string]string) error {
+	for i := range e.Fields {
+		if f := &e.Fields[i]; config[f.Name] != "" {
+			if err := f.checkForm(config[f.Name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (f *KindField) checkForm(v string) error {
 	if f.Secret && f.check == nil {
 		f = &KindField{Name: f.Name, Secret: true, check: isCredential}
@@ -120,8 +132,7 @@ func (e *KindEntry) split(config map[string]string) (plain, secrets map[string]s
 func (e *KindEntry) redirected(was, is map[string]string) string {
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		leads := f.address || f.Name == "host"
-		if leads && was[f.Name] != is[f.Name] {
+		if f.leads && was[f.Name] != is[f.Name] {
 			return f.Name
 		}
 	}
@@ -172,11 +183,21 @@ func isCredential(v string) string {
 	return unless(fine, "a credential: it may have printable ASCII characters without blanks only")
 }
 
-func endsIn(ends ...string) func(string) string {
-	return func(v string) string {
-		fine := host.MatchString(v) && slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(v, end) })
-		return unless(fine, "a host that ends in "+strings.Join(ends, " or "))
-	}
+// artifactHost is the host of a repository of Google Artifact Registry: its location stands before "-docker".
+var artifactHost = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*-docker\.pkg\.dev$`)
+
+func isGoogleRegistry(v string) string {
+	fine := artifactHost.MatchString(v) || host.MatchString(v) && ssrfguard.IsWithinDomain(v, "gcr.io")
+	return unless(fine, "a registry of Google, such as europe-west1-docker.pkg.dev or eu.gcr.io")
+}
+
+// azureRegistries are the domains of Azure Container Registry. Each registry is a host below one of them.
+var azureRegistries = []string{"azurecr.io", "azurecr.us", "azurecr.cn"}
+
+func isAzureRegistry(v string) string {
+	fine := host.MatchString(v) && !slices.Contains(azureRegistries, v) &&
+		slices.ContainsFunc(azureRegistries, func(domain string) bool { return ssrfguard.IsWithinDomain(v, domain) })
+	return unless(fine, "a host below "+strings.Join(azureRegistries, ", "))
 }
 
 func unless(fine bool, what string) string {

@@ -64,29 +64,58 @@ func (s *Services) sendJira(ctx context.Context, m *delivery.Message, c map[stri
 	case have.Last == m.ID:
 		return delivery.Answer{Status: http.StatusOK, Message: "told in " + have.Key}, nil
 	case have.Key != "":
-		return j.comment(ctx, have.Key)
+		return j.follow(ctx, have.Key)
 	}
 	return j.open(ctx)
 }
 
+// follow adds a comment to the issue of the thread. One that was deleted gives way to a new one, which one delivery alone creates: the one
+// that takes the key off the row.
+func (j *jira) follow(ctx context.Context, key string) (delivery.Answer, error) {
+	a, err := j.comment(ctx, key)
+	if a.Status != http.StatusNotFound {
+		return a, err
+	}
+	if claimed, err := j.claim(ctx, table.Equal("key", key)); err != nil || !claimed {
+		return errClaimed(err)
+	}
+	return j.create(ctx)
+}
+
+// claim notes that this delivery creates the issue of the thread, which has none then, if all conditions hold. It reports whether they did.
+func (j *jira) claim(ctx context.Context, conds ...table.Cond) (bool, error) {
+	now := j.clock.Now()
+	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
+		table.Remove("key"), table.Set("claimed", now.Add(claimIssue).Unix()), table.Expire(now.Add(keepIssue)),
+	}, conds...))
+	if _, other := errors.AsType[*table.ConditionError](err); other {
+		return false, nil
+	}
+	return err == nil, fault.Wrap("claim issue of "+j.thread, err)
+}
+
+// errClaimed returns the answer of a delivery that could not claim the issue: err, or that another one creates it.
+func errClaimed(err error) (delivery.Answer, error) {
+	if err != nil {
+		return delivery.Answer{}, err
+	}
+	return delivery.Answer{RetryAfter: claimIssue}, fault.New(fault.Unavailable, "another delivery is creating the issue; this one follows")
+}
+
 // open creates the issue, unless another delivery is about to, or one that died has.
 func (j *jira) open(ctx context.Context) (delivery.Answer, error) {
-	now := j.clock.Now()
-	claim := table.Update(j.at, []table.Change{table.Set("claimed", now.Add(claimIssue).Unix()), table.Expire(now.Add(keepIssue))},
-		table.Any(table.Absent(), table.Lacks("claimed"), table.Less("claimed", now.Unix())), table.Lacks("key"))
-	_, err := j.table.Write(ctx, claim)
-	if _, other := errors.AsType[*table.ConditionError](err); other {
-		return delivery.Answer{RetryAfter: claimIssue}, fault.New(fault.Unavailable, "another delivery is creating the issue; this one follows")
-	}
-	if err != nil {
-		return delivery.Answer{}, fault.Wrap("claim issue of "+j.thread, err)
+	free := table.Any(table.Lacks("claimed"), table.Less("claimed", j.clock.Now().Unix()))
+	if claimed, err := j.claim(ctx, table.Lacks("key"), free); err != nil || !claimed {
+		return errClaimed(err)
 	}
 	key, status, err := j.find(ctx)
 	if err != nil {
 		return j.failed(ctx, delivery.Answer{Status: status}, err)
 	}
 	if key != "" {
-		return j.comment(ctx, key)
+		if a, err := j.comment(ctx, key); a.Status != http.StatusNotFound {
+			return a, err
+		}
 	}
 	return j.create(ctx)
 }
@@ -153,14 +182,11 @@ func (j *jira) create(ctx context.Context) (delivery.Answer, error) {
 	return a, j.note(ctx, made.Key)
 }
 
-// comment adds to an issue ("Add comment"). One that was deleted meanwhile gives way to a new one.
+// comment adds to an issue ("Add comment"). An issue that was deleted is an answer of status 404.
 func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error) {
 	x, err := j.call(ctx, "/rest/api/3/issue/"+url.PathEscape(key)+"/comment", map[string]any{"body": j.document()})
 	if err != nil {
 		return delivery.Answer{}, err
-	}
-	if x.Status == http.StatusNotFound {
-		return j.create(ctx)
 	}
 	a, err := answerOf("Jira", x)
 	if err != nil {
@@ -170,14 +196,15 @@ func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error)
 	return a, j.note(ctx, key)
 }
 
-// note remembers the issue, and that this delivery is in it.
+// note remembers the issue, and that this delivery is in it. It does nothing when the thread has another issue by now: a delivery that was
+// slow to comment on a deleted issue does not bring its key back.
 func (j *jira) note(ctx context.Context, key string) error {
-	it, err := table.NewItem(j.at, issue{Key: key, Last: j.m.ID})
-	if err != nil {
-		return err
+	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
+		table.Set("key", key), table.Set("last", j.m.ID), table.Remove("claimed"), table.Expire(j.clock.Now().Add(keepIssue)),
+	}, table.Any(table.Lacks("key"), table.Equal("key", key))))
+	if _, other := errors.AsType[*table.ConditionError](err); other {
+		return nil
 	}
-	it.Expires = j.clock.Now().Add(keepIssue)
-	_, err = j.table.Write(ctx, table.Put(it))
 	return fault.Wrap("note issue "+key, err)
 }
 

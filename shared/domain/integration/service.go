@@ -101,6 +101,10 @@ func (s *Services) Test(ctx context.Context, org string, i *Integration) (string
 	if err != nil {
 		return "", err
 	}
+	entry, _ := EntryOf(i.Kind)
+	if err = entry.checkForms(c); err != nil {
+		return "", err
+	}
 	switch i.Kind {
 	case GitHub:
 		return s.whoAmI(ctx, "GitHub", "login", request{

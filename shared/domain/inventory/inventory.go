@@ -9,6 +9,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Account is a connected cloud account. Sealed are its credentials: only workers can open them.
@@ -26,6 +27,7 @@ type Account struct {
 	Sealed           []byte             `json:"sealed,omitempty"`
 	Status           string             `json:"status"` // connecting, connected, degraded, disconnected
 	Error            string             `json:"error,omitempty"`
+	Ended            string             `json:"ended,omitempty"` // closed, left, excluded: why its organization's synchronization disconnected it
 	LastDiscoveredAt time.Time          `json:"lastDiscoveredAt,omitzero"`
 	SeenFrom         time.Time          `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
 	LastSyncedAt     time.Time          `json:"lastSyncedAt,omitzero"` // when its bills were last read
@@ -48,6 +50,16 @@ func (a Account) Disconnection() string {
 		return ""
 	}
 	return "its cloud account is disconnected: " + cmp.Or(a.Error, "the cloud does not accept its credentials")
+}
+
+// RefuseEnded returns the error of a request to open the account, when the synchronization of its cloud organisation has disconnected it:
+// fault.Conflict. It returns nil for any other account.
+func (a Account) RefuseEnded() error {
+	if a.Ended == "" {
+		return nil
+	}
+	return fault.New(fault.Conflict, "cloud account %s is disconnected: %s; a synchronization of cloud organisation %s connects it again "+
+		"when the cloud lists it as open and include and exclude select it", a.ID, a.Error, a.OrganisationID)
 }
 
 // Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.

@@ -142,16 +142,22 @@ func (r Rules) checkChat(of Type, raw string) error {
 	return nil
 }
 
-// matchesHost reports whether host is one of names, or lies below one that begins with a dot.
+// matchesHost reports whether host is one of names, or is below one that begins with a dot.
 func matchesHost(names []string, host string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return host == n || n[0] == '.' && strings.HasSuffix(host, n) })
+	return slices.ContainsFunc(names, func(n string) bool { return isAllowedHost(host, n) })
+}
+
+// isAllowedHost reports whether host is the allowed one, or is below it where the allowed one begins with a dot.
+func isAllowedHost(host, allowed string) bool {
+	domain, below := strings.CutPrefix(allowed, ".")
+	return host == allowed || below && host != domain && ssrfguard.IsWithinDomain(host, domain)
 }
 
 // starred spells hosts as people do: "*.example.com" for all below.
 func starred(hosts []string) []string {
 	out := slices.Clone(hosts)
 	for i, h := range out {
-		if h[0] == '.' {
+		if strings.HasPrefix(h, ".") {
 			out[i] = "*" + h
 		}
 	}

@@ -73,6 +73,9 @@ func (st *State) take(it table.Item) error {
 		st.Policies = append(st.Policies, p)
 		return err
 	}
+	if table.IsTurn(it) {
+		return nil
+	}
 	sh, err := table.Decode[shelf](it)
 	maps.Copy(st.accepted, sh.Tags)
 	return err
@@ -119,6 +122,30 @@ func (st *State) Policy(policyID string) (Policy, error) {
 	return st.Policies[i], nil
 }
 
+// ReadForAddition is Read, with the turn of the policies, which Add takes.
+func (s Store) ReadForAddition(ctx context.Context, org string) (*State, table.Turn, error) {
+	turn, err := table.ReadTurn(ctx, s.table, key(org, "").PK)
+	if err != nil {
+		return nil, turn, err
+	}
+	st, err := s.Read(ctx, org)
+	return st, turn, err
+}
+
+// Add writes a new policy. It reports false when another one was added since the turn was read: the limit and the names have to be checked
+// again then.
+func (s Store) Add(ctx context.Context, org string, p Policy, turn table.Turn) (bool, error) {
+	put, err := table.PutFields(key(org, policyPrefix+p.ID), p, table.Absent())
+	if err != nil {
+		return false, err
+	}
+	err = s.write(ctx, org, put, turn.Take())
+	if table.IsTurnLost(err) {
+		return false, nil
+	}
+	return err == nil, changed(p.ID, err)
+}
+
 // Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed meanwhile.
 func (s Store) Put(ctx context.Context, org string, p Policy) error {
 	cond := table.Absent()
@@ -133,12 +160,12 @@ func (s Store) Put(ctx context.Context, org string, p Policy) error {
 }
 
 // write makes a change together with the version that it makes.
-func (s Store) write(ctx context.Context, org string, change table.Write) error {
+func (s Store) write(ctx context.Context, org string, changes ...table.Write) error {
 	version, err := inventory.NoteSmartTags(org, rand.Text())
 	if err != nil {
 		return err
 	}
-	return s.table.Transact(ctx, change, version)
+	return s.table.Transact(ctx, append(changes, version)...)
 }
 
 // Delete removes a policy as it was read; what was derived by it is not derived any more.

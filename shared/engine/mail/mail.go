@@ -23,8 +23,10 @@ const (
 	ProviderAdded   Template = "provider_added"
 	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
 	RightsEnded     Template = "rights_ended"     // what: lines, each what has become of something whose maker has lost a right
-	Notification    Template = "notification"     // none: Mail.Letter is the text
-	Nothing         Template = "nothing"          // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	// DisconnectionsWaiting has name and id of a cloud organisation, and in digits waiting and connected: how many of its accounts.
+	DisconnectionsWaiting Template = "disconnections_waiting"
+	Notification          Template = "notification" // none: Mail.Letter is the text
+	Nothing               Template = "nothing"      // is not sent: it lets a request for an unknown address cost what one for a known address costs
 )
 
 // Mail is one mail to be sent.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (p Policy) checkHost(host string) error {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return p.permitAddress(a)
 	}
-	name := strings.TrimSuffix(strings.ToLower(host), ".")
+	name := normalizeHost(host)
 	if strings.ContainsFunc(name, notInName) {
 		return errRefused("has a host with characters that no host has: spell it with letters, digits, hyphens and dots")
 	}
@@ -105,14 +106,21 @@ var metadataNames = map[string]bool{
 	"sandbox": true, "sandbox.localdomain": true, "sandbox.local": true,
 }
 
+// localDomains are the domains whose names lead into the local network.
+var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "lan", "home.arpa"}
+
 func localName(name string) bool {
-	for _, end := range []string{".localhost", ".local", ".localdomain", ".internal", ".intranet", ".lan", ".home.arpa"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(localDomains, func(domain string) bool { return IsWithinDomain(name, domain) })
 }
+
+// IsWithinDomain reports whether host is domain or a host below it: "eu.gcr.io" is within "gcr.io", "evilgcr.io" is not. Case does not
+// matter, nor does the dot that ends a fully qualified name. An empty domain has no hosts.
+func IsWithinDomain(host, domain string) bool {
+	host, domain = normalizeHost(host), normalizeHost(domain)
+	return domain != "" && (host == domain || strings.HasSuffix(host, "."+domain))
+}
+
+func normalizeHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 
 // errRefused returns about the address as the client gave it; the caller names the field.
 func errRefused(format string, args ...any) error {

@@ -8,10 +8,11 @@ import (
 // Unit is a unit of the organization; the first that is added is its root.
 type Unit struct{ ID, Name, Parent string }
 
-// Member is an account of the organization. Status "" is ACTIVE.
+// Member is an account of the organization. One without State and Status is listed with neither.
 type Member struct {
-	ID, Name, Unit, Status string
-	Tags                   map[string]string
+	ID, Name, Unit string
+	State, Status  string // Status is the field that AWS retires in favour of State
+	Tags           map[string]string
 }
 
 // AddUnits adds units of the organization o-twintwintw.
@@ -76,11 +77,13 @@ func (c *Cloud) listAccounts(q request) (any, *failure) {
 		if m.Unit != q.getString("ParentId") {
 			continue
 		}
-		status := m.Status
-		if status == "" {
-			status = "ACTIVE"
+		listed := map[string]any{"Id": m.ID, "Name": m.Name}
+		for field, value := range map[string]string{"State": m.State, "Status": m.Status} {
+			if value != "" {
+				listed[field] = value
+			}
 		}
-		all = append(all, map[string]any{"Id": m.ID, "Name": m.Name, "Status": status})
+		all = append(all, listed)
 	}
 	return c.organisationPage(q, "Accounts", all), c.parent(q)
 }

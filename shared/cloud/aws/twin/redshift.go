@@ -11,6 +11,7 @@ type Warehouse struct {
 	ID, Region, Status string
 	Nodes              int
 	MultiAZ            bool
+	NoNamespace        bool // it is described without the ARN of a namespace
 }
 
 // AddWarehouse adds a cluster of Redshift.
@@ -38,6 +39,14 @@ func (w *Warehouse) settleState() {
 	}
 }
 
+// namespace returns the ARN of the cluster's namespace, or nothing for a cluster that has none.
+func (w *Warehouse) namespace() string {
+	if w.NoNamespace {
+		return ""
+	}
+	return "arn:aws:redshift:" + w.Region + ":" + Account + ":namespace:0f0f0f0f-" + w.ID
+}
+
 func (w *Warehouse) node() node {
 	zones := "Disabled"
 	if w.MultiAZ {
@@ -46,8 +55,7 @@ func (w *Warehouse) node() node {
 	return newElement("Cluster", newText("ClusterIdentifier", w.ID), newText("ClusterStatus", w.Status), newText("NodeType", "ra3.large"),
 		newText("NumberOfNodes", strconv.Itoa(w.Nodes)), newText("MultiAZ", zones), newText("AvailabilityZone", w.Region+"a"),
 		newText("ClusterCreateTime", "2026-01-02T03:04:05Z"),
-		newText("ClusterNamespaceArn", "arn:aws:redshift:"+w.Region+":"+Account+":namespace:0f0f0f0f-"+w.ID),
-		newElement("Tags", newElement("Tag", newText("Key", "team"), newText("Value", "data"))))
+		newText("ClusterNamespaceArn", w.namespace()), newElement("Tags", newElement("Tag", newText("Key", "team"), newText("Value", "data"))))
 }
 
 func (c *Cloud) describeWarehouses(q request) (any, *failure) {

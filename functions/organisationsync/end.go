@@ -1,0 +1,126 @@
+package organisationsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
+)
+
+// reasons say why a member is no connected account any more.
+var reasons = map[cloudorganisation.Status]string{
+	cloudorganisation.Closed:   "it is closed in the cloud",
+	cloudorganisation.Excluded: "the organization's include and exclude leave it out",
+	cloudorganisation.Left:     "it belongs to the organization no more",
+}
+
+// enders is how many accounts are disconnected at once.
+const enders = 8
+
+// end notes a member that the listing lacks, shows closed, or shows where the selection does not name it. Its connected account is left to
+// endMembers, but for one that a person left out by a change of the selection: that is a confirmation.
+func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+	a, there := r.accounts[is.NativeID]
+	switch {
+	case is.Status == cloudorganisation.Removed:
+		return r.note(is)
+	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+		return r.noteRemoved(is)
+	case !there || a.OrganisationID != r.organisation.ID:
+		is.AccountID = ""
+		return r.noteEnded(is, to)
+	case hasEnded(is, a):
+		return r.disconnect(ctx, is, to)
+	case to == cloudorganisation.Excluded && is.Selected != r.organisation.Selected:
+		return r.disconnect(ctx, is, to)
+	}
+	if is.Ending = to; is.MissingSince.IsZero() {
+		is.MissingSince = r.p.Clock.Now()
+	}
+	is.AccountID, is.Error = a.ID, reasons[to]
+	r.ending = append(r.ending, is)
+	return nil
+}
+
+// endMembers disconnects the ending members that the rules allow to, and notes those that wait.
+func (r *round) endMembers(ctx context.Context) error {
+	v := cloudorganisation.EndMembers(cloudorganisation.Rules{
+		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(), Confirmed: r.organisation.Confirmed.ID,
+	}, r.ending)
+	errs := make([]error, len(v.Disconnect))
+	cloud.InParallel(len(v.Disconnect), enders, func(i int) {
+		m := v.Disconnect[i]
+		errs[i] = r.disconnect(ctx, m, m.Ending)
+	})
+	pending := cloudorganisation.Pending{Members: len(v.Wait)}
+	for _, m := range v.Wait {
+		if m.Awaits != "" {
+			pending.Awaiting++
+		}
+		if pending.Since.IsZero() {
+			pending.Since = m.MissingSince
+		}
+		pending.Since = clock.Earliest(pending.Since, m.MissingSince)
+		errs = append(errs, r.note(m))
+	}
+	r.organisation.Pending, r.organisation.ConfirmationID = pending, v.ConfirmationID
+	return errors.Join(errs...)
+}
+
+// hasEnded reports whether the account of a member was disconnected by a synchronization. Those of before the field Ended are told by their
+// statuses.
+func hasEnded(is cloudorganisation.Member, a inventory.Account) bool {
+	return a.Ended != "" || is.HasEnded() && a.Status == inventory.AccountDisconnected
+}
+
+// countConnected counts the members with an account that no synchronization has disconnected, ending ones included.
+func (r *round) countConnected() int {
+	n := 0
+	for native := range r.accounts {
+		if a, ours := r.ours(native); ours && !hasEnded(r.known[native], a) {
+			n++
+		}
+	}
+	return n
+}
+
+// countRecent counts the members that were disconnected without a confirmation within the last cloudorganisation.EndingWait.
+func (r *round) countRecent() int {
+	n := 0
+	for _, m := range r.known {
+		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < cloudorganisation.EndingWait {
+			n++
+		}
+	}
+	return n
+}
+
+// disconnect disconnects the account of a member, takes it off the list of what is discovered, and has a discovery under way leave its
+// status alone.
+func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+	a := r.accounts[is.NativeID]
+	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected || a.Error != reasons[to] {
+		change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
+			table.Set("status", inventory.AccountDisconnected), table.Set("ended", string(to)), table.Set("error", reasons[to]),
+			table.Remove("jobID"), table.Set("updatedAt", r.p.Clock.Now()),
+		}, table.Exists())
+		err := r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, discovery.RemoveDue(a.ID))
+		if _, gone := errors.AsType[*table.ConditionError](err); err != nil && !gone {
+			return fmt.Errorf("disconnect account %s: %w", a.ID, err)
+		}
+	}
+	return r.noteEnded(is, to)
+}
+
+func (r *round) noteEnded(is cloudorganisation.Member, to cloudorganisation.Status) error {
+	is.Status, is.Error = to, reasons[to]
+	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
+	return r.note(is)
+}

@@ -1,0 +1,35 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+
+	"lamplighter.dev/shared/engine/table"
+)
+
+// MaxToldOwners is how many owners of an organization are mailed about one matter.
+const MaxToldOwners = 20
+
+// membersPage is how many members are read at a time.
+const membersPage = 1000
+
+// OwnerAddresses returns the addresses of at most MaxToldOwners owners of the organization who are not disabled: one round trip for each
+// 1,000 members. ctx must be confined to the organization.
+func OwnerAddresses(ctx context.Context, s table.Store, org string) ([]string, error) {
+	var out []string
+	q := table.Query{PK: MemberKey(org, "").PK, Limit: membersPage}
+	for {
+		members, next, err := table.ReadPage[Member](ctx, s, q)
+		if err != nil {
+			return nil, fmt.Errorf("read owners of %s: %w", org, err)
+		}
+		for _, m := range members {
+			if m.Owns() && !m.Disabled && len(out) < MaxToldOwners {
+				out = append(out, m.Email)
+			}
+		}
+		if q.Cursor = next; next == "" || len(out) == MaxToldOwners {
+			return out, nil
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// A list with a limit is counted before something is added to it. Two additions that count at the same time would both find room, so each
+// takes a turn: it reads the Turn of the list, counts, and adds in one transaction with Take. Of all that read the same Turn one succeeds;
+// the others read and count again. What is removed needs no turn. Nothing is counted up and down, so nothing can drift, and lists of before
+// need no migration.
+
+// Turn is how often something was added to a list that is added to in turns.
+type Turn struct {
+	key Key
+	n   int64
+}
+
+// turnSK is the sort key of the row of a Turn in the partition of its list.
+const turnSK = "#TURN"
+
+// MaxTurns is how often an addition begins again because another one was faster.
+const MaxTurns = 8
+
+// ReadTurn reads the turn of the list in a partition. Read it before the list. One round trip.
+func ReadTurn(ctx context.Context, s Store, pk string) (Turn, error) {
+	t := Turn{key: Key{PK: pk, SK: turnSK}}
+	row, err := Read[struct {
+		N int64 `json:"n"`
+	}](ctx, s, t.key)
+	if fault.Is(err, fault.NotFound) {
+		return t, nil
+	}
+	t.n = row.N
+	return t, fault.Wrap("read the turn of "+pk, err)
+}
+
+// Take returns the write that takes the turn. Its condition fails when another addition took it.
+func (t Turn) Take() Write {
+	free := Equal("n", t.n)
+	if t.n == 0 {
+		free = Lacks("n")
+	}
+	return Update(t.key, []Change{Set("n", t.n+1)}, free)
+}
+
+// IsTurn reports whether an item of the partition of a list is the row of its turn.
+func IsTurn(it Item) bool { return it.SK == turnSK }
+
+// IsTurnLost reports whether err says that another addition took the turn.
+func IsTurnLost(err error) bool {
+	lost, ok := errors.AsType[*ConditionError](err)
+	return ok && slices.ContainsFunc(lost.Failed, func(f Failure) bool { return f.Old.SK == turnSK })
+}

@@ -99,9 +99,10 @@ func (s *service) channelOperations(g *rest.Group) {
 		Summary: "Share a recommendation to channels", Description: "Sends now, to each channel once; sent and failed count channels. It is on record among the deliveries. At most 50 channels.",
 	}, s.share)
 	rest.Handle(g, rest.Op{
-		ID: "listDeliveries", Method: http.MethodGet, Path: legacies + "/deliveries", Policy: reading, Statuses: invalid, Summary: "List deliveries",
+		ID: "listDeliveries", Method: http.MethodGet, Path: legacies + "/deliveries", Policy: reading, Scoped: true, Statuses: invalid, Summary: "List deliveries",
 		Description: "What was sent to channels, legacy configurations, users and integrations, newest first, of the newest 10,000 that the time has; kept for 14 days after their end. A delivery is " +
-			"pending, then delivered, or retrying after 30 s, 2 m, 10 m, 1 h and 6 h, and then parked. More than 5 events of a key for one receiver within a minute are one message.",
+			"pending, then delivered, or retrying after 30 s, 2 m, 10 m, 1 h and 6 h, and then parked. More than 5 events of a key for one receiver within a minute are one message. " +
+			"A grant on teams or resources shows the deliveries that tell only of events within it, of at most 10 events, and of those that a person sent only those to the caller's own channels.",
 	}, s.listDeliveries)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -56,12 +57,25 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 	return readiness.MultiplierOf("multiplier", a)
 }
 
+// visiblePolicy reads the policy of a query; one that is not in sight is missing as one that does not exist.
+func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
+	p, err := s.policies.Get(ctx, callerOrg(ctx), policyID)
+	if err == nil && !sees.has(p.ID) {
+		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
+	}
+	return p, fault.Wrap("policy_id", err)
+}
+
 // groupOf finds what one policy scales.
 func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) {
-	if _, err := s.policies.Get(ctx, callerOrg(ctx), policyID); err != nil {
-		return nil, fault.Wrap("policy_id", err)
+	sees, err := s.sight(ctx, reading)
+	if err != nil {
+		return nil, err
 	}
-	groups, err := s.policiesOf(ctx, []EventTargetName{{policyID}})
+	if _, err = s.visiblePolicy(ctx, sees, policyID); err != nil {
+		return nil, err
+	}
+	groups, err := s.policiesOf(ctx, sees, []EventTargetName{{policyID}})
 	if err == nil {
 		err = s.readGroups(ctx, groups)
 	}

@@ -42,7 +42,7 @@ const (
 const checkTime = 5 * time.Second
 
 func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {
 		return ReadinessCheck{}, err
 	}

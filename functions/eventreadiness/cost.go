@@ -37,7 +37,7 @@ func (s *service) previewCost(ctx context.Context, in *struct{ Body EventPreview
 }
 
 func (s *service) estimateCost(ctx context.Context, in *EventPlanPath) (EventCost, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {
 		return EventCost{}, err
 	}

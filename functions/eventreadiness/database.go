@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
@@ -43,20 +44,24 @@ func (s *service) calculateDatabase(ctx context.Context, in *databaseInput) (Dat
 
 // databaseOf finds the database that a query names.
 func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.Listed, error) {
-	org := callerOrg(ctx)
+	c := identity.CallerFrom(ctx)
 	if (in.ResourceID == "") == (in.PolicyID == "") {
 		return inventory.Listed{}, fault.New(fault.Invalid, "resource_id, policy_id: send one of them")
 	}
 	if in.ResourceID != "" {
-		r, err := s.inventory.ByID(ctx, org, in.ResourceID, inventory.SeeEverything())
+		r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, inventory.Visibility{Resources: c.Scopes(reading)})
 		if err == nil && !slices.Contains(readiness.DatabaseTypes, r.Type) {
 			err = fault.New(fault.Invalid, "resource_id: %.64q is of type %s, which has no class to step up", in.ResourceID, r.Type)
 		}
 		return r, err
 	}
-	p, err := s.policies.Get(ctx, org, in.PolicyID)
+	sees, err := s.sight(ctx, reading)
 	if err != nil {
-		return inventory.Listed{}, fault.Wrap("policy_id", err)
+		return inventory.Listed{}, err
+	}
+	p, err := s.visiblePolicy(ctx, sees, in.PolicyID)
+	if err != nil {
+		return inventory.Listed{}, err
 	}
 	if !slices.Contains(readiness.DatabaseTypes, p.Target.Type) {
 		return inventory.Listed{}, fault.New(fault.Invalid, "policy_id: the target of %.64q is a group of type %s, and no database: name a database by resource_id", in.PolicyID, p.Target.Type)
@@ -118,7 +123,7 @@ type DatabaseImpact struct {
 
 // databaseImpact estimates for those targets of a plan that are databases.
 func (s *service) databaseImpact(ctx context.Context, in *EventPlanPath) ([]DatabaseImpact, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	p, err := s.visiblePlan(ctx, in.EventID)
 	if err != nil {
 		return nil, err
 	}

@@ -58,9 +58,14 @@ func why(t readiness.Target) *string {
 // atOnce is how many clouds are asked beside each other.
 const atOnce = 8
 
-// groups finds what the policies of targets scale: each is there, once, and may be scaled; the error names the target that is not.
-func (s *service) groups(ctx context.Context, names []EventTargetName) ([]group, error) {
-	out, err := s.policiesOf(ctx, names)
+// groups finds what the policies of targets scale, as far as the caller holds the permission on them: each is there, once, and may be scaled; the
+// error names the target that is not.
+func (s *service) groups(ctx context.Context, permission string, names []EventTargetName) ([]group, error) {
+	sees, err := s.sight(ctx, permission)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.policiesOf(ctx, sees, names)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +77,8 @@ func (s *service) groups(ctx context.Context, names []EventTargetName) ([]group,
 	return out, s.readGroups(ctx, out)
 }
 
-// policiesOf reads the policies that targets name, and their accounts: two round trips.
-func (s *service) policiesOf(ctx context.Context, names []EventTargetName) ([]group, error) {
+// policiesOf reads the policies in sight that targets name, and their accounts: two round trips.
+func (s *service) policiesOf(ctx context.Context, sees policySight, names []EventTargetName) ([]group, error) {
 	ids := make([]string, len(names))
 	for i, n := range names {
 		if slices.Contains(ids[:i], n.PolicyID) {
@@ -90,7 +95,7 @@ func (s *service) policiesOf(ctx context.Context, names []EventTargetName) ([]gr
 	members := make([]inventory.Member, len(names))
 	for i, id := range ids {
 		p, there := policies[id]
-		if !there {
+		if !there || !sees.has(id) {
 			return nil, fault.New(fault.Invalid, "targets[%d].policyId: autoscaler policy %.64q does not exist; GET /autoscaler-policies lists those that do", i, id)
 		}
 		out[i].policy, members[i].CloudAccountID = p, p.CloudAccountID

@@ -60,7 +60,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 },
 ) (rest.List[EventPlanLine], error) {
 	org := callerOrg(ctx)
-	if _, err := s.plans.Get(ctx, org, in.EventID); err != nil {
+	if _, err := s.visiblePlan(ctx, in.EventID); err != nil {
 		return rest.List[EventPlanLine]{}, err
 	}
 	r := rest.Reading[readiness.Line]{Store: s.p.Table, Page: in.Page}

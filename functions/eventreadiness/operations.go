@@ -56,6 +56,9 @@ var (
 const times = "Capacity is raised at eventStart minus preScaleMinutes and given back at eventEnd plus postEventMinutes. Times are moments; errors " +
 	"show them in the plan's timezone. An event begins after now, takes at most 31 days and ends within 330."
 
+// inScope is what a grant on teams or resources shows.
+const inScope = "A grant on teams or resources shows the plans whose targets all lie in it, and no other policies. "
+
 // acts is what the caller needs to have a plan carried out. A draft changes nothing, so anybody who may write plans may make one.
 const acts = "Whoever dispatches a plan needs actions:execute on each of its targets: else 403. "
 
@@ -67,17 +70,17 @@ func (s *service) planOperations(g *rest.Group) {
 			"every plan that is not completed, cancelled or deleted holds its targets. An organization has at most 1000 plans, a plan at most 20 targets, a policy at most 200 plans: 409.",
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "listEventPlans", Method: http.MethodGet, Path: plans, Policy: reading, Statuses: wrong, Summary: "List plans", Description: "Newest first.",
+		ID: "listEventPlans", Method: http.MethodGet, Path: plans, Policy: reading, Scoped: true, Statuses: wrong, Summary: "List plans", Description: "Newest first. " + inScope,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "countEventPlans", Method: http.MethodGet, Path: plans + "/count", Policy: reading, Statuses: wrong, Summary: "Count plans",
+		ID: "countEventPlans", Method: http.MethodGet, Path: plans + "/count", Policy: reading, Scoped: true, Statuses: wrong, Summary: "Count plans", Description: inScope,
 	}, s.count)
 	rest.Handle(g, rest.Op{
-		ID: "listEventPlanFilters", Method: http.MethodGet, Path: plans + "/filters", Policy: reading, Summary: "List what plans can be filtered by",
-		Description: "The statuses that plans have now.",
+		ID: "listEventPlanFilters", Method: http.MethodGet, Path: plans + "/filters", Policy: reading, Scoped: true, Summary: "List what plans can be filtered by",
+		Description: "The statuses that plans have now. " + inScope,
 	}, s.filters)
 	rest.Handle(g, rest.Op{
-		ID: "getEventPlan", Method: http.MethodGet, Path: plan, Policy: reading, Statuses: found, Summary: "Get a plan",
+		ID: "getEventPlan", Method: http.MethodGet, Path: plan, Policy: reading, Scoped: true, Statuses: found, Summary: "Get a plan", Description: inScope,
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateEventPlan", Method: http.MethodPut, Path: plan, Policy: writing, Statuses: changes, Summary: "Change a plan",
@@ -88,7 +91,7 @@ func (s *service) planOperations(g *rest.Group) {
 		Description: "One that is scheduled or failed is cancelled first, and what it applied is rolled back. One that is under way is 409: cancel it. A deleted plan is kept for 90 days and shown no more.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
-		ID: "listEventPlanLogs", Method: http.MethodGet, Path: plan + "/logs", Policy: reading, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the log of a plan",
+		ID: "listEventPlanLogs", Method: http.MethodGet, Path: plan + "/logs", Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List the log of a plan",
 		Description: "Newest first: each transition, each callback of the executor and each change, once. The newest 1000 are kept, each for 400 days.",
 	}, s.logs)
 }
@@ -117,20 +120,20 @@ func (s *service) statusOperations(g *rest.Group) {
 
 func (s *service) previewOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "calculateCapacity", Method: http.MethodGet, Path: plans + "/calculate", Policy: reading, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Calculate the scaled capacity of a policy",
+		ID: "calculateCapacity", Method: http.MethodGet, Path: plans + "/calculate", Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Calculate the scaled capacity of a policy",
 		Description: "By multiplier: desired × multiplier × average CPU / target CPU, rounded up, exactly; never less than now. By expected_requests: so many as take these at " +
 			"requests_per_instance each; the clouds measure no requests of a group, so that is to be sent. The average is that of the last 14 days where it is measured; else 50 percent, and 70 as the target, " +
 			"and isEstimated is true.",
 	}, s.calculate)
 	rest.Handle(g, rest.Op{
-		ID: "calculateDatabaseClass", Method: http.MethodGet, Path: plans + "/calculate-db", Policy: reading, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Recommend an instance class for a database",
+		ID: "calculateDatabaseClass", Method: http.MethodGet, Path: plans + "/calculate-db", Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Recommend an instance class for a database",
 		Description: "The next class up in its family, of those with a public price in its region, that has vCPUs × multiplier × average CPU / target CPU. It is never applied.",
 	}, s.calculateDatabase)
 	rest.Handle(g, rest.Op{
-		ID: "previewReadiness", Method: http.MethodPost, Path: plans + "/preview-readiness", Policy: reading, Reads: true, Statuses: writes, Summary: "Preview a plan without saving it",
+		ID: "previewReadiness", Method: http.MethodPost, Path: plans + "/preview-readiness", Policy: reading, Scoped: true, Reads: true, Statuses: writes, Summary: "Preview a plan without saving it",
 	}, s.preview)
 	rest.Handle(g, rest.Op{
-		ID: "checkReadiness", Method: http.MethodGet, Path: plan + "/readiness-check", Policy: reading, Statuses: found, Summary: "Check whether a plan can be carried out",
+		ID: "checkReadiness", Method: http.MethodGet, Path: plan + "/readiness-check", Policy: reading, Scoped: true, Statuses: found, Summary: "Check whether a plan can be carried out",
 		Description: "Asks the clouds now: the capacity of each target, the credentials of its account, and whether the executor has the plan. ready is false when a check failed.",
 	}, s.check)
 	rest.Handle(g, rest.Op{
@@ -144,14 +147,14 @@ const assumes = "Each machine more costs its on-demand price for as long as the 
 
 func (s *service) estimateOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "previewEventCost", Method: http.MethodPost, Path: plans + "/cost-preview", Policy: reading, Reads: true, Statuses: writes, Summary: "Estimate what a plan would cost without saving it",
+		ID: "previewEventCost", Method: http.MethodPost, Path: plans + "/cost-preview", Policy: reading, Scoped: true, Reads: true, Statuses: writes, Summary: "Estimate what a plan would cost without saving it",
 		Description: assumes,
 	}, s.previewCost)
 	rest.Handle(g, rest.Op{
-		ID: "estimateEventCost", Method: http.MethodGet, Path: plan + "/cost-estimate", Policy: reading, Statuses: found, Summary: "Estimate what a plan costs", Description: assumes,
+		ID: "estimateEventCost", Method: http.MethodGet, Path: plan + "/cost-estimate", Policy: reading, Scoped: true, Statuses: found, Summary: "Estimate what a plan costs", Description: assumes,
 	}, s.estimateCost)
 	rest.Handle(g, rest.Op{
-		ID: "estimateDatabaseImpact", Method: http.MethodGet, Path: plan + "/db-impact", Policy: reading, Statuses: found, Summary: "Estimate the tier changes of a plan's databases",
+		ID: "estimateDatabaseImpact", Method: http.MethodGet, Path: plan + "/db-impact", Policy: reading, Scoped: true, Statuses: found, Summary: "Estimate the tier changes of a plan's databases",
 		Description: "For targets that are databases; empty for a plan that has none.",
 	}, s.databaseImpact)
 }

@@ -59,7 +59,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewEventPlan }) (
 	}
 	c := identity.CallerFrom(ctx)
 	p.ID, p.Org, p.CreatedBy, p.Description = id.New("evt", s.p.Clock.Now()), c.Org, c.Email, b.Description
-	groups, err := s.groups(ctx, b.Targets)
+	groups, err := s.groups(ctx, writing, b.Targets)
 	if err != nil {
 		return EventPlan{}, err
 	}
@@ -88,8 +88,11 @@ func captured(groups []group) []readiness.Target {
 }
 
 func (s *service) get(ctx context.Context, in *EventPlanPath) (EventPlan, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
-	return shown(p), err
+	p, err := s.visiblePlan(ctx, in.EventID)
+	if err != nil {
+		return EventPlan{}, err
+	}
+	return shown(p), nil
 }
 
 // Filter is the query that chooses plans. It is exported because the framework passes over embedded structs that are not.
@@ -106,8 +109,12 @@ func (f *Filter) meets(p readiness.Plan) bool {
 
 // find reads the page of those plans that a filter chooses.
 func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.List[readiness.Plan], error) {
+	sees, err := s.sight(ctx, reading)
+	if err != nil {
+		return rest.List[readiness.Plan]{}, err
+	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: page}
-	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), f.meets)
+	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool { return f.meets(p) && sees.covers(&p) })
 }
 
 func (s *service) list(ctx context.Context, in *struct {
@@ -136,8 +143,16 @@ type EventPlanFilters struct {
 
 func (s *service) filters(ctx context.Context, _ *struct{}) (EventPlanFilters, error) {
 	seen := map[readiness.Status]bool{}
+	sees, err := s.sight(ctx, reading)
+	if err != nil {
+		return EventPlanFilters{}, err
+	}
+	note := func(p readiness.Plan) bool {
+		seen[p.Status] = seen[p.Status] || sees.covers(&p)
+		return false
+	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: rest.Page{Page: 1, Limit: 1}}
-	if _, err := r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool { seen[p.Status] = true; return false }); err != nil {
+	if _, err = r.Filtered(ctx, readiness.All(callerOrg(ctx)), note); err != nil {
 		return EventPlanFilters{}, err
 	}
 	out := EventPlanFilters{[]readiness.Status{}}

@@ -46,7 +46,7 @@ func (s *service) imagined(ctx context.Context, in *EventPreviewInput) (readines
 	if err != nil {
 		return p, nil, err
 	}
-	groups, err := s.groups(ctx, in.Targets)
+	groups, err := s.groups(ctx, reading, in.Targets)
 	p.Org, p.Targets = callerOrg(ctx), captured(groups)
 	return p, groups, err
 }

@@ -112,7 +112,7 @@ func (s *service) patchTimes(p *readiness.Plan, b *EventPlanPatch) error {
 func (s *service) patchTargets(ctx context.Context, p *readiness.Plan, b *EventPlanPatch) error {
 	if b.Targets.Set() {
 		had := *p
-		groups, err := s.groups(ctx, b.Targets.Value)
+		groups, err := s.groups(ctx, writing, b.Targets.Value)
 		if err != nil {
 			return err
 		}

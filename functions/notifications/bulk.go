@@ -63,12 +63,15 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 	for i := range all {
 		sub := &all[i]
 		switch {
-		case !there.channels[sub.ChannelID]:
-			return fault.New(fault.Invalid, "%schannelID: %.64q: there is no such channel; send the id of one that exists", which(i), sub.ChannelID)
+		case there.channels[sub.ChannelID] == nil:
+			return noChannel(which(i)+"channelID", sub.ChannelID)
 		case sub.ScopeType == event.ScopeOrg && !sees(sub):
 			return fault.New(fault.Denied, "your grants are on teams or resources: subscribe to these, and not to the whole organization")
 		case !there.scopes[sub.Scope()] || !sees(sub):
 			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists", which(i), sub.ScopeID, sub.ScopeType)
+		}
+		if err := s.checkOwner(ctx, which(i)+"channelID", there.channels[sub.ChannelID]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -76,13 +79,13 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 
 // existing is what is there of what subscriptions name.
 type existing struct {
-	channels map[string]bool
+	channels map[string]*notification.Channel
 	scopes   map[event.Scope]bool
 }
 
 func (s *service) existing(ctx context.Context, all []notification.Subscription) (existing, error) {
 	org := callerOrg(ctx)
-	out := existing{map[string]bool{}, map[event.Scope]bool{{Type: event.ScopeOrg}: true}}
+	out := existing{map[string]*notification.Channel{}, map[event.Scope]bool{{Type: event.ScopeOrg}: true}}
 	var keys []table.Key
 	var uids []string
 	for i := range all {
@@ -103,7 +106,9 @@ func (s *service) existing(ctx context.Context, all []notification.Subscription)
 	}
 	for i := range all {
 		sub := &all[i]
-		out.channels[sub.ChannelID] = notification.IsChannel(items[notification.ChannelKey(org, sub.ChannelID)])
+		if c, there := notification.DecodeChannel(items[notification.ChannelKey(org, sub.ChannelID)]); there {
+			out.channels[sub.ChannelID] = &c
+		}
 		if k, ok := scopeKey(org, sub.Scope()); ok {
 			out.scopes[sub.Scope()] = items[k].Data != nil
 		}

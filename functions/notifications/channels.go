@@ -14,8 +14,8 @@ import (
 
 // ChannelConfig is where a channel leads.
 type ChannelConfig struct {
-	WebhookURL *string `json:"webhookURL" doc:"Of slack, teams and gchat: the address of the incoming webhook; null of email"`
-	Email      *string `json:"email" doc:"Of email: the address; null of the others"`
+	WebhookURL *string `json:"webhookURL" doc:"Of slack, teams and gchat: the address of the incoming webhook; null of email, and of channels of others for a grant on teams or resources"`
+	Email      *string `json:"email" doc:"Of email: the address; null of the others, and of channels of others for a grant on teams or resources"`
 }
 
 // Channel is a channel as clients see it.
@@ -81,11 +81,16 @@ func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, err
 	if err != nil {
 		return nil, err
 	}
+	c := identity.CallerFrom(ctx)
+	writes := identity.Allows(c, writing)
+	if !writes && !c.Scopes(reading).All {
+		return s.listNarrow(ctx, all)
+	}
 	out := make([]Channel, len(all))
 	for i := range all {
 		out[i] = newChannel(&all[i], all[i].Masked)
 	}
-	if !identity.Allows(identity.CallerFrom(ctx), writing) {
+	if !writes {
 		return out, nil
 	}
 	open, err := s.store.Addresses(ctx, callerOrg(ctx), all...)

@@ -66,6 +66,10 @@ func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (
 			f.Kinds = append(f.Kinds, delivery.Kind(k))
 		}
 	}
+	var err error
+	if f.Sees, err = s.deliverySight(ctx); err != nil {
+		return rest.List[NotificationDelivery]{}, err
+	}
 	found, err := s.log.List(ctx, callerOrg(ctx), f, in.Page)
 	return rest.MapItems(found, newDelivery), err
 }

@@ -407,7 +407,7 @@ func TestSubscriptions_AreBounded(t *testing.T) {
 
 func TestSubscriptions_AScopedCallerSeesAndMakesTheirs(t *testing.T) {
 	f := newFixture(t)
-	c := f.channel("Ops")
+	c := f.mailbox("Tom", "tom") // a narrow grant subscribes only channels of its own
 	all, team, other := f.subscribe(c.ID, "resource.started", "org", ""), f.subscribe(c.ID, "resource.started", "team", f.team), f.subscribe(c.ID, "resource.started", "resource", "i-1")
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.team)
 	got := apitest.Data[[]Subscription](f.Call(tom, "GET /notifications/subscriptions"))

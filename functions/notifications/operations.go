@@ -74,7 +74,8 @@ var (
 func (s *service) channelOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listChannels", Method: http.MethodGet, Path: channels, Policy: reading, Scoped: true, Summary: "List notification channels",
-		Description: "A bare array, oldest first; at most 1,000 an organization. " + masked,
+		Description: "A bare array, oldest first; at most 1,000 an organization. " + masked +
+			"A grant on teams or resources shows the channels that the caller made, those to the caller's own mailbox, and, without their addresses, those of the subscriptions that the caller may read.",
 	}, s.listChannels)
 	rest.Handle(g, rest.Op{
 		ID: "createChannel", Method: http.MethodPost, Path: channels, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
@@ -98,9 +99,10 @@ func (s *service) channelOperations(g *rest.Group) {
 		Summary: "Share a recommendation to channels", Description: "Sends now, to each channel once; sent and failed count channels. It is on record among the deliveries. At most 50 channels.",
 	}, s.share)
 	rest.Handle(g, rest.Op{
-		ID: "listDeliveries", Method: http.MethodGet, Path: legacies + "/deliveries", Policy: reading, Statuses: invalid, Summary: "List deliveries",
+		ID: "listDeliveries", Method: http.MethodGet, Path: legacies + "/deliveries", Policy: reading, Scoped: true, Statuses: invalid, Summary: "List deliveries",
 		Description: "What was sent to channels, legacy configurations, users and integrations, newest first, of the newest 10,000 that the time has; kept for 14 days after their end. A delivery is " +
-			"pending, then delivered, or retrying after 30 s, 2 m, 10 m, 1 h and 6 h, and then parked. More than 5 events of a key for one receiver within a minute are one message.",
+			"pending, then delivered, or retrying after 30 s, 2 m, 10 m, 1 h and 6 h, and then parked. More than 5 events of a key for one receiver within a minute are one message. " +
+			"A grant on teams or resources shows the deliveries that tell only of events within it, of at most 10 events, and of those that a person sent only those to the caller's own channels.",
 	}, s.listDeliveries)
 }
 
@@ -179,7 +181,7 @@ const (
 	scopes = "scopeID is empty for org, our id of an account, group or team, the native id of a resource; one that does not exist is 400. enabled is true unless it says otherwise. "
 	made   = "A channel or subscription gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
 		"Who sends config of a channel, or another place or enabled true of a subscription, is its maker from then on. "
-	scoped = made + "A grant on teams or resources shows and makes the subscriptions of just these. "
+	scoped = made + "A grant on teams or resources shows and makes the subscriptions of just these, to channels that the caller made or to the caller's own mailbox: 403 a channel of somebody else, 400 one that the caller cannot see. "
 	own    = "Of the caller, for the built-in mails: to members who may see what an event is about. One that was never set is off. An unknown key is 404."
 	tries  = "At most 60 requests in ten minutes from one address."
 )

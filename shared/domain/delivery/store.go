@@ -47,12 +47,14 @@ type Filter struct {
 	TargetID string
 	Statuses []string
 	EventKey string
-	From, To time.Time // when they were made, from From and before To
+	From, To time.Time          // when they were made, from From and before To
+	Sees     func(*Record) bool // whether the caller may see a delivery; nil when every one may be seen
 }
 
 func (f *Filter) meets(r *Record) bool {
 	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, r.Target.Kind)) && (f.TargetID == "" || f.TargetID == r.Target.ID) &&
-		rest.Among(f.Statuses, string(r.Status)) && (f.EventKey == "" || f.EventKey == r.EventKey)
+		rest.Among(f.Statuses, string(r.Status)) && (f.EventKey == "" || f.EventKey == r.EventKey) &&
+		(f.Sees == nil || f.Sees(r))
 }
 
 // query selects the deliveries of the filter's time, newest first.

@@ -57,10 +57,13 @@ func MissingChannel(channelID string) error {
 	return fault.New(fault.NotFound, "notification channel %.64q does not exist", channelID)
 }
 
-// IsChannel reports whether a row, as it was found, is a channel that is not being deleted.
-func IsChannel(it table.Item) bool {
+// DecodeChannel returns the channel of a row; false when there is no row, or the channel is being deleted.
+func DecodeChannel(it table.Item) (Channel, bool) {
+	if it.Data == nil {
+		return Channel{}, false
+	}
 	row, err := table.Decode[channelRow](it)
-	return err == nil && it.Data != nil && !row.Ended
+	return row.Channel, err == nil && !row.Ended
 }
 
 func changedChannel(channelID string) error {

@@ -60,7 +60,7 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	if err != nil {
 		return delivery.Answer{}, err
 	}
-	if !IsChannel(items[k]) {
+	if _, there := DecodeChannel(items[k]); !there {
 		return delivery.Answer{}, MissingChannel(m.Target.ID)
 	}
 	c, err := table.Decode[Channel](items[k])

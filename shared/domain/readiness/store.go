@@ -24,15 +24,19 @@ func New(t table.Store, c clock.Clock) *Store { return &Store{t, c} }
 
 // Get reads a plan; fault.NotFound when there is none of the id: one round trip.
 func (s *Store) Get(ctx context.Context, org, planID string) (Plan, error) {
-	missing := fault.New(fault.NotFound, "event readiness plan %.64q does not exist", planID)
 	if !id.IsValid("evt", planID) {
-		return Plan{}, missing
+		return Plan{}, Missing(planID)
 	}
 	p, err := table.Read[Plan](ctx, s.table, Key(org, planID))
 	if fault.Is(err, fault.NotFound) {
-		return Plan{}, missing
+		return Plan{}, Missing(planID)
 	}
 	return p, fault.Wrap("read plan "+planID, err)
+}
+
+// Missing is the error of a plan that does not exist.
+func Missing(planID string) error {
+	return fault.New(fault.NotFound, "event readiness plan %.64q does not exist", planID)
 }
 
 // All is the query for the plans of an organization, the newest first.

@@ -1,0 +1,82 @@
+package eventreadiness
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
+)
+
+// policySight says which autoscaler policies, and so which plans, somebody may see.
+type policySight struct {
+	all bool
+	ids map[string]bool
+}
+
+// has reports whether the policy may be seen.
+func (v policySight) has(policyID string) bool { return v.all || v.ids[policyID] }
+
+// covers reports whether the plan may be seen: every target of it. A target whose policy was deleted is in no scope.
+func (v policySight) covers(p *readiness.Plan) bool {
+	hidden := func(t readiness.Target) bool { return !v.has(t.PolicyID) }
+	return v.all || len(p.Targets) > 0 && !slices.ContainsFunc(p.Targets, hidden)
+}
+
+// sight returns which policies have a target on which the caller holds the permission. No round trip for a caller who holds it on the whole
+// organization; else the list of policies and the resources of the scopes beside each other.
+func (s *service) sight(ctx context.Context, permission string) (policySight, error) {
+	c := identity.CallerFrom(ctx)
+	scopes := c.Scopes(permission)
+	if scopes.All {
+		return policySight{all: true}, nil
+	}
+	policies, set, err := s.readSight(ctx, c.Org, scopes)
+	if err != nil {
+		return policySight{}, err
+	}
+	out := policySight{ids: make(map[string]bool, len(policies))}
+	for i := range policies {
+		out.ids[policies[i].ID] = set.HasUID(policies[i].Target.UID)
+	}
+	return out, nil
+}
+
+func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy, inventory.ResourceSet, error) {
+	var policies []autoscaling.Policy
+	var sets []inventory.ResourceSet
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		policies, err = s.policies.List(ctx, org)
+		return err
+	})
+	g.Go(func() (err error) {
+		sets, err = s.inventory.ResourceSets(ctx, org, in)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return nil, inventory.ResourceSet{}, err
+	}
+	return policies, sets[0], nil
+}
+
+// visiblePlan reads a plan that the caller may see; a plan outside the caller's scopes is missing as one that does not exist.
+func (s *service) visiblePlan(ctx context.Context, planID string) (readiness.Plan, error) {
+	p, err := s.plans.Get(ctx, callerOrg(ctx), planID)
+	if err != nil {
+		return p, err
+	}
+	sees, err := s.sight(ctx, reading)
+	if err == nil && !sees.covers(&p) {
+		err = readiness.Missing(planID)
+	}
+	if err != nil {
+		return readiness.Plan{}, err
+	}
+	return p, nil
+}

@@ -1,0 +1,88 @@
+package notifications
+
+import (
+	"context"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// owns reports whether a channel belongs to the caller: the caller made it, or it leads to the mailbox of the caller.
+func owns(c identity.Caller, ch *notification.Channel) bool {
+	if c.User != "" && ch.Maker == c.User {
+		return true
+	}
+	if ch.Type != notification.Email {
+		return false
+	}
+	address, err := identity.NormalizeAddress(c.Email)
+	return err == nil && address == ch.Email
+}
+
+// listNarrow lists the channels that a grant on teams or resources shows: the caller's own with their masked addresses, and those of the
+// subscriptions that the caller may read, without addresses. Two round trips and one for each thousand subscriptions.
+func (s *service) listNarrow(ctx context.Context, all []notification.Channel) ([]Channel, error) {
+	reached, err := s.reachedChannels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, c := []Channel{}, identity.CallerFrom(ctx)
+	for i := range all {
+		switch {
+		case owns(c, &all[i]):
+			out = append(out, newChannel(&all[i], all[i].Masked))
+		case reached[all[i].ID]:
+			out = append(out, hideAddress(newChannel(&all[i], "")))
+		}
+	}
+	return out, nil
+}
+
+// hideAddress removes from a channel the address and the texts that may name a person or a place.
+func hideAddress(c Channel) Channel {
+	c.Config, c.StatusText, c.PausedReason = ChannelConfig{}, "", nil
+	return c
+}
+
+// reachedChannels returns the ids of the channels that have a subscription which the caller may read.
+func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) {
+	sees, err := s.sight(ctx, reading)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	err = s.store.EachSubscription(ctx, callerOrg(ctx), func(sub *notification.Subscription) {
+		if sees(sub) {
+			out[sub.ChannelID] = true
+		}
+	})
+	return out, err
+}
+
+// checkOwner refuses the channel of another person to a caller whose grants are on teams or resources: a channel that the caller cannot see
+// as one that does not exist. No round trip unless it refuses.
+func (s *service) checkOwner(ctx context.Context, field string, ch *notification.Channel) error {
+	c := identity.CallerFrom(ctx)
+	if c.Scopes(writing).All || owns(c, ch) {
+		return nil
+	}
+	visible := c.Scopes(reading).All
+	if !visible {
+		reached, err := s.reachedChannels(ctx)
+		if err != nil {
+			return err
+		}
+		visible = reached[ch.ID]
+	}
+	if !visible {
+		return noChannel(field, ch.ID)
+	}
+	return fault.New(fault.Denied, "%s: channel %s belongs to somebody else, and your grants are on teams or resources: "+
+		"send a channel that you made or an e-mail channel to your own address", field, ch.ID)
+}
+
+// noChannel is the error of a field that names a channel which does not exist.
+func noChannel(field, channelID string) error {
+	return fault.New(fault.Invalid, "%s: %.64q: there is no such channel; send the id of one that exists", field, channelID)
+}

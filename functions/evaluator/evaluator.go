@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,9 @@ import (
 const (
 	atOnce  = 16               // organizations beside each other
 	stretch = 50 * time.Second // of one run, below the time-out of the function; the next minute goes on
+
+	parkAfter   = 24 * time.Hour // for which an organization has failed; what was due longer ago is done no more
+	parkedPause = time.Hour      // between two tries of an organization that is parked
 )
 
 // Evaluated tells what a run did: how many organizations were due, how many of them it came to, and what it did there.
@@ -97,7 +101,12 @@ func (r *round) read(ctx context.Context) (map[string][]scheduling.Due, error) {
 
 // evaluate does what is due in one organization.
 func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due) {
-	done, err := r.store.Evaluate(ctx, org, r.now, rows)
+	done, err := r.evaluateSafely(ctx, org, rows)
+	first := evaluation.FirstDue(rows)
+	if err != nil && r.now.Sub(first) > parkAfter {
+		err = errors.Join(err, r.store.Postpone(ctx, org, rows, r.now.Add(parkedPause)))
+		r.Log.ErrorContext(ctx, "organization parked: it is evaluated once an hour", "org", org, "since", first.Format(time.RFC3339), "error", err.Error())
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -105,8 +114,19 @@ func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due)
 	} else {
 		r.did.Evaluated++
 	}
-	r.did.Late = max(r.did.Late, int(r.now.Sub(rows[0].Minute)/time.Minute))
+	r.did.Late = max(r.did.Late, int(r.now.Sub(first)/time.Minute))
 	r.did.Ended += done.Ended
 	r.did.Fired += done.Fired
 	r.did.Orders += done.Orders
+}
+
+// evaluateSafely evaluates one organization. A panic in it is its error, so that it does not keep the others from being evaluated.
+func (r *round) evaluateSafely(ctx context.Context, org string, rows []scheduling.Due) (done evaluation.Done, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			r.Log.ErrorContext(ctx, "evaluation panicked", "org", org, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	return r.store.Evaluate(ctx, org, r.now, rows)
 }

@@ -47,19 +47,21 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reaso
 	return going, err
 }
 
-// uncancelled returns the actions of a run that may go on: of a bulk action that was cancelled, only those that have begun.
-func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actions []*execution.Action) ([]*execution.Action, error) {
+// uncancelled returns the actions of a run that may go on, and the bulk action that they are of: of one that was cancelled, only those that
+// have begun.
+func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actions []*execution.Action) ([]*execution.Action, execution.Bulk, error) {
 	if in.BulkID == "" || len(actions) == 0 {
-		return actions, nil
+		return actions, execution.Bulk{}, nil
 	}
 	b, err := table.Read[execution.Bulk](ctx, e.p.Table, execution.BulkKey(in.Org, in.BulkID))
 	if fault.Is(err, fault.NotFound) || err == nil && b.Status != execution.BulkCancelled {
-		return actions, nil
+		return actions, b, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
+		return nil, b, fmt.Errorf("read bulk action %s: %w", in.BulkID, err)
 	}
-	return e.endPending(ctx, in.Org, cancelledBy(b), actions)
+	actions, err = e.endPending(ctx, in.Org, cancelledBy(b), actions)
+	return actions, b, err
 }
 
 // endPending ends those of the actions that have not begun, for the reason, and gives those that have: what an executor takes up

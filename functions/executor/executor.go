@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -24,11 +25,12 @@ type Executor struct {
 	p         *platform.Platform
 	providers cloud.Providers
 	inventory *inventory.Store
+	schedules *scheduling.Store
 }
 
 // New makes an executor that acts through providers.
 func New(p *platform.Platform, providers cloud.Providers) *Executor {
-	return &Executor{p: p, providers: providers, inventory: inventory.New(p)}
+	return &Executor{p: p, providers: providers, inventory: inventory.New(p), schedules: scheduling.New(p)}
 }
 
 // store returns the store for transactions: what was done in a cloud must be recorded.

@@ -111,7 +111,7 @@ func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) e
 	ws := []table.Write{
 		table.Update(execution.BulkKey(org, b.ID), []table.Change{
 			table.Set("status", string(status)), table.Set("completed", b.Completed), table.Set("failed", b.Total-b.Completed),
-			table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()), table.Expire(b.Ends()),
+			table.Set("leftOut", b.LeftOut), table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()), table.Expire(b.Ends()),
 		}, table.Equal("status", string(b.Status)), table.NotEqual("ended", true)),
 		workqueue.RemoveWork(b.ID),
 	}

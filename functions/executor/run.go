@@ -30,8 +30,9 @@ type run struct {
 	conn    cloud.Conn
 	actions []*execution.Action
 	states  map[string]cloud.State
-	seen    cloud.Status // of all resources as the inventory had it; "" is unknown
-	groupID string       // that the bulk action is on
+	seen    cloud.Status   // of all resources as the inventory had it; "" is unknown
+	groupID string         // that the bulk action is on
+	bulk    execution.Bulk // zero for a single action
 	ended   []execution.Outcome
 	started []*execution.Action // went from pending to running, or are tried again
 	ready   []*execution.Action // stand still where they are not wanted
@@ -49,8 +50,9 @@ func newRun(e *Executor, in execution.RunInput, actions []*execution.Action) *ru
 // cannot, and acts on the rest.
 func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunResult, error) {
 	actions, chunk, err := e.loadActions(ctx, in)
+	var bulk execution.Bulk
 	if err == nil {
-		actions, err = e.uncancelled(ctx, in, actions)
+		actions, bulk, err = e.uncancelled(ctx, in, actions)
 	}
 	behind := 0 // seconds
 	if err == nil {
@@ -60,7 +62,7 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 		return RunResult{Done: err == nil && behind == 0, WaitSeconds: behind}, err
 	}
 	r := newRun(e, in, actions)
-	r.seen, r.groupID = chunk.Seen, chunk.GroupID
+	r.seen, r.groupID, r.bulk = chunk.Seen, chunk.GroupID, bulk
 	got, err := r.takeStep(ctx)
 	if behind > 0 {
 		got = RunResult{WaitSeconds: min(cmp.Or(got.WaitSeconds, behind), behind)}
@@ -91,6 +93,9 @@ func (r *run) pass(ctx context.Context) error {
 		return r.storeProgress(ctx, r.waiting)
 	}
 	r.decideActions()
+	if err := r.leaveOut(ctx); err != nil {
+		return err
+	}
 	r.admit(ctx)
 	if err := r.storeProgress(ctx, r.started); err != nil {
 		return err
@@ -206,6 +211,9 @@ func (r *run) settle(ctx context.Context) error {
 	}
 	for i := range r.ended {
 		o := &r.ended[i]
+		if o.LeftOut {
+			continue // nobody is told of what was not begun
+		}
 		b := known.BelongingOf(o.Action.ResourceUID)
 		o.About = &execution.About{
 			Name: b.Name, AccountName: r.account.Name, GroupIDs: b.GroupIDs, TeamIDs: b.TeamIDs, GroupID: r.groupID,

@@ -43,8 +43,8 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 	case b.Over():
 		return StepResult{Last: true, Chunks: []execution.RunInput{}}, nil
 	}
-	if b.Plan.FailurePolicy == "abort" && b.Failed > 0 {
-		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", b.Failed))
+	if failed := b.Failed - b.LeftOut; b.Plan.FailurePolicy == "abort" && failed > 0 {
+		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", failed))
 	}
 	until, first, err := e.bounds(ctx, in)
 	if err != nil || until == "" {

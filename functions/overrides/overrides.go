@@ -33,6 +33,8 @@ type Override struct {
 	EndedBy      *string         `json:"endedBy" doc:"The address of who ended it before its time; else null"`
 	BulkActionID string          `json:"bulkActionID" doc:"The bulk action that applied it: GET /actions/bulk/{bulkActionID} says how far it is"`
 	RestoredBy   []string        `json:"restoredBy" doc:"The bulk actions that restored what was wanted at its end"`
+
+	BulkActionIDs []string `json:"bulkActionIDs" doc:"All bulk actions that applied it: one for each 10,000 resources of a group"`
 }
 
 func (s *service) shown(o override.Override) Override {
@@ -44,8 +46,16 @@ func (s *service) shown(o override.Override) Override {
 		ID: o.ID, ResourceUID: rest.Optional(o.ResourceUID), ResourceID: rest.Optional(o.ResourceID), GroupID: rest.Optional(o.GroupID),
 		Action: o.Action, Reason: o.Reason, Status: status, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
 		EndedAt: rest.Optional(o.EndedAt), EndedBy: rest.Optional(o.EndedBy), BulkActionID: o.BulkActionID,
-		RestoredBy: append([]string{}, o.RestoredBy...),
+		RestoredBy: append([]string{}, o.RestoredBy...), BulkActionIDs: appliedBy(o),
 	}
+}
+
+// appliedBy returns the bulk actions that applied an override. Records of earlier versions name one.
+func appliedBy(o override.Override) []string {
+	if len(o.BulkActionIDs) > 0 || o.BulkActionID == "" {
+		return append([]string{}, o.BulkActionIDs...)
+	}
+	return []string{o.BulkActionID}
 }
 
 // NewGroupOverride is the body of POST /resource-groups/{groupID}/overrides.

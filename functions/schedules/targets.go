@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/id"
 )
 
 func compareText(a, b string) int { return strings.Compare(a, b) }
@@ -84,7 +82,7 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	for i := range accounts {
 		of[accounts[i].ID] = accounts[i]
 	}
-	held, err := s.overrides(ctx)
+	standing, err := s.store.ReadStanding(ctx, callerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -92,35 +90,8 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	for i, m := range members {
 		out[i] = scheduling.Target{Member: m, Subject: scheduling.Subject{
 			ReadOnly: of[m.CloudAccountID].ReadOnly(), Disconnected: of[m.CloudAccountID].Disconnection(), Unschedulable: m.Unschedulable,
-			Overrides: held[m.ResourceID],
 		}}
-	}
-	return out, nil
-}
-
-// overrides returns the live overrides of the organization by the resources that they hold.
-func (s *service) overrides(ctx context.Context) (map[string][]scheduling.Override, error) {
-	live, err := override.ReadLive(ctx, s.p.Table, callerOrg(ctx))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]scheduling.Override{}
-	for _, h := range live.Overrides {
-		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: id.TimeOf(h.ID), To: h.ExpiresAt}}
-		if h.GroupID == "" {
-			out[h.ResourceID] = append(out[h.ResourceID], o)
-			continue
-		}
-		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), h.GroupID)
-		if fault.Is(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range members {
-			out[members[i].ResourceID] = append(out[members[i].ResourceID], o)
-		}
+		standing.Apply(m.ResourceID, &out[i].Subject)
 	}
 	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 )
 
@@ -22,14 +21,15 @@ func horizon(span scheduling.Span) scheduling.Span {
 	return scheduling.Span{From: span.From.Add(-lookBack), To: span.To.Add(24 * time.Hour)}
 }
 
-// readReach reads what schedules reach, into the book.
+// readReach reads what schedules reach, into the book. A schedule whose attachments cannot be read fails alone.
 func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*scheduling.Timetable) error { //nolint:revive // where, and of which
+	r := &reading{store: s, org: org, direct: map[string][]string{}, since: map[sinceKey]time.Time{}}
+	for t, err := range r.attachments(ctx, ts) {
+		b.fail(t, err)
+	}
+	ts = slices.DeleteFunc(ts, func(t *scheduling.Timetable) bool { return b.failed[t.Schedule.ID] != nil })
 	if len(ts) == 0 {
 		return nil
-	}
-	r := &reading{store: s, org: org, direct: map[string][]string{}, since: map[sinceKey]time.Time{}}
-	if err := r.attachments(ctx, ts); err != nil {
-		return err
 	}
 	members, err := s.inventory.ScheduleMembers(ctx, org, r.direct)
 	if err != nil {
@@ -45,10 +45,8 @@ func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*schedu
 	for _, g := range heads {
 		b.groups[g.ID] = g
 	}
-	if b.subjects, err = r.subjects(ctx, ts, members); err != nil {
-		return err
-	}
-	return nil
+	b.subjects, err = r.subjects(ctx, ts, members)
+	return err
 }
 
 // reading is what is read of what schedules reach.
@@ -68,31 +66,34 @@ type sinceKey struct{ schedule, target string }
 // readers is how many schedules' attachments are read side by side.
 const readers = 16
 
-// attachments reads what is attached to schedules.
-func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) error {
+// attachments reads what is attached to schedules, and returns why that failed, by schedule.
+func (r *reading) attachments(ctx context.Context, ts []*scheduling.Timetable) map[*scheduling.Timetable]error {
 	r.byID = map[string][]string{}
-	all := make([][]scheduling.Attachment, len(ts))
+	all, errs := make([][]scheduling.Attachment, len(ts)), make([]error, len(ts))
 	var g errgroup.Group
 	g.SetLimit(readers)
 	for i, t := range ts {
 		if t.Schedule.Attachments == 0 {
 			continue
 		}
-		g.Go(func() (err error) {
-			all[i], err = r.store.schedules.ListAttachments(ctx, r.org, t.Schedule.ID)
-			return err
+		g.Go(func() error {
+			all[i], errs[i] = r.store.schedules.ListAttachments(ctx, r.org, t.Schedule.ID)
+			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
+	_ = g.Wait() // errs has what failed
+	failed := map[*scheduling.Timetable]error{}
 	for i, t := range ts {
+		if errs[i] != nil {
+			failed[t] = errs[i]
+			continue
+		}
 		r.direct[t.Schedule.ID] = nil
 		for _, a := range all[i] {
 			r.note(t.Schedule.ID, a)
 		}
 	}
-	return nil
+	return failed
 }
 
 func (r *reading) note(scheduleID string, a scheduling.Attachment) {
@@ -170,45 +171,14 @@ func (r *reading) qualify(ctx context.Context, all []*subject) error {
 	if err != nil {
 		return err
 	}
-	live, err := override.ReadLive(ctx, r.store.p.Table, r.org)
-	if err != nil {
-		return err
-	}
-	held, err := r.held(ctx, live)
+	standing, err := r.store.schedules.ReadStanding(ctx, r.org)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		s.ReadOnly, s.Disconnected = accounts[s.CloudAccountID].ReadOnly(), accounts[s.CloudAccountID].Disconnection()
 		s.Subject.Unschedulable = execution.Unable(s.Member, accounts[s.CloudAccountID])
-		s.Overrides = held[s.ResourceID]
+		standing.Apply(s.ResourceID, &s.Subject)
 	}
 	return nil
-}
-
-// held returns the live overrides by the resources that they hold.
-func (r *reading) held(ctx context.Context, live override.Live) (map[string][]scheduling.Override, error) {
-	out, groups := map[string][]scheduling.Override{}, []string(nil)
-	for _, h := range live.Overrides {
-		if h.GroupID != "" {
-			groups = append(groups, h.GroupID)
-		}
-	}
-	var members map[string][]inventory.Member
-	if len(groups) > 0 {
-		var err error
-		if members, err = r.store.inventory.ExpandGroups(ctx, r.org, groups...); err != nil {
-			return nil, err
-		}
-	}
-	for _, h := range live.Overrides {
-		o := scheduling.Override{ID: h.ID, Action: string(h.Action), Span: scheduling.Span{From: h.Since(), To: h.ExpiresAt}}
-		if h.ResourceID != "" {
-			out[h.ResourceID] = append(out[h.ResourceID], o)
-		}
-		for _, m := range members[h.GroupID] {
-			out[m.ResourceID] = append(out[m.ResourceID], o)
-		}
-	}
-	return out, nil
 }

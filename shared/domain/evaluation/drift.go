@@ -46,27 +46,24 @@ func (s *Store) readDrifts(ctx context.Context, org string) (drifts, error) {
 	return d, fault.Wrap("read what drifts in "+org, err)
 }
 
-// storeDrifts stores what drifts now.
-func (s *Store) storeDrifts(ctx context.Context, org string, d drifts) error {
+// write returns the write that stores the drifts, for the transaction that decides what is done about them.
+func (d drifts) write(org string) (table.Write, error) {
 	it, err := table.NewItem(driftKey(org), d)
-	if err != nil {
-		return err
-	}
-	_, err = s.p.Table.Write(ctx, table.Put(it))
-	return fault.Wrap("note what drifts in "+org, err)
+	return table.Put(it), err
 }
 
 // drifting returns what the schedules of a resource want of it where that is a stop that lasts, and it runs all the same; false where all
-// is well, or somebody holds it.
+// is well, or something keeps the schedule from stopping it now.
 func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
-	if s.Status != cloud.Running || s.ReadOnly || s.Disconnected != "" || s.Subject.Unschedulable != "" {
-		return scheduling.Want{}, false
-	}
-	if _, held := s.HeldBy(at); held {
+	if s.Status != cloud.Running {
 		return scheduling.Want{}, false
 	}
 	w, some := scheduling.Wanted(at, s.timetables())
-	return w, some && w.Lasting && w.Cron.Action == cloud.Stop && at.Sub(w.At) >= settling && s.reachedAt(w.Firing)
+	if !some || !w.Lasting || w.Cron.Action != cloud.Stop || at.Sub(w.At) < settling || !s.reachedAt(w.Firing) {
+		return w, false
+	}
+	stop := scheduling.Intent{Verb: cloud.Stop, Cause: scheduling.BySchedule, At: at, Timetable: w.Timetable}
+	return w, s.MayAct(stop).Reason == scheduling.Acts
 }
 
 // reachedAt reports whether the firing has reached the resource: what was due before somebody put it under the schedule has not.

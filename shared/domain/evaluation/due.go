@@ -46,3 +46,28 @@ func (s *Store) forget(ctx context.Context, rows []scheduling.Due) error {
 	}
 	return nil
 }
+
+// FirstDue returns when what the rows point to was due first.
+func FirstDue(rows []scheduling.Due) time.Time {
+	first := rows[0].FirstDue()
+	for _, d := range rows {
+		if at := d.FirstDue(); at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// Postpone has an organization whose evaluation fails be looked at again at a later time, in place of the rows. Nothing is lost: what an
+// evaluation decides begins where the last one has ended, at most a day ago.
+func (s *Store) Postpone(ctx context.Context, org string, rows []scheduling.Due, until time.Time) error { //nolint:revive // whose, which, and to when
+	ctx = table.WithOrg(ctx, org)
+	w, err := scheduling.PostponeDue(org, minuteOf(until), FirstDue(rows))
+	if err != nil {
+		return err
+	}
+	if _, err = s.p.Table.Write(within(ctx), w); err != nil {
+		return fmt.Errorf("postpone the evaluation of %s: %w", org, err)
+	}
+	return s.forget(ctx, rows)
+}

@@ -3,10 +3,10 @@ package evaluation
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -23,100 +23,155 @@ type Done struct {
 	Orders int `json:"orders"` // that were queued for schedules
 }
 
-// Evaluate does what is due in an organization up to the minute that has begun, because of rows of the list, which it then takes off it. It
-// may be called twice at once, and be killed at any moment: what it did not come to, the next call does, and nothing twice.
-func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []scheduling.Due) (done Done, err error) { //nolint:revive // what, when and why
+// Evaluate does what is due in an organization up to the minute that has begun, because of rows of the list. It removes those rows when all
+// that was due is done, or noted to be tried again. It may be called twice at once, and be killed at any moment: the next call does what it
+// did not come to, and nothing twice. An override, a schedule or an order that fails keeps nothing else from being done; it is among the
+// errors, and tried again in a later minute.
+func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []scheduling.Due) (Done, error) { //nolint:revive // what, when and why
 	ctx = table.WithOrg(ctx, org)
 	st, there, err := s.begin(ctx, org)
 	if err != nil {
-		return done, err
+		return Done{}, err
 	}
 	if !there {
-		return done, s.forget(ctx, rows)
+		return Done{}, s.forget(ctx, rows)
 	}
-	if st.Round != "" { // whoever decided it was killed, or is at it
-		if done.Orders, err = s.carryOut(ctx, org, st); err != nil {
-			return done, err
+	e := &pass{Store: s, org: org, minute: now.Unix() / 60, rows: rows, state: st, troubles: st.Troubles}
+	if e.run(ctx) && !e.broken {
+		e.report(s.forget(ctx, rows))
+	}
+	return e.done, errors.Join(e.errs...)
+}
+
+// pass is one evaluation of an organization.
+type pass struct {
+	*Store
+	org      string
+	minute   int64 // up to which it is evaluated
+	rows     []scheduling.Due
+	state    state    // as it was read
+	troubles troubles // as they are by now
+	expiring int64    // the minute at which the next override ends; 0 when none does
+	done     Done
+	errs     []error
+	broken   bool // something failed that could not be noted
+}
+
+func (e *pass) report(err error) {
+	if err != nil {
+		e.errs = append(e.errs, err)
+	}
+}
+
+// run evaluates, and reports whether all that the rows point to is done, or noted to be tried again.
+func (e *pass) run(ctx context.Context) bool {
+	finished := e.finishRound(ctx)
+	e.endOverrides(ctx)
+	if !finished {
+		return false
+	}
+	e.retryOrders(ctx)
+	done, err := e.fire(ctx)
+	e.report(err)
+	return done && err == nil
+}
+
+// finishRound carries out what an earlier evaluation has decided, which was killed or is still at it. It reports whether the next minutes may
+// be decided now.
+func (e *pass) finishRound(ctx context.Context) bool {
+	if e.state.Round == "" {
+		return true
+	}
+	round := e.state.Round
+	err := e.carryOut(ctx, e.state)
+	if err == nil {
+		e.state, err = e.readState(ctx, e.org)
+		e.troubles = e.state.Troubles
+	}
+	if err == nil {
+		return e.state.Round == "" // else another evaluator has gone on meanwhile
+	}
+	e.fail(ctx, trouble{Kind: roundTrouble, ID: round}, err)
+	e.report(e.noteFailedRound(ctx))
+	return false
+}
+
+// noteFailedRound stores that the round could not be carried out; after the last try the round is given up.
+func (e *pass) noteFailedRound(ctx context.Context) error {
+	next := e.state
+	next.Troubles = e.troubles
+	if !e.broken && e.troubles.find(roundTrouble, e.state.Round) < 0 { // it was parked
+		next.Round, next.Parts = "", 0
+	}
+	_, err := e.move(ctx, e.org, e.state, next)
+	return err
+}
+
+// dueFiring is a firing of the evaluated minutes. One that was decided by an earlier evaluation only tells that an older one does not act.
+type dueFiring struct {
+	scheduling.Firing
+	decided bool
+}
+
+// span returns the minutes that are evaluated: those since the last evaluation, and back to what a row or a failed schedule points to; a day at
+// most. Of an organization that was never evaluated they begin with the first row.
+func (e *pass) span() scheduling.Span {
+	last, from := e.last(), e.first()
+	for _, t := range e.troubles {
+		if t.Kind == scheduleTrouble && t.Next <= e.minute {
+			from = min(from, t.Since)
 		}
-		if st, err = s.readState(ctx, org); err != nil || st.Round != "" { // another evaluator has gone on meanwhile
-			return done, err
+	}
+	for _, r := range e.rows {
+		if m := r.Minute.Unix() / 60; e.state.Change > 0 && m > last-recentMinutes {
+			from = min(from, m)
 		}
 	}
-	if done.Ended, err = s.endOverrides(ctx, org); err != nil {
-		return done, err
-	}
-	ahead, err := s.fire(ctx, org, at{st, now.Unix() / 60, rows}, &done)
-	if err != nil || !ahead {
-		return done, err
-	}
-	return done, s.forget(ctx, rows)
+	return scheduling.Span{From: startOf(max(from, last-longestOutage+1)), To: startOf(last + 1)}
 }
 
-// at is where an evaluation stands: how far the organization is, how far it is to be, and why it is looked at.
-type at struct {
-	state
-	minute int64
-	rows   []scheduling.Due
+// first returns the first minute that no evaluation has decided.
+func (e *pass) first() int64 {
+	if e.state.Change == 0 {
+		return FirstDue(e.rows).Unix() / 60
+	}
+	return e.state.Until + 1
 }
 
-// span returns the minutes that are to be evaluated: those since the last one, a day of them at most; of an organization that was never
-// evaluated, those since it was due.
-func (a at) span() scheduling.Span {
-	from := a.Until + 1
-	if a.Change == 0 {
-		from = a.rows[0].Minute.Unix() / 60
-	}
-	return scheduling.Span{From: startOf(max(from, a.minute-longestOutage+1)), To: startOf(a.minute + 1)}
-}
+// last returns the last minute that is evaluated. Another evaluator's clock may be ahead.
+func (e *pass) last() int64 { return max(e.minute, e.state.Until) }
 
-// fire decides what the schedules of the span want, and has it done; false when another evaluator is at it.
-func (s *Store) fire(ctx context.Context, org string, a at, done *Done) (bool, error) { //nolint:revive // the last one is the answer, too
-	if a.Until >= a.minute && a.Change > 0 {
-		return true, nil // another row of the same minute
-	}
-	p, err := s.plan(ctx, org, a)
+// fire decides what the schedules want in the minutes of the span, and has it done; false when another evaluator is at it.
+func (e *pass) fire(ctx context.Context) (bool, error) {
+	p, err := e.plan(ctx)
 	if err != nil {
 		return false, err
 	}
-	first, err := s.decide(ctx, org, a.state, *p.next, p.plan)
+	e.dropOvertaken(ctx, p.plan)
+	p.next.Troubles = e.troubles
+	if err = e.remind(ctx, p); err != nil {
+		return false, err
+	}
+	if p.next.equals(e.state) && len(p.entries) == 0 && p.open == nil {
+		return true, nil // the minute was evaluated before, and nothing has changed
+	}
+	first, err := e.decide(ctx, p)
 	if err != nil || !first {
 		return false, err
 	}
-	done.Fired += p.fired
-	if p.open != nil {
-		if err = s.storeDrifts(ctx, org, *p.open); err != nil {
-			return false, err
-		}
-	}
+	e.done.Fired += p.fired
 	if len(p.entries) == 0 {
 		return true, nil
 	}
-	decided, err := s.readState(ctx, org)
+	decided, err := e.readState(ctx, e.org)
 	if err != nil || decided.Round != p.next.Round { // another evaluator has carried it out
 		return err == nil, err
 	}
-	queued, err := s.carryOut(ctx, org, decided)
-	done.Orders += queued
+	err = e.carryOut(ctx, decided)
 	return err == nil, err
 }
 
-// plan finds out what is to be done up to the minute, and has the organization be looked at again when something is due next.
-func (s *Store) plan(ctx context.Context, org string, a at) (planned, error) {
-	b, err := s.openBook(ctx, org, a.span())
-	if err != nil {
-		return planned{}, err
-	}
-	if err = s.readReach(ctx, org, b, b.toRead(a)); err != nil {
-		return planned{}, err
-	}
-	p := planned{book: b, plan: b.fire(a.span()), next: &state{Until: a.minute, Round: id.New("rnd", s.p.Clock.Now()), DriftAt: a.DriftAt}}
-	if err = s.lookAtDrift(ctx, org, a, &p); err != nil {
-		return p, err
-	}
-	return p, s.remind(ctx, org, b, *p.next)
-}
-
-// planned is a plan in the making, and what is remembered with it: how far the organization is then, and what drifts, when that was looked at.
+// planned is a plan in the making, and what is stored with it: how far the organization is then, and what drifts, when that was looked at.
 type planned struct {
 	*book
 	*plan
@@ -124,83 +179,121 @@ type planned struct {
 	open *drifts
 }
 
+// plan finds out what is to be done up to the minute.
+func (e *pass) plan(ctx context.Context) (planned, error) {
+	span := e.span()
+	b, err := e.openBook(ctx, e.org, span)
+	if err != nil {
+		return planned{}, err
+	}
+	firings := e.due(b, span)
+	if err = e.readReach(ctx, e.org, b, e.toRead(b, firings)); err != nil {
+		return planned{}, err
+	}
+	e.noteFailed(ctx, b)
+	maps.DeleteFunc(firings, func(t *scheduling.Timetable, _ []dueFiring) bool { return b.failed[t.Schedule.ID] != nil })
+	p := planned{book: b, plan: b.fire(firings, e.p.Clock.Now()), next: &state{
+		Until: e.last(), Change: e.state.Change, Round: id.New("rnd", e.p.Clock.Now()), DriftAt: e.state.DriftAt,
+	}}
+	e.remember(p.next, firings)
+	return p, e.lookAtDrift(ctx, &p)
+}
+
+// due returns the firings of the span by the schedules that have some: all of those that are decided now, and the others where they matter.
+// Schedules that failed and wait for a later minute are left out.
+func (e *pass) due(b *book, span scheduling.Span) map[*scheduling.Timetable][]dueFiring {
+	out, fresh := map[*scheduling.Timetable][]dueFiring{}, false
+	for _, t := range slices.Clone(b.timetables) {
+		if e.troubles.waits(scheduleTrouble, t.Schedule.ID, e.minute) {
+			b.leaveOut(t)
+			continue
+		}
+		for _, f := range due(t, span) {
+			d := dueFiring{f, e.isDecided(f)}
+			out[t], fresh = append(out[t], d), fresh || !d.decided
+		}
+	}
+	if !fresh {
+		clear(out)
+	}
+	return out
+}
+
 // looks reports whether it is time to look at drift.
-func (b *book) looks(a at) bool { return b.canDrift() && a.DriftAt <= a.minute }
+func (e *pass) looks(b *book) bool { return b.canDrift() && e.state.DriftAt <= e.minute }
 
 // toRead returns the schedules of which has to be known what they reach: those that fire in the span, and to look at drift all.
-func (b *book) toRead(a at) []*scheduling.Timetable {
+func (e *pass) toRead(b *book, firings map[*scheduling.Timetable][]dueFiring) []*scheduling.Timetable {
 	return slices.DeleteFunc(slices.Clone(b.timetables), func(t *scheduling.Timetable) bool {
-		return !t.Schedule.Enabled || !b.looks(a) && len(due(t, a.span())) == 0
+		return b.failed[t.Schedule.ID] != nil || !t.Schedule.Enabled || !e.looks(b) && len(firings[t]) == 0
+	})
+}
+
+// noteFailed notes which schedules could not be read, and which can be again.
+func (e *pass) noteFailed(ctx context.Context, b *book) {
+	for _, scheduleID := range slices.Sorted(maps.Keys(b.failed)) {
+		if !e.troubles.waits(scheduleTrouble, scheduleID, e.minute) {
+			e.fail(ctx, trouble{Kind: scheduleTrouble, ID: scheduleID, Since: e.first()}, b.failed[scheduleID])
+		}
+	}
+	e.troubles = e.troubles.keep(scheduleTrouble, func(id string) bool {
+		return b.failed[id] != nil || e.troubles.waits(scheduleTrouble, id, e.minute) && b.has(id)
 	})
 }
 
 // lookAtDrift looks at drift when it is time to, and says when it is again.
-func (s *Store) lookAtDrift(ctx context.Context, org string, a at, p *planned) error { //nolint:revive // where, when, into what
+func (e *pass) lookAtDrift(ctx context.Context, p *planned) error {
 	if !p.canDrift() {
 		p.next.DriftAt = 0
 	}
-	if !p.looks(a) {
+	if !e.looks(p.book) {
 		return nil
 	}
-	was, err := s.readDrifts(ctx, org)
+	was, err := e.readDrifts(ctx, e.org)
 	if err != nil {
 		return err
 	}
 	var open drifts
-	open, p.next.DriftAt = p.look(p.book, was, startOf(a.minute))
+	open, p.next.DriftAt = p.look(p.book, was, e.p.Clock.Now())
 	p.open = &open
 	return nil
 }
 
-// remind has the organization be looked at when something of it is due next: a cron, or drift.
-func (s *Store) remind(ctx context.Context, org string, b *book, next state) error {
-	soonest := startOf(next.DriftAt)
-	if next.DriftAt == 0 {
+// remind has the organization be looked at when something of it is due next: a cron, drift, the end of an override, or a trouble.
+func (e *pass) remind(ctx context.Context, p planned) error {
+	soonest := startOf(p.next.DriftAt)
+	if p.next.DriftAt == 0 {
 		soonest = time.Time{}
 	}
-	for _, t := range b.timetables {
-		if f := t.NextFiring(startOf(next.Until)); t.Schedule.Enabled && !f.IsZero() && (soonest.IsZero() || f.Before(soonest)) {
-			soonest = f
+	note := func(at time.Time) {
+		if !at.IsZero() && (soonest.IsZero() || at.Before(soonest)) {
+			soonest = at
 		}
 	}
-	if soonest.IsZero() {
+	for _, t := range p.timetables {
+		if t.Schedule.Enabled {
+			note(t.NextFiring(startOf(p.next.Until)))
+		}
+	}
+	for _, minute := range []int64{e.troubles.soonest(), e.expiring} {
+		if minute > 0 {
+			note(startOf(max(minute, p.next.Until+1)))
+		}
+	}
+	return e.remindAt(ctx, e.org, soonest)
+}
+
+// remindAt has the organization be looked at in a minute; never for the zero time.
+func (s *Store) remindAt(ctx context.Context, org string, minute time.Time) error {
+	if minute.IsZero() {
 		return nil
 	}
-	w, err := scheduling.AddDue(org, soonest)
+	w, err := scheduling.AddDue(org, minute)
 	if err != nil {
 		return err
 	}
 	_, err = s.p.Table.Write(within(ctx), w)
 	return fault.Wrap("note when "+org+" is due", err)
-}
-
-// endOverrides ends the overrides whose time is over. One that cannot be ended does not keep the others from being.
-func (s *Store) endOverrides(ctx context.Context, org string) (n int, err error) {
-	live, err := override.ReadLive(ctx, s.p.Table, org)
-	if err != nil {
-		return 0, err
-	}
-	var errs []error
-	for _, h := range live.Expired(s.p.Clock.Now()) {
-		_, err = s.EndOverride(ctx, org, h.ID, "")
-		switch {
-		case err == nil:
-			n++
-		case fault.Is(err, fault.NotFound):
-			err = s.unlist(ctx, org, h.ID)
-		case fault.Is(err, fault.Conflict): // another evaluator, or somebody, ends it
-			err = nil
-		}
-		errs = append(errs, err)
-	}
-	return n, errors.Join(errs...)
-}
-
-// unlist takes an override off the list of those that live whose record is gone.
-func (s *Store) unlist(ctx context.Context, org, overrideID string) error {
-	return override.Change(ctx, s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
-		return l.Without(overrideID), nil, nil
-	})
 }
 
 // startOf returns when a minute begins.

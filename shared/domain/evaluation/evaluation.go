@@ -5,9 +5,9 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -75,11 +75,58 @@ func (s *Store) target(ctx context.Context, org string, g inventory.Group, membe
 	return t, nil
 }
 
-// order returns the order that verb makes of members of the target.
-func (t Target) order(verb cloud.Verb, members []inventory.Member) execution.Order {
-	return execution.Order{
-		Verb: verb, Members: members, StepDelay: t.Group.StepDelaySeconds, FailurePolicy: fallback(t.Group.FailurePolicy),
+// MaxHeld is how many resources one override can hold: what one transaction can queue orders for, of execution.MaxTargets each.
+const MaxHeld = 40 * execution.MaxTargets
+
+// orders returns the orders that o makes of members of the target: one, or as many as it takes where they are more than one may have. There is
+// always one. A static group never has more members than that, so its tiers stay in one order.
+func (t Target) orders(members []inventory.Member, o execution.Order) []execution.Order {
+	o.StepDelay, o.FailurePolicy = t.Group.StepDelaySeconds, fallback(t.Group.FailurePolicy)
+	o.Members = members
+	if len(members) <= execution.MaxTargets {
+		return []execution.Order{o}
 	}
+	cause, out := o.Cause, []execution.Order(nil)
+	for some := range slices.Chunk(members, execution.MaxTargets) {
+		o.Members, o.Total = some, len(some)
+		out = append(out, o)
+		o.Cause = fmt.Sprintf("%s part %d", cause, len(out)+1)
+	}
+	return out
+}
+
+// stage writes down what orders act on, where that is too much for the transaction that queues them, and returns them as they are queued.
+func (s *Store) stage(ctx context.Context, org string, orders []execution.Order) ([]execution.Order, error) {
+	if total(orders) <= execution.MaxTargets {
+		return orders, nil
+	}
+	ws, err := stagedWrites(org, orders, s.p.Clock.Now().Add(forgotten))
+	if err != nil {
+		return nil, err
+	}
+	if err = s.p.Table.BatchWrite(ctx, ws...); err != nil {
+		return nil, fmt.Errorf("write down what %d orders act on: %w", len(orders), err)
+	}
+	out := slices.Clone(orders)
+	for i := range out {
+		out[i].Total, out[i].Members = len(out[i].Members), nil
+	}
+	return out, nil
+}
+
+func total(orders []execution.Order) (n int) {
+	for _, o := range orders {
+		n += len(o.Members)
+	}
+	return n
+}
+
+func idsOf(orders []execution.Order) []string {
+	var out []string
+	for _, o := range orders {
+		out = append(out, o.ID())
+	}
+	return out
 }
 
 func fallback(policy string) string {

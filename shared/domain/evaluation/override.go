@@ -17,18 +17,26 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// BeginOverride stores an override on the target and has it applied at once, in one transaction with what else is to be written, and returns it as it is stored.
+// BeginOverride stores an override on the target and has it applied at once, in one transaction with what else is to be written, and returns
+// it as it is stored.
 func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
-	order := t.order(o.Action.Verb(), t.Members)
-	order.Reason, order.ChangedBy = execution.ReasonOverride, execution.ChangedBy("override", string(o.Action))
-	order.Cause, order.At = o.ID, o.CreatedAt
-	o.BulkActionID = order.ID()
-	err := override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+	if len(t.Members) > MaxHeld {
+		return o, fault.New(fault.Invalid, "groupID: group %s has %d resources that can be acted on; an override holds at most %d", o.GroupID, len(t.Members), MaxHeld)
+	}
+	orders := t.orders(t.Members, execution.Order{
+		Verb: o.Action.Verb(), Reason: execution.ReasonOverride, ChangedBy: execution.ChangedBy("override", string(o.Action)), Cause: o.ID, At: o.CreatedAt,
+	})
+	o.BulkActionID, o.BulkActionIDs = orders[0].ID(), idsOf(orders)
+	queued, err := s.stage(ctx, org, orders)
+	if err != nil {
+		return o, err
+	}
+	err = override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		l, err := l.With(o)
 		if err != nil {
 			return l, nil, err
 		}
-		ws, err := beginWrites(org, o, order)
+		ws, err := beginWrites(org, o, queued)
 		if err != nil {
 			return l, nil, err
 		}
@@ -41,11 +49,11 @@ func (s *Store) BeginOverride(ctx context.Context, org string, o override.Overri
 	if err != nil {
 		return o, fmt.Errorf("begin override %s: %w", o.ID, err)
 	}
-	s.start(ctx, org, []execution.Order{order})
+	s.start(ctx, org, orders)
 	return o, nil
 }
 
-func beginWrites(org string, o override.Override, order execution.Order) ([]table.Write, error) {
+func beginWrites(org string, o override.Override, orders []execution.Order) ([]table.Write, error) {
 	row, err := override.NewItem(org, o)
 	if err != nil {
 		return nil, err
@@ -54,7 +62,7 @@ func beginWrites(org string, o override.Override, order execution.Order) ([]tabl
 	if err != nil {
 		return nil, err
 	}
-	ws, err := order.Writes(org)
+	ws, err := writesOf(org, orders)
 	return append(ws, table.Put(row, table.Absent()), due), err
 }
 
@@ -119,11 +127,12 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 		if orders, err = s.restoring(ctx, org, ended{o, t, at, l}); err != nil {
 			return l, nil, err
 		}
-		o.RestoredBy = nil
-		for _, order := range orders {
-			o.RestoredBy = append(o.RestoredBy, order.ID())
+		o.RestoredBy = idsOf(orders)
+		queued, err := s.stage(ctx, org, orders)
+		if err != nil {
+			return l, nil, err
 		}
-		ws, err := writesOf(org, orders)
+		ws, err := writesOf(org, queued)
 		return l, append(ws, override.EndWrite(org, o, at, by)), err
 	})
 	if _, refused := errors.AsType[*table.ConditionError](err); refused {
@@ -186,10 +195,10 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 		if len(by[verb]) == 0 {
 			continue
 		}
-		order := e.target.order(verb, by[verb])
-		order.Reason, order.ChangedBy = execution.ReasonOverrideExpired, execution.ChangedBy("override_expired", string(e.Action))
-		order.Cause, order.At = e.ID+" end "+string(verb), e.at
-		out = append(out, order)
+		out = append(out, e.target.orders(by[verb], execution.Order{
+			Verb: verb, Reason: execution.ReasonOverrideExpired, ChangedBy: execution.ChangedBy("override_expired", string(e.Action)),
+			Cause: e.ID + " end " + string(verb), At: e.at,
+		})...)
 	}
 	return out, nil
 }

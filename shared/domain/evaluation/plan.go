@@ -37,9 +37,25 @@ func (s *subject) timetables() []*scheduling.Timetable {
 
 // book is what the schedules of an organization are at one moment, and what they reach.
 type book struct {
-	timetables []*scheduling.Timetable
+	timetables []*scheduling.Timetable // without those that failed
 	subjects   []*subject
 	groups     map[string]inventory.Group
+	ids        map[string]bool  // of all schedules
+	failed     map[string]error // why a schedule could not be read, by its id
+}
+
+// has reports whether the organization has a schedule.
+func (b *book) has(scheduleID string) bool { return b.ids[scheduleID] }
+
+// leaveOut takes a schedule out of the book.
+func (b *book) leaveOut(t *scheduling.Timetable) {
+	b.timetables = slices.DeleteFunc(slices.Clone(b.timetables), func(o *scheduling.Timetable) bool { return o == t })
+}
+
+// fail takes a schedule that could not be read out of the book.
+func (b *book) fail(t *scheduling.Timetable, err error) {
+	b.leaveOut(t)
+	b.failed[t.Schedule.ID] = err
 }
 
 // plan is what an evaluation has found to do, before anything of it is done.
@@ -80,14 +96,18 @@ func due(t *scheduling.Timetable, span scheduling.Span) []scheduling.Firing {
 	return out
 }
 
-// fire plans the firings of a span. Of several on one resource only the last that acts does.
-func (b *book) fire(span scheduling.Span) *plan {
+// fire plans the firings at the time now. Of several on one resource only the last that acts does.
+func (b *book) fire(firings map[*scheduling.Timetable][]dueFiring, now time.Time) *plan {
 	p := &plan{orders: map[orderKey]*execution.Order{}, entries: map[entryKey]*Entry{}}
-	firings := map[*scheduling.Timetable][]scheduling.Firing{}
-	for _, t := range b.timetables {
-		if fs := due(t, span); len(fs) > 0 {
-			firings[t] = fs
-			p.fired += len(fs)
+	first := now
+	for _, fs := range firings {
+		for _, f := range fs {
+			if !f.decided {
+				p.fired++
+			}
+			if f.At.Before(first) {
+				first = f.At
+			}
 		}
 	}
 	if len(firings) == 0 {
@@ -95,13 +115,13 @@ func (b *book) fire(span scheduling.Span) *plan {
 	}
 	known := map[string]decision{}
 	for _, s := range b.subjects {
-		k := s.class(span, firings)
+		k := s.class(first, firings)
 		if k == "" {
 			continue
 		}
 		d, ok := known[k]
 		if !ok {
-			d = s.decide(firings)
+			d = s.decide(firings, now)
 			known[k] = d
 		}
 		p.note(b, s, d)
@@ -110,14 +130,14 @@ func (b *book) fire(span scheduling.Span) *plan {
 }
 
 // class names what decides on the firings that reach the subject: all of one class are decided alike. "" is of what none reaches.
-func (s *subject) class(span scheduling.Span, firings map[*scheduling.Timetable][]scheduling.Firing) string {
+func (s *subject) class(first time.Time, firings map[*scheduling.Timetable][]dueFiring) string {
 	var k strings.Builder
 	for _, r := range s.by {
 		if len(firings[r.timetable]) == 0 {
 			continue
 		}
 		since := int64(0)
-		if r.since.After(span.From) {
+		if r.since.After(first) {
 			since = r.since.Unix()
 		}
 		fmt.Fprintf(&k, "%s@%d ", r.timetable.Schedule.ID, since)
@@ -125,17 +145,13 @@ func (s *subject) class(span scheduling.Span, firings map[*scheduling.Timetable]
 	if k.Len() == 0 {
 		return ""
 	}
-	fmt.Fprint(&k, s.ReadOnly, s.Disconnected, s.Subject.Unschedulable)
-	for _, o := range s.Overrides {
-		fmt.Fprint(&k, " ", o.ID)
-	}
-	return k.String()
+	return k.String() + s.Subject.Class()
 }
 
 // decision is what becomes of firings on the resources of a class: the one that acts, if any, and what of each other.
 type decision struct {
 	acts    int // -1: none
-	firings []scheduling.Firing
+	firings []dueFiring
 	skips   []scheduling.Skip
 }
 
@@ -143,7 +159,7 @@ type decision struct {
 const Superseded scheduling.Reason = "superseded"
 
 // decide decides on all firings that reach the subject, minute by minute.
-func (s *subject) decide(firings map[*scheduling.Timetable][]scheduling.Firing) decision {
+func (s *subject) decide(firings map[*scheduling.Timetable][]dueFiring, now time.Time) decision {
 	d := decision{acts: -1}
 	for _, r := range s.by {
 		for _, f := range firings[r.timetable] {
@@ -152,13 +168,13 @@ func (s *subject) decide(firings map[*scheduling.Timetable][]scheduling.Firing) 
 			}
 		}
 	}
-	slices.SortStableFunc(d.firings, func(a, b scheduling.Firing) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(d.firings, func(a, b dueFiring) int { return a.At.Compare(b.At) })
 	for rest := d.firings; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].At.Equal(rest[0].At) {
 			n++
 		}
-		d.skips = append(d.skips, scheduling.Decide(&s.Subject, rest[:n])...)
+		d.skips = append(d.skips, s.judge(rest[:n], now)...)
 		rest = rest[n:]
 	}
 	for i := range d.firings {
@@ -169,13 +185,28 @@ func (s *subject) decide(firings map[*scheduling.Timetable][]scheduling.Firing) 
 	return d
 }
 
-// note puts what was decided into the plan.
+// judge decides on the firings of one minute. Those that an earlier evaluation has decided were judged at their own time.
+func (s *subject) judge(minute []dueFiring, now time.Time) []scheduling.Skip {
+	all, fresh := make([]scheduling.Firing, len(minute)), false
+	for i, f := range minute {
+		all[i], fresh = f.Firing, fresh || !f.decided
+	}
+	if !fresh {
+		now = time.Time{}
+	}
+	return scheduling.Decide(&s.Subject, all, now)
+}
+
+// note puts what was decided into the plan, but for what an earlier evaluation has put into its own.
 func (p *plan) note(b *book, s *subject, d decision) {
 	for i, f := range d.firings {
-		e := p.entry(f)
+		if f.decided {
+			continue
+		}
+		e := p.entry(f.Firing)
 		switch {
 		case i == d.acts:
-			p.order(b, s, f)
+			p.order(b, s, f.Firing)
 			e.Acted++
 		case d.skips[i].Reason == scheduling.Acts && f.At.Equal(d.firings[d.acts].At): // another schedule wants the same in the same minute
 			e.Acted++

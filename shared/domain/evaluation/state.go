@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
@@ -18,13 +17,26 @@ import (
 // StatePartition is how far the evaluation of an organization is, and what it has decided and not yet done.
 const StatePartition table.Partition = "ORG#*#EVALUATION"
 
-// state is how far an organization is evaluated: whoever moves Until on has decided what is done for the minutes between, alone.
+// state is an organization's evaluation checkpoint. It advances by compare-and-swap on Change, so exactly one evaluator decides a given
+// minute.
 type state struct {
 	Until   int64  `json:"until"`             // the last minute that was evaluated
 	Change  int64  `json:"change"`            // counts the changes, which each is conditioned on
 	Round   string `json:"round,omitempty"`   // what was decided and is not done yet
 	Parts   int    `json:"parts,omitempty"`   // of the round
 	DriftAt int64  `json:"driftAt,omitempty"` // the minute of the next look at drift
+
+	RecentFrom int64    `json:"recentFrom,omitempty"` // the first minute that Recent knows; 0 when it knows none
+	Recent     []recent `json:"recent,omitempty"`
+	Troubles   troubles `json:"troubles,omitempty"` // that are tried again
+}
+
+// equals reports whether two states differ in nothing but what is being carried out.
+func (st state) equals(other state) bool {
+	for _, s := range []*state{&st, &other} {
+		s.Change, s.Round, s.Parts = 0, "", 0
+	}
+	return reflect.DeepEqual(st, other)
 }
 
 func statePK(org string) string { return table.OrgPK(org) + "EVALUATION" }
@@ -77,8 +89,8 @@ func (s *Store) begin(ctx context.Context, org string) (st state, there bool, er
 	return st, true, err
 }
 
-// move stores next in place of st as it was read; false when another evaluator was faster.
-func (s *Store) move(ctx context.Context, org string, st, next state) (bool, error) { //nolint:revive // from, to
+// move stores next in place of st as it was read, in one transaction with more; false when another evaluator was faster.
+func (s *Store) move(ctx context.Context, org string, st, next state, more ...table.Write) (bool, error) { //nolint:revive // from, to
 	next.Change = st.Change + 1
 	it, err := table.NewItem(stateKey(org), next)
 	if err != nil {
@@ -88,7 +100,7 @@ func (s *Store) move(ctx context.Context, org string, st, next state) (bool, err
 	if st.Change == 0 {
 		unchanged = table.Absent()
 	}
-	_, err = s.p.Table.Write(ctx, table.Put(it, unchanged))
+	err = s.p.Table.Transact(ctx, append([]table.Write{table.Put(it, unchanged)}, more...)...)
 	if _, faster := errors.AsType[*table.ConditionError](err); faster {
 		return false, nil
 	}
@@ -123,10 +135,11 @@ func parts(orders []execution.Order, entries []Entry) ([]part, error) {
 	return out, nil
 }
 
-// decide writes down what a round has decided, and then has the organization be evaluated until the minute of next: from then on it
-// is done, once, by whoever comes to it. False when another evaluator was faster, and nothing of this round is ever done.
-func (s *Store) decide(ctx context.Context, org string, st, next state, p *plan) (bool, error) { //nolint:revive // from, to, what
-	now := s.p.Clock.Now()
+// decide writes down what a round has decided, and then has the organization be evaluated until the minute of p.next: from then on it is
+// done, once, by any evaluator that comes to it. What drifts is stored in the same transaction, so that drift is enforced once. False when
+// another evaluator was faster, and nothing of this round is ever done.
+func (e *pass) decide(ctx context.Context, p planned) (bool, error) {
+	now, next := e.p.Clock.Now(), *p.next
 	orders := p.numbered(next.Round, now)
 	ps, err := parts(orders, p.kept(now))
 	if err != nil {
@@ -135,87 +148,54 @@ func (s *Store) decide(ctx context.Context, org string, st, next state, p *plan)
 	if next.Parts = len(ps); next.Parts == 0 {
 		next.Round = ""
 	}
-	var ws []table.Write
-	for _, o := range orders {
+	ws, err := roundWrites(e.org, next.Round, ps, now.Add(forgotten))
+	if err != nil {
+		return false, err
+	}
+	named, err := stagedWrites(e.org, orders, now.Add(forgotten))
+	if err != nil {
+		return false, err
+	}
+	if ws = append(ws, named...); len(ws) > 0 {
+		if err = e.p.Table.BatchWrite(ctx, ws...); err != nil {
+			return false, fmt.Errorf("write down what is to be done in %s: %w", e.org, err)
+		}
+	}
+	var more []table.Write
+	if p.open != nil {
+		w, err := p.open.write(e.org)
+		if err != nil {
+			return false, err
+		}
+		more = append(more, w)
+	}
+	return e.move(ctx, e.org, e.state, next, more...)
+}
+
+// roundWrites returns the writes that store the parts of a round.
+func roundWrites(org, round string, ps []part, expires time.Time) ([]table.Write, error) {
+	ws := make([]table.Write, len(ps))
+	for n, v := range ps {
+		it, err := table.NewItem(partKey(org, round, n), v)
+		if err != nil {
+			return nil, err
+		}
+		it.Expires = expires
+		ws[n] = table.Put(it)
+	}
+	return ws, nil
+}
+
+// stagedWrites returns the writes that store what orders act on, before the orders are queued.
+func stagedWrites(org string, orders []execution.Order, expires time.Time) ([]table.Write, error) {
+	ws := make([]table.Write, len(orders))
+	for n, o := range orders {
 		it, err := o.NamedItem(org)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		it.Expires = now.Add(forgotten)
-		ws = append(ws, table.Put(it))
+		it.Expires = expires
+		ws[n] = table.Put(it)
 	}
-	for n, v := range ps {
-		it, err := table.NewItem(partKey(org, next.Round, n), v)
-		if err != nil {
-			return false, err
-		}
-		it.Expires = now.Add(forgotten)
-		ws = append(ws, table.Put(it))
-	}
-	if len(ws) > 0 {
-		if err = s.p.Table.BatchWrite(ctx, ws...); err != nil {
-			return false, fmt.Errorf("write down what is to be done in %s: %w", org, err)
-		}
-	}
-	return s.move(ctx, org, st, next)
-}
-
-// queuers is how many orders are queued side by side.
-const queuers = 16
-
-// carryOut does what the round of st has decided, and notes that it is done. It may be called again, and twice at once.
-func (s *Store) carryOut(ctx context.Context, org string, st state) (queued int, err error) {
-	var ws []table.Write
-	for n := range st.Parts {
-		v, err := table.Read[part](ctx, s.p.Table, partKey(org, st.Round, n))
-		if fault.Is(err, fault.NotFound) { // another evaluator has done it
-			continue
-		}
-		if err != nil {
-			return queued, fmt.Errorf("read what is to be done in %s: %w", org, err)
-		}
-		some, err := s.doPart(ctx, org, v)
-		if queued += some; err != nil {
-			return queued, err
-		}
-		ws = append(ws, table.Delete(partKey(org, st.Round, n)))
-	}
-	next := st
-	next.Round, next.Parts = "", 0
-	if _, err = s.move(ctx, org, st, next); err != nil || len(ws) == 0 {
-		return queued, err
-	}
-	return queued, fault.Wrap("clear up a round of "+org, s.p.Table.BatchWrite(ctx, ws...))
-}
-
-// doPart queues the orders of a part, and puts its entries into the log.
-func (s *Store) doPart(ctx context.Context, org string, v part) (int, error) {
-	var g errgroup.Group
-	g.SetLimit(queuers)
-	queued := make([]int, len(v.Orders))
-	for i, o := range v.Orders {
-		g.Go(func() error {
-			now, err := execution.QueueOrders(ctx, table.NewPatientStore(s.p.Table), org, []execution.Order{o})
-			queued[i] = len(now)
-			s.start(ctx, org, now)
-			return err
-		})
-	}
-	err := g.Wait()
-	n := 0
-	for _, one := range queued {
-		n += one
-	}
-	if err != nil || len(v.Entries) == 0 {
-		return n, err
-	}
-	ws := make([]table.Write, len(v.Entries))
-	for i, e := range v.Entries {
-		it, err := e.item(org)
-		if err != nil {
-			return n, err
-		}
-		ws[i] = table.Put(it)
-	}
-	return n, fault.Wrap("write the log of schedules of "+org, s.p.Table.BatchWrite(ctx, ws...))
+	return ws, nil
 }

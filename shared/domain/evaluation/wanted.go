@@ -27,15 +27,26 @@ func (s *Store) openBook(ctx context.Context, org string, span scheduling.Span) 
 		}
 		break
 	}
-	b := &book{groups: map[string]inventory.Group{}}
+	b := &book{groups: map[string]inventory.Group{}, ids: map[string]bool{}, failed: map[string]error{}}
 	for _, sch := range all {
-		t, err := scheduling.NewTimetable(sch, calendars, horizon(span))
-		if err != nil {
-			return nil, fmt.Errorf("read schedule %s: %w", sch.ID, err)
-		}
-		b.timetables = append(b.timetables, t)
+		b.add(sch, calendars, horizon(span))
 	}
 	return b, nil
+}
+
+// add puts a schedule into the book. One that cannot be read fails alone.
+func (b *book) add(sch scheduling.Schedule, calendars map[string]scheduling.Calendar, span scheduling.Span) {
+	b.ids[sch.ID] = true
+	err := recovered(func() error {
+		t, err := scheduling.NewTimetable(sch, calendars, span)
+		if err == nil {
+			b.timetables = append(b.timetables, t)
+		}
+		return err
+	})
+	if err != nil {
+		b.failed[sch.ID] = fmt.Errorf("read schedule %s: %w", sch.ID, err)
+	}
 }
 
 // calendars returns the calendars of an organization, by their ids.
@@ -48,10 +59,10 @@ func (s *Store) calendars(ctx context.Context, org string) (map[string]schedulin
 	return out, err
 }
 
-// attached returns for each of members, by their ids, the schedules that reach it.
+// attached returns for each of members, by their ids, the schedules that reach it. It fails when one of those cannot be read.
 func (s *Store) attached(ctx context.Context, org string, members []inventory.Member, span scheduling.Span) (map[string][]*scheduling.Timetable, error) { //nolint:revive // where, of what, when
 	b, err := s.openBook(ctx, org, span)
-	if err != nil || len(b.timetables) == 0 || len(members) == 0 {
+	if err != nil || len(b.ids) == 0 || len(members) == 0 {
 		return nil, err
 	}
 	byID := map[string]*scheduling.Timetable{}
@@ -69,6 +80,9 @@ func (s *Store) attached(ctx context.Context, org string, members []inventory.Me
 	out := map[string][]*scheduling.Timetable{}
 	for _, r := range found {
 		for _, id := range r.ScheduleIDs {
+			if b.failed[id] != nil {
+				return nil, b.failed[id]
+			}
 			if t := byID[id]; t != nil {
 				out[r.ID] = append(out[r.ID], t)
 			}

@@ -45,6 +45,7 @@ type Bulk struct {
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
+	LeftOut     int        `json:"leftOut,omitempty" hidden:"true"`     // of Failed: those that were not asked, as something held them
 }
 
 // Over reports whether nothing of the bulk action is under way any more.
@@ -80,7 +81,7 @@ const (
 
 // WithoutInternals returns the bulk action as clients see it.
 func (b Bulk) WithoutInternals() Bulk {
-	b.Plan, b.CancelledBy, b.Ended = nil, "", false
+	b.Plan, b.CancelledBy, b.Ended, b.LeftOut = nil, "", false, 0
 	return b
 }
 
@@ -147,10 +148,11 @@ func ReadProgress(ctx context.Context, s table.Store, org string, b Bulk) (Bulk,
 
 // Sum has b count what its chunks count.
 func (b *Bulk) Sum(counts []ChunkCounts) {
-	b.Completed, b.Failed = 0, 0
+	b.Completed, b.Failed, b.LeftOut = 0, 0, 0
 	for _, c := range counts {
 		b.Completed += c.Completed()
 		b.Failed += c.Failed()
+		b.LeftOut += c.LeftOut()
 	}
 }
 

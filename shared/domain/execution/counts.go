@@ -90,6 +90,7 @@ func readAll(ctx context.Context, s table.Store, q table.Query) ([]table.Item, e
 const (
 	completedField = "completed"
 	failedField    = "failed"
+	leftOutField   = "leftOut" // of the failed ones
 )
 
 // ChunkCounts is how far a chunk of a bulk action is. As long as the bulk action is under way its counts stand apart, so that no
@@ -131,6 +132,9 @@ func (c ChunkCounts) Completed() int { return int(c.Fields[completedField]) }
 
 // Failed is how many actions of the chunk have failed.
 func (c ChunkCounts) Failed() int { return int(c.Fields[failedField]) }
+
+// LeftOut is how many of the failed actions were not asked, because something held their resources.
+func (c ChunkCounts) LeftOut() int { return int(c.Fields[leftOutField]) }
 
 // Ended reports whether no action of the chunk is under way.
 func (c ChunkCounts) Ended() bool { return c.Completed()+c.Failed() == c.Created() }

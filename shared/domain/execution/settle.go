@@ -26,6 +26,7 @@ type Outcome struct {
 	Message   string
 	Changed   bool
 	Unstarted bool   // end it only if nothing of it is under way: if it is pending or idle
+	LeftOut   bool   // it was not asked, because something holds its resource: it counts as failed, and leaves no history
 	Exhausted bool   // it failed because it was tried as often as it may be
 	About     *About // what people are told of its resource; nil when nobody is told: it has never begun
 	At        time.Time
@@ -108,6 +109,7 @@ type batch struct {
 	seen    []inventory.Seen
 	done    int64
 	failed  int64
+	leftOut int64
 }
 
 func newBatch(org string, outcomes []Outcome) (*batch, error) {
@@ -142,7 +144,10 @@ func (b *batch) add(i int, o Outcome) error {
 	if o.Action.BulkActionID == "" {
 		b.writes = append(b.writes, workqueue.RemoveWork(o.Action.ID))
 	}
-	if o.Status != Failed && !o.Changed {
+	if o.LeftOut {
+		b.leftOut++
+	}
+	if !o.Changed && (o.Status != Failed || o.LeftOut) {
 		return nil
 	}
 	return b.tell(o)
@@ -181,6 +186,9 @@ func (b *batch) share(first Outcome) error {
 func (b *batch) countChunk(first Outcome) table.Write {
 	changes := []table.Change{
 		table.Add(completedField, b.done), table.Add(failedField, b.failed), table.Expire(first.Action.ends()),
+	}
+	if b.leftOut > 0 {
+		changes = append(changes, table.Add(leftOutField, b.leftOut))
 	}
 	for end, n := range b.changes {
 		changes = append(changes, table.Add(HistoryList.endingAt(end), n))

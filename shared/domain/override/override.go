@@ -49,11 +49,13 @@ type Override struct {
 	CreatedBy    string    `json:"createdBy"` // an address, or the id of a wake link
 	CreatedAt    time.Time `json:"createdAt"`
 	ExpiresAt    time.Time `json:"expiresAt"`
-	BulkActionID string    `json:"bulkActionID,omitempty"` // that applied it; none when nothing was to be asked
+	BulkActionID string    `json:"bulkActionID,omitempty"` // the first that applied it; none when nothing was to be asked
 	WakeLinkID   string    `json:"wakeLinkID,omitempty"`   // the link by which it was made; then it ends in a stop where nothing else is wanted
 	EndedAt      time.Time `json:"endedAt,omitzero"`
 	EndedBy      string    `json:"endedBy,omitempty"` // an address; "" when its time was over
 	RestoredBy   []string  `json:"restoredBy,omitempty"`
+
+	BulkActionIDs []string `json:"bulkActionIDs,omitempty"` // all that applied it, of a group too large for one
 }
 
 // Active reports whether the override holds its resources at the time at.

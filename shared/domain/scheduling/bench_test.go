@@ -38,7 +38,7 @@ func evaluate(tables []*Timetable, attachments int, minute time.Time) (acts, wan
 				firings = append(firings, f)
 			}
 		}
-		for _, skip := range Decide(&subject, firings) {
+		for _, skip := range Decide(&subject, firings, time.Time{}) {
 			if skip.Reason == Acts {
 				acts++
 			}

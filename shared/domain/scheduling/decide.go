@@ -19,6 +19,7 @@ const (
 	Disconnected     Reason = "disconnected_account" // nothing opens the account any more
 	Unschedulable    Reason = "unschedulable"        // the resource cannot be started and stopped
 	Overridden       Reason = "override"             // an override holds the resource
+	OverrideEnded    Reason = "override_ended"       // the override that asked does not hold the resource any more
 	Contradicted     Reason = "contradiction"        // a start of the same minute wins over this stop
 )
 
@@ -57,13 +58,14 @@ type Subject struct {
 	Overrides     []Override
 }
 
-// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to. The answer has
-// the order of the firings. Of those that act any one stands for all: they want the same.
-func Decide(s *Subject, firings []Firing) []Skip {
+// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to. What was due
+// before now is judged as it stands now, at the moment of the act; a preview has no now, and gives the zero time. The answer has the
+// order of the firings. Of those that act any one stands for all: they want the same.
+func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	out := make([]Skip, len(firings))
 	starts := ""
 	for i := range firings {
-		if out[i] = s.skip(&firings[i]); out[i].Reason == Acts && firings[i].Cron.Action == cloud.Start && starts == "" {
+		if out[i] = s.skip(&firings[i], now); out[i].Reason == Acts && firings[i].Cron.Action == cloud.Start && starts == "" {
 			starts = firings[i].Timetable.Schedule.ID
 		}
 	}
@@ -78,34 +80,16 @@ func Decide(s *Subject, firings []Firing) []Skip {
 	return out
 }
 
-// skip tells whether a firing acts, other firings aside.
-func (s *Subject) skip(f *Firing) Skip {
-	switch {
-	case f.Skip.Reason != Acts:
+// skip tells whether a firing acts, other firings aside. What a calendar kept from acting at the firing's own minute is not made up for.
+func (s *Subject) skip(f *Firing, now time.Time) Skip {
+	if f.Skip.Reason != Acts {
 		return f.Skip
-	case s.ReadOnly:
-		return Skip{ReadOnlyAccount, "its cloud account is read_only"}
-	case s.Disconnected != "":
-		return Skip{Disconnected, s.Disconnected}
-	case s.Unschedulable != "":
-		return Skip{Unschedulable, s.Unschedulable}
 	}
-	if o, held := s.HeldBy(f.At); held {
-		return Skip{Overridden, fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
+	in := Intent{Verb: f.Cron.Action, Cause: BySchedule, At: f.At}
+	if now.After(f.At) {
+		in.At, in.Timetable = now, f.Timetable
 	}
-	return Skip{}
-}
-
-// HeldBy returns the override that holds the resource at a time: of several the one that began last.
-func (s *Subject) HeldBy(at time.Time) (Override, bool) {
-	var found Override
-	held := false
-	for _, o := range s.Overrides {
-		if o.has(at) && (!held || o.From.After(found.From)) {
-			found, held = o, true
-		}
-	}
-	return found, held
+	return s.MayAct(in)
 }
 
 // Want is what the schedules of a resource want of it at a time: the action of the last firing that acted.

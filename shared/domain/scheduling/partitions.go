@@ -65,7 +65,16 @@ const DueShards = 16
 type Due struct {
 	Org    string    `json:"org"`
 	Minute time.Time `json:"minute"`
-	Nonce  string    `json:"nonce"` // of the write: a hint that was put anew meanwhile is not taken away by who has looked at the old one
+	Nonce  string    `json:"nonce"`          // of the write: a hint that was put anew meanwhile is not taken away by who has looked at the old one
+	Since  time.Time `json:"since,omitzero"` // when the organization was due first whose evaluation fails since; zero when it does not
+}
+
+// FirstDue returns the minute at which an organization was due first: of a hint that was postponed, that of the hints before it.
+func (d Due) FirstDue() time.Time {
+	if d.Since.IsZero() {
+		return d.Minute
+	}
+	return d.Since
 }
 
 // DuePK returns the partition of a shard of the list. Its sort keys begin with the minute: what is due now is a range, from the
@@ -88,6 +97,11 @@ func DueUpTo(now time.Time) string { return now.UTC().Format(minuteForm) + "$" }
 
 // AddDue returns the write that lists an organization for a minute. It is unconditional and may be repeated.
 func AddDue(org string, minute time.Time) (table.Write, error) {
-	it, err := table.NewItem(DueKey(org, minute), Due{org, minute.UTC(), rand.Text()})
+	return PostponeDue(org, minute, time.Time{})
+}
+
+// PostponeDue returns the write that lists an organization whose evaluation fails for a later minute; since is when it was due first.
+func PostponeDue(org string, minute, since time.Time) (table.Write, error) {
+	it, err := table.NewItem(DueKey(org, minute), Due{Org: org, Minute: minute.UTC(), Nonce: rand.Text(), Since: since})
 	return table.Put(it), err
 }

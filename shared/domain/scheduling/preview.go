@@ -72,7 +72,7 @@ func (m *minutes) decide(f *Firing, targets []Target) []Skip {
 		for _, t := range targets[i].Attached {
 			all = append(all, m.firings(t)...)
 		}
-		out[i] = Decide(&targets[i].Subject, all)[0]
+		out[i] = Decide(&targets[i].Subject, all, time.Time{})[0]
 	}
 	return out
 }

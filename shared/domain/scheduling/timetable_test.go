@@ -179,7 +179,7 @@ func TestDecide(t *testing.T) {
 			fs = append(fs, table.FiringsAt(minute)...)
 		}
 		var got []string
-		for _, s := range Decide(&c.subject, fs) {
+		for _, s := range Decide(&c.subject, fs, time.Time{}) {
 			got = append(got, string(s.Reason))
 			if (s.Reason == Acts) != (s.Detail == "") {
 				t.Errorf("%s: %q says %q", name, s.Reason, s.Detail)
@@ -234,7 +234,7 @@ func TestPreview_IsWhatHappens(t *testing.T) {
 	var happened []string
 	for minute := month.From; minute.Before(month.To); minute = minute.Add(time.Minute) {
 		fs := append(a.FiringsAt(minute), b.FiringsAt(minute)...)
-		for i, skip := range Decide(&target.Subject, fs) {
+		for i, skip := range Decide(&target.Subject, fs, time.Time{}) {
 			if fs[i].Timetable == a {
 				happened = append(happened, fmt.Sprint(minute, fs[i].Cron.ID, skip.Reason))
 			}

@@ -1,0 +1,191 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// This file answers one question: may an order act on a resource now? It is asked when a schedule is decided (evaluator), for each
+// firing of a preview, and by the executor right before it asks a provider, so when an order and each of its chunks begin.
+//
+// To add a rule: read what it needs in ReadStanding, hand it to the resource in Standing.Apply, keep it in Subject, and append a
+// function to rules. Class covers every field of Subject, so the evaluator decides resources apart that a new field tells apart.
+
+// Cause is who asks for an act.
+type Cause int
+
+// The causes.
+const (
+	BySchedule    Cause = iota // a firing, or the enforcement of drift
+	ByOverride                 // the beginning of an override, a wake link too
+	ByOverrideEnd              // the end of an override, which restores
+	ByHand
+)
+
+// Intent is an act that somebody wants done on a resource at one moment.
+type Intent struct {
+	Verb      cloud.Verb
+	Cause     Cause
+	At        time.Time  // of the act, which may be later than the minute at which it was due
+	Timetable *Timetable // of the schedule that asks; nil when no schedule asks, or it has no calendars
+}
+
+// rule returns why an intent is not carried out on a resource, or the zero Skip.
+type rule func(*Subject, Intent) Skip
+
+// rules are asked in this order; the first Skip is the answer.
+var rules = []rule{checkCalendar, checkAccount, checkSchedulable, checkOverride}
+
+// MayAct returns why the intent is not carried out on the resource, or the zero Skip when it is. It reads no store and no clock.
+func (s *Subject) MayAct(in Intent) Skip {
+	for _, check := range rules {
+		if skip := check(s, in); skip.Reason != Acts {
+			return skip
+		}
+	}
+	return Skip{}
+}
+
+// Class names everything of a resource that MayAct depends on: intents on two resources of one class have one answer.
+func (s *Subject) Class() string { return fmt.Sprintf("%+v", *s) }
+
+// checkCalendar refuses what a calendar of the asking schedule closes at the moment of the act.
+func checkCalendar(_ *Subject, in Intent) Skip {
+	if in.Timetable == nil {
+		return Skip{}
+	}
+	if c := in.Timetable.closedBy(in.Verb, in.At); c != nil {
+		return Skip{ClosedByCalendar, c.String()}
+	}
+	return Skip{}
+}
+
+func checkAccount(s *Subject, _ Intent) Skip {
+	switch {
+	case s.ReadOnly:
+		return Skip{ReadOnlyAccount, "its cloud account is read_only"}
+	case s.Disconnected != "":
+		return Skip{Disconnected, s.Disconnected}
+	}
+	return Skip{}
+}
+
+func checkSchedulable(s *Subject, _ Intent) Skip {
+	if s.Unschedulable != "" {
+		return Skip{Unschedulable, s.Unschedulable}
+	}
+	return Skip{}
+}
+
+// checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds, and the order of
+// an override that does not hold the resource any more.
+func checkOverride(s *Subject, in Intent) Skip {
+	o, held := s.HeldBy(in.At)
+	if !held && in.Cause == ByOverride {
+		return Skip{OverrideEnded, "the override that asked for it has ended, or does not hold the resource any more"}
+	}
+	if !held || in.Cause != BySchedule && o.Wants() == in.Verb {
+		return Skip{}
+	}
+	return Skip{Overridden, fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
+}
+
+// HeldBy returns the override that holds the resource at a time: of several the one that began last.
+func (s *Subject) HeldBy(at time.Time) (Override, bool) {
+	var found Override
+	held := false
+	for _, o := range s.Overrides {
+		if o.has(at) && (!held || o.isNewer(found)) {
+			found, held = o, true
+		}
+	}
+	return found, held
+}
+
+func (o Override) isNewer(than Override) bool {
+	if !o.From.Equal(than.From) {
+		return o.From.After(than.From)
+	}
+	return strings.Compare(o.ID, than.ID) > 0
+}
+
+// Standing is what holds the resources of an organization at one moment.
+type Standing struct {
+	overrides map[string][]Override // by resource id
+}
+
+// IsEmpty reports whether nothing is held, so that no resource need be looked up.
+func (st Standing) IsEmpty() bool { return len(st.overrides) == 0 }
+
+// Apply tells the subject what holds the resource of an id.
+func (st Standing) Apply(resourceID string, s *Subject) { s.Overrides = st.overrides[resourceID] }
+
+// ReadStanding reads what holds the resources of an organization now: one round trip, and one or two more when an override is on a
+// group. An override holds from the moment at which it is listed, whatever the clock of its maker says.
+func (s *Store) ReadStanding(ctx context.Context, org string) (Standing, error) {
+	live, err := override.ReadLive(ctx, s.table, org)
+	if err != nil {
+		return Standing{}, err
+	}
+	return s.newStanding(ctx, org, live)
+}
+
+func (s *Store) newStanding(ctx context.Context, org string, live override.Live) (Standing, error) {
+	now := s.clock.Now()
+	held := live.At(now)
+	var groups []string
+	for _, h := range held {
+		if h.GroupID != "" {
+			groups = append(groups, h.GroupID)
+		}
+	}
+	st, members := Standing{overrides: map[string][]Override{}}, map[string][]inventory.Member(nil)
+	if len(groups) > 0 {
+		var err error
+		if members, err = s.inventory.ExpandGroups(ctx, org, groups...); err != nil {
+			return st, fmt.Errorf("read the groups that overrides of %s hold: %w", org, err)
+		}
+	}
+	for _, h := range held {
+		o := Override{ID: h.ID, Action: string(h.Action), Span: Span{From: h.Since(), To: h.ExpiresAt}}
+		if o.From.After(now) {
+			o.From = now
+		}
+		st.add(h.ResourceID, o)
+		for _, m := range members[h.GroupID] {
+			st.add(m.ResourceID, o)
+		}
+	}
+	return st, nil
+}
+
+func (st Standing) add(resourceID string, o Override) {
+	if resourceID != "" {
+		st.overrides[resourceID] = append(st.overrides[resourceID], o)
+	}
+}
+
+// ReadAsking returns the timetable of the schedule that has made an order, for what its calendars say at the time at; nil when the
+// schedule has no calendars, or was deleted. One round trip, two with calendars.
+func (s *Store) ReadAsking(ctx context.Context, org, scheduleID string, at time.Time) (*Timetable, error) {
+	sch, err := s.ReadSchedule(ctx, org, scheduleID)
+	if fault.Is(err, fault.NotFound) || err == nil && len(sch.CalendarIDs) == 0 {
+		return nil, nil //nolint:nilnil // nothing can keep such a schedule from acting
+	}
+	if err != nil {
+		return nil, err
+	}
+	calendars, err := s.ReadCalendars(ctx, org, slices.Clone(sch.CalendarIDs)...)
+	if err != nil {
+		return nil, err
+	}
+	return NewTimetable(sch, calendars, Span{at.Add(-time.Minute), at.Add(time.Minute)})
+}

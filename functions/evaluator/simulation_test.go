@@ -101,13 +101,12 @@ func orders(a *simReal, n *naive, until time.Time) {
 // shrink leaves things of a day out as long as the product and the naive implementation differ.
 func shrink(t *testing.T, d *simDay, differs string) (*simDay, string) {
 	t.Helper()
-	for again := true; again; {
-		again = false
-		for _, less := range d.smaller() {
-			if got := simulate(t, less); got != "" {
-				d, differs, again = less, got, true
-				break
-			}
+	for i := 0; i < len(d.smaller()); {
+		less := d.smaller()[i]
+		if got := simulate(t, less); got != "" {
+			d, differs = less, got
+		} else {
+			i++
 		}
 	}
 	return d, differs

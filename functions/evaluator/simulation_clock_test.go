@@ -17,7 +17,7 @@ type wallMinute struct{ minute, hour, day, month, weekday int }
 type zoneMinutes struct {
 	from  int64 // the first minute, since 1970
 	shown [][]wallMinute
-	text  []string // the local time of each minute, 2026-03-29T02:30
+	wall  []time.Time // the local time of each minute, as if it were UTC
 }
 
 // newZoneMinutes walks through a time minute by minute.
@@ -38,7 +38,7 @@ func newZoneMinutes(zone string, from, to int64) *zoneMinutes {
 			latest = latest.Add(time.Minute)
 			first = append(first, wallMinute{latest.Minute(), latest.Hour(), latest.Day(), int(latest.Month()), int(latest.Weekday())})
 		}
-		z.shown, z.text = append(z.shown, first), append(z.text, wall.Format("2006-01-02T15:04"))
+		z.shown, z.wall = append(z.shown, first), append(z.wall, wall)
 	}
 	return z
 }

@@ -68,7 +68,7 @@ const (
 
 const (
 	simHours    = 24
-	simLookBack = 12 // days before the day, in which every schedule has a firing that no calendar closes
+	simLookBack = 9 // days before the day, in which every schedule has a firing that no calendar closes
 )
 
 // simZones have clock changes at different hours, by half an hour, at midnight, or none.

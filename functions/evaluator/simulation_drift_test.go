@@ -11,9 +11,9 @@ import (
 // naiveDrift is a resource that runs though the last act of its schedules was a stop.
 type naiveDrift struct {
 	since    int64 // the minute; 0 when it does not drift
-	looks    int   // runs of the evaluator since then that could have noticed it
-	enforced int64 // the last stop
-	latest   int64 // the minute by which it is owed to be stopped; 0 when it is not
+	enforced int64 // the minute of the last stop
+	runs     int64 // of the evaluator since both
+	owed     bool  // it should have been stopped by now
 }
 
 // lookAtDrift finds out what drifts. Where a stop is right, it is put among the orders, which leave open whether it is done.
@@ -23,9 +23,10 @@ func (n *naive) lookAtDrift(at time.Time) {
 		d := &n.drift[r]
 		by, is := n.drifts(r, at)
 		if !is {
-			d.since, d.latest = 0, 0
+			d.since, d.runs, d.owed = 0, 0, false
 			continue
 		}
+		d.runs++
 		if d.since == 0 {
 			d.since = minute
 		}
@@ -36,9 +37,7 @@ func (n *naive) lookAtDrift(at time.Time) {
 		if minute >= d.since+first || minute >= d.enforced+60 {
 			n.order(at, naiveOrder{cause: "drift", resource: r, verb: "stop", schedules: by})
 		}
-		if all {
-			d.latest = max(d.since, d.enforced) + 60 + last + 2
-		}
+		d.owed = all && d.runs > 60+last+int64(n.Lag/time.Minute)+3
 	}
 }
 
@@ -57,7 +56,7 @@ func (n *naive) startAndStop(resource int) bool {
 	does := map[string]bool{}
 	for i, s := range n.Schedules {
 		for _, c := range s.Crons {
-			does[c.Verb] = does[c.Verb] || n.reaches(i, resource)
+			does[c.Verb] = does[c.Verb] || n.reaches[i][resource]
 		}
 	}
 	return does["start"] && does["stop"]
@@ -91,8 +90,8 @@ func (n *naive) settle(running []bool, at time.Time) []int {
 				d.enforced = minuteAt(at)
 			}
 			n.running[r], n.seen[r] = runs, runs
-			d.since, d.latest = 0, 0
-		case n.running[r] != runs, runs && d.latest > 0 && minuteAt(at) > d.latest+int64(n.Lag/time.Minute)+1:
+			d.since, d.runs, d.owed = 0, 0, false
+		case n.running[r] != runs, runs && d.owed:
 			differ = append(differ, r)
 		}
 		n.either[r] = false

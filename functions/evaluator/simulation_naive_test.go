@@ -2,7 +2,6 @@ package evaluator
 
 import (
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -12,7 +11,9 @@ import (
 // naive is an organization.
 type naive struct {
 	*simDay
-	fires     []map[int64]map[string]bool // of each schedule, by minute: the verbs
+	fires     [][]naiveFires // of each schedule, by minute from the look-back on
+	reaches   [][]bool       // by schedule and resource
+	last      []naiveWant    // by resource
 	zones     map[string]*zoneMinutes
 	running   []bool
 	seen      []bool // whether the inventory says that it runs
@@ -38,7 +39,19 @@ type naiveOrder struct {
 	schedules []int // that ask for it
 }
 
-var naiveZones sync.Map // of zone and start: what clocks show does not depend on the day's other numbers
+// naiveFires says which verbs a schedule has a cron for in a minute.
+type naiveFires struct{ start, stop bool }
+
+func (f naiveFires) has(verb string) bool {
+	return verb == "start" && f.start || verb == "stop" && f.stop
+}
+
+// naiveWant is what schedules have asked last of a resource, and when, as far as upTo.
+type naiveWant struct {
+	verb         string
+	minute, upTo int64
+	schedules    []int
+}
 
 func newNaive(d *simDay) *naive {
 	n := &naive{simDay: d, zones: map[string]*zoneMinutes{}, evaluated: minuteAt(d.Start) - 1}
@@ -46,24 +59,39 @@ func newNaive(d *simDay) *naive {
 		n.running, n.seen = append(n.running, true), append(n.seen, true)
 	}
 	n.drift, n.either = make([]naiveDrift, d.Resources), make([]bool, d.Resources)
+	for range d.Resources {
+		n.last = append(n.last, naiveWant{upTo: n.earliest() - 1})
+	}
 	for _, s := range d.Schedules {
-		z, fires := n.zone(s.Zone), map[int64]map[string]bool{}
-		for _, c := range s.Crons {
-			cron := readNaiveCron(c.Expression)
-			for i, shown := range z.shown {
-				for _, w := range shown {
-					if m := z.from + int64(i); cron.matches(w) {
-						if fires[m] == nil {
-							fires[m] = map[string]bool{}
-						}
-						fires[m][c.Verb] = true
-					}
+		n.fires = append(n.fires, n.firesOf(s))
+		var reaches []bool
+		for r := range d.Resources {
+			in := func(g int) bool { return slices.Contains(d.Groups[g], r) }
+			reaches = append(reaches, slices.Contains(s.Resources, r) || slices.ContainsFunc(s.Groups, in))
+		}
+		n.reaches = append(n.reaches, reaches)
+	}
+	return n
+}
+
+// earliest is the first minute of the look-back.
+func (n *naive) earliest() int64 { return minuteAt(n.Start) - simLookBack*24*60 }
+
+func (n *naive) firesOf(s simSchedule) []naiveFires {
+	z := n.zone(s.Zone)
+	fires := make([]naiveFires, len(z.shown))
+	for _, c := range s.Crons {
+		cron := readNaiveCron(c.Expression)
+		for i, shown := range z.shown {
+			for _, w := range shown {
+				if cron.matches(w) {
+					fires[i].start = fires[i].start || c.Verb == "start"
+					fires[i].stop = fires[i].stop || c.Verb == "stop"
 				}
 			}
 		}
-		n.fires = append(n.fires, fires)
 	}
-	return n
+	return fires
 }
 
 func minuteAt(t time.Time) int64 { return t.Unix() / 60 }
@@ -71,16 +99,9 @@ func minuteAt(t time.Time) int64 { return t.Unix() / 60 }
 // zone returns the minutes of a zone from the look-back to the end of the day.
 func (n *naive) zone(name string) *zoneMinutes {
 	if n.zones[name] == nil {
-		from := minuteAt(n.Start)
-		n.zones[name] = newZoneMinutes(name, from-simLookBack*24*60, from+(simHours+2)*60)
+		n.zones[name] = newZoneMinutes(name, n.earliest(), minuteAt(n.Start)+(simHours+2)*60)
 	}
 	return n.zones[name]
-}
-
-// reaches reports whether a schedule is attached to a resource, or to a group of it.
-func (n *naive) reaches(schedule, resource int) bool {
-	s := n.Schedules[schedule]
-	return slices.Contains(s.Resources, resource) || slices.ContainsFunc(s.Groups, func(g int) bool { return slices.Contains(n.Groups[g], resource) })
 }
 
 // closed reports whether a calendar of a schedule keeps it from a verb in a minute.
@@ -93,16 +114,16 @@ func (n *naive) closed(schedule int, verb string, minute int64) bool {
 			zone = s.Zone
 		}
 		z := n.zone(zone)
-		return c.closes(verb) && c.covers(z.text[minute-z.from])
+		return c.closes(verb) && c.covers(z.wall[minute-z.from].Format("2006-01-02T15:04"))
 	})
 }
 
 // asked returns what the schedules of a resource ask of it in a minute and which of them do: of a start and a stop, the start. What their calendars
 // close in that minute, or in the minute in which it would be done, is not asked.
 func (n *naive) asked(resource int, minute, done int64) (verb string, schedules []int) {
-	for _, verb := range []string{"start", "stop"} {
+	for _, verb := range [...]string{"start", "stop"} {
 		for i := range n.Schedules {
-			if n.reaches(i, resource) && n.fires[i][minute][verb] && !n.closed(i, verb, minute) && !n.closed(i, verb, done) {
+			if n.reaches[i][resource] && n.fires[i][minute-n.earliest()].has(verb) && !n.closed(i, verb, minute) && !n.closed(i, verb, done) {
 				schedules = append(schedules, i)
 			}
 		}
@@ -115,12 +136,14 @@ func (n *naive) asked(resource int, minute, done int64) (verb string, schedules 
 
 // wanted returns what the schedules of a resource want of it at a moment, from which minute and schedules: their last firing that acted.
 func (n *naive) wanted(resource int, at time.Time) (verb string, minute int64, schedules []int) {
-	for m := minuteAt(at); m >= minuteAt(n.Start)-simLookBack*24*60; m-- {
-		if verb, schedules = n.asked(resource, m, m); verb != "" {
-			return verb, m, schedules
+	w := &n.last[resource]
+	for w.upTo < minuteAt(at) {
+		w.upTo++
+		if verb, by := n.asked(resource, w.upTo, w.upTo); verb != "" {
+			w.verb, w.minute, w.schedules = verb, w.upTo, by
 		}
 	}
-	return "", 0, nil
+	return w.verb, w.minute, w.schedules
 }
 
 // held returns what the newest override on a resource wants of it at a moment; "" when there is none.

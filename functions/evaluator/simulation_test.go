@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -35,11 +36,12 @@ func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 		a, b := whole.Uint64(), whole.Uint64()
 		t.Run(fmt.Sprint("part ", part), func(t *testing.T) {
 			t.Parallel()
+			base, _ := apitest.NewPlatform(t)
 			r := rand.New(rand.NewPCG(a, b)) //nolint:gosec // repeatable on purpose
 			for day := range days / simParts {
 				d := newSimDay(r)
-				if differs := simulate(t, d); differs != "" {
-					d, differs = shrink(t, d, differs)
+				if differs := simulate(t, base, d); differs != "" {
+					d, differs = shrink(t, base, d, differs)
 					t.Fatalf("day %d: %s\nthe smallest such day:\n%s", day, differs, d)
 				}
 			}
@@ -48,10 +50,9 @@ func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 }
 
 // simulate runs a day through the product and the naive implementation, and returns the first difference.
-func simulate(t *testing.T, d *simDay) (differs string) {
+func simulate(t *testing.T, base *platform.Platform, d *simDay) (differs string) {
 	t.Helper()
-	p, _ := apitest.NewPlatform(t)
-	a, n := newSimReal(t, p, d), newNaive(d)
+	a, n := newSimReal(t, base, d), newNaive(d)
 	acts := d.Acts
 	for minute := range simHours * 60 {
 		begin := d.Start.Add(time.Duration(minute) * time.Minute)
@@ -99,11 +100,11 @@ func orders(a *simReal, n *naive, until time.Time) {
 }
 
 // shrink leaves things of a day out as long as the product and the naive implementation differ.
-func shrink(t *testing.T, d *simDay, differs string) (*simDay, string) {
+func shrink(t *testing.T, base *platform.Platform, d *simDay, differs string) (*simDay, string) {
 	t.Helper()
 	for i := 0; i < len(d.smaller()); {
 		less := d.smaller()[i]
-		if got := simulate(t, less); got != "" {
+		if got := simulate(t, base, less); got != "" {
 			d, differs = less, got
 		} else {
 			i++

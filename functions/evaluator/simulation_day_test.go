@@ -57,13 +57,11 @@ type simAct struct {
 
 // The kinds of acts.
 const (
-	actCloud   = "in the cloud"       // somebody starts or stops it at its provider
-	actScan    = "a scan"             // reads the state of all resources
-	actByHand  = "by hand"            // an action of our own
-	actBegin   = "begin an override"  // which wants Verb for a time
-	actEnd     = "end an override"    // before its time
-	actHold    = "hold for an event"  // by an event readiness plan
-	actRelease = "release from event" // by its last restore
+	actCloud  = "in the cloud"      // somebody starts or stops it at its provider
+	actScan   = "a scan"            // reads the state of all resources
+	actByHand = "by hand"           // an action of our own
+	actBegin  = "begin an override" // which wants Verb for a time
+	actEnd    = "end an override"   // before its time
 )
 
 const (
@@ -176,10 +174,7 @@ func (d *simDay) schedule(r *rand.Rand, zones []string) simSchedule {
 func simExpression(r *rand.Rand) string {
 	minute := pick(r, []string{"0", "30", fmt.Sprint(r.IntN(60)), "*/20", "5,35", "10-50/15"})
 	hour := pick(r, []string{fmt.Sprint(r.IntN(24)), fmt.Sprint(r.IntN(4)), "8-18", "*/3", "1,2,3", "22-23,0-4", "*"})
-	days := pick(r, []string{"* * *", "* * *", "* * MON-FRI", "* * 6,7", "*/3 * *", "1,15 * mon,THU", "* JAN-DEC 0-6", "13 * 5"})
-	if days == "1,15 * mon,THU" {
-		days = "1,15 * MON,THU"
-	}
+	days := pick(r, []string{"* * *", "* * *", "* * MON-FRI", "* * 6,7", "*/3 * *", "1,15 * MON,THU", "* JAN-DEC 0-6", "13 * 5"})
 	return minute + " " + hour + " " + days
 }
 

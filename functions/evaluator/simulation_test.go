@@ -3,6 +3,8 @@ package evaluator
 import (
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -24,7 +27,8 @@ const simParts = 20
 
 // Of days at random, a naive implementation written from the documentation says which resources run in each minute, and the product agrees.
 func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
-	days := 400
+	race.SkipSequential(t)
+	days := 600
 	if v := os.Getenv(simDaysVariable); v != "" {
 		var err error
 		if days, err = strconv.Atoi(v); err != nil {
@@ -46,6 +50,21 @@ func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The naive implementation imports nothing but the standard library, so that it cannot agree with the product by sharing its code.
+func TestSimulation_TheNaiveImplementationSharesNoCode(t *testing.T) {
+	for _, name := range []string{"simulation_clock_test.go", "simulation_day_test.go", "simulation_drift_test.go", "simulation_naive_test.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if strings.Contains(i.Path.Value, ".") {
+				t.Errorf("%s imports %s; it may import the standard library alone", name, i.Path.Value)
+			}
+		}
 	}
 }
 

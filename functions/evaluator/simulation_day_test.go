@@ -190,10 +190,10 @@ func (d *simDay) happen(r *rand.Rand) {
 		}
 	}
 	verbs := []string{"start", "stop"}
-	for range r.IntN(6) {
+	for range r.IntN(9) {
 		d.Acts = append(d.Acts, simAct{At: at(), Kind: pick(r, []string{actCloud, actByHand}), Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs)})
 	}
-	for range r.IntN(6) {
+	for range r.IntN(simHours) {
 		d.Acts = append(d.Acts, simAct{At: at(), Kind: actScan, Group: -1})
 	}
 	for id := range r.IntN(5) {

@@ -34,7 +34,7 @@ func (n *naive) lookAtDrift(at time.Time) {
 		if first < 0 {
 			continue
 		}
-		if minute >= d.since+first || minute >= d.enforced+60 {
+		if minute >= d.since+first || d.enforced > 0 && minute >= d.enforced+60 {
 			n.order(at, naiveOrder{cause: "drift", resource: r, verb: "stop", schedules: by})
 		}
 		d.owed = all && d.runs > 60+last+int64(n.Lag/time.Minute)+3

@@ -26,7 +26,9 @@ func (n *naive) lookAtDrift(at time.Time) {
 			d.since, d.runs, d.owed = 0, 0, false
 			continue
 		}
-		d.runs++
+		if d.runs++; n.unsure[r] {
+			d.runs = 0
+		}
 		if d.since == 0 {
 			d.since = minute
 		}
@@ -89,7 +91,7 @@ func (n *naive) settle(running []bool, at time.Time) []int {
 			if !runs {
 				d.enforced = minuteAt(at)
 			}
-			n.running[r], n.seen[r] = runs, runs
+			n.running[r], n.seen[r], n.unsure[r] = runs, runs, false
 			d.since, d.runs, d.owed = 0, 0, false
 		case n.running[r] != runs, runs && d.owed:
 			differ = append(differ, r)

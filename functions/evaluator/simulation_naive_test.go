@@ -22,6 +22,7 @@ type naive struct {
 	evaluated int64        // the last minute
 	drift     []naiveDrift // by resource
 	either    []bool       // the documentation leaves open in this minute whether it runs
+	unsure    []bool       // drift may have been enforced on what was stopped unseen, so the inventory may know that
 }
 
 type naiveOverride struct {
@@ -58,7 +59,7 @@ func newNaive(d *simDay) *naive {
 	for range d.Resources {
 		n.running, n.seen = append(n.running, true), append(n.seen, true)
 	}
-	n.drift, n.either = make([]naiveDrift, d.Resources), make([]bool, d.Resources)
+	n.drift, n.either, n.unsure = make([]naiveDrift, d.Resources), make([]bool, d.Resources), make([]bool, d.Resources)
 	for range d.Resources {
 		n.last = append(n.last, naiveWant{upTo: n.earliest() - 1})
 	}
@@ -172,6 +173,7 @@ func (n *naive) do(a simAct, at time.Time) {
 		n.running[a.Resource] = a.Verb == "start"
 	case actScan:
 		copy(n.seen, n.running)
+		clear(n.unsure)
 	case actByHand:
 		n.begin(naiveOrder{at, "hand", a.Resource, a.Verb, nil})
 	case actBegin:
@@ -264,8 +266,9 @@ func (n *naive) begin(o naiveOrder) {
 	switch {
 	case o.schedules != nil && open == 0:
 	case o.cause == "drift" || open < len(o.schedules): // one of several that ask is still open: either will do
-		n.either[o.resource] = true
+		n.either[o.resource], n.unsure[o.resource] = true, !n.running[o.resource]
 	default:
+		n.unsure[o.resource] = false
 		n.running[o.resource], n.seen[o.resource], n.either[o.resource] = o.verb == "start", o.verb == "start", false
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,7 @@ type simQueue struct {
 	apitest.Idle
 	now    clock.Clock
 	lag    time.Duration
+	mu     sync.Mutex // a round starts its orders side by side
 	orders []simOrder
 }
 
@@ -55,6 +57,8 @@ type simOrder struct {
 
 // Start notes a bulk action.
 func (q *simQueue) Start(_ context.Context, _, name string, _ any) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.orders = append(q.orders, simOrder{q.now.Now().Add(q.lag), name})
 	return nil
 }

@@ -1,9 +1,9 @@
 package evaluator
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -172,8 +172,8 @@ func (d *simDay) schedule(r *rand.Rand, zones []string) simSchedule {
 
 // simExpression returns a cron that fires at least once a week.
 func simExpression(r *rand.Rand) string {
-	minute := pick(r, []string{"0", "30", fmt.Sprint(r.IntN(60)), "*/20", "5,35", "10-50/15"})
-	hour := pick(r, []string{fmt.Sprint(r.IntN(24)), fmt.Sprint(r.IntN(4)), "8-18", "*/3", "1,2,3", "22-23,0-4", "*"})
+	minute := pick(r, []string{"0", "30", strconv.Itoa(r.IntN(60)), "*/20", "5,35", "10-50/15"})
+	hour := pick(r, []string{strconv.Itoa(r.IntN(24)), strconv.Itoa(r.IntN(4)), "8-18", "*/3", "1,2,3", "22-23,0-4", "*"})
 	days := pick(r, []string{"* * *", "* * *", "* * MON-FRI", "* * 6,7", "*/3 * *", "1,15 * MON,THU", "* JAN-DEC 0-6", "13 * 5"})
 	return minute + " " + hour + " " + days
 }

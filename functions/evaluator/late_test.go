@@ -148,3 +148,38 @@ func TestEvaluator_AHintIsRemovedOnlyWhenTheNextOneIsThere(t *testing.T) {
 	by := "stop 1 schedule:" + sch.Name + ":cron_0"
 	equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + old.Name + ":cron_0", by, by})
 }
+
+// An override ends in the first run after its time, also when that run is in the minute of its end.
+func TestEvaluator_AnOverrideEndsInTheFirstRunAfterItsTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		lasts time.Duration // from 18:59:00
+		run   time.Duration
+		want  []string
+	}{
+		"in its own minute, after it":          {30*time.Minute + time.Second, 30*time.Minute + 24*time.Second, []string{"stop"}},
+		"at the moment of its end":             {30*time.Minute + 24*time.Second, 30*time.Minute + 24*time.Second, []string{"stop"}},
+		"but not in its own minute, before it": {30*time.Minute + 30*time.Second, 30*time.Minute + 24*time.Second, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newFixture(t)
+			a.schedule(nil, []string{"stop 0 18 * * *"}, 0)
+			a.until(at(1, 18, 59))
+			a.hold(override.ForceOn, 0, c.lasts)
+			n := len(a.bulks(ours))
+			a.Clock.Advance(c.run)
+			a.run()
+			equal(t, "asked", verbs(a.bulks(ours)[n:]), c.want)
+			a.Clock.Advance(time.Minute)
+			a.run()
+			equal(t, "asked after another minute", verbs(a.bulks(ours)[n:]), []string{"stop"})
+		})
+	}
+}
+
+func verbs(bs []executionBulk) []string {
+	var out []string
+	for _, b := range bs {
+		out = append(out, string(b.Type))
+	}
+	return out
+}

@@ -29,7 +29,7 @@ func (e *pass) endOverrides(ctx context.Context) {
 	}
 	e.troubles = e.troubles.keep(overrideTrouble, func(id string) bool { return listed[id] })
 	for _, h := range live.At(e.p.Clock.Now()) {
-		if end := minuteOf(h.ExpiresAt).Unix() / 60; e.expiring == 0 || end < e.expiring {
+		if end := h.ExpiresAt.Unix() / 60; e.expiring == 0 || end < e.expiring {
 			e.expiring = end
 		}
 	}

@@ -62,7 +62,7 @@ func beginWrites(org string, o override.Override, orders []execution.Order) ([]t
 	if err != nil {
 		return nil, err
 	}
-	due, err := scheduling.AddDue(org, minuteOf(o.ExpiresAt))
+	due, err := scheduling.AddDue(org, o.ExpiresAt.Truncate(time.Minute))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,102 @@
+package evaluator
+
+import (
+	"slices"
+	"time"
+)
+
+// This file says when drift may be, and must have been, enforced. The documentation does not say at which minute of an hour the
+// evaluator looks for drift, so there is a time in which a stop is right but not owed.
+
+// naiveDrift is a resource that runs though the last act of its schedules was a stop.
+type naiveDrift struct {
+	since    int64 // the minute; 0 when it does not drift
+	enforced int64 // the minute of the last stop
+	runs     int64 // of the evaluator since both
+	owed     bool  // it should have been stopped by now
+}
+
+// lookAtDrift finds out what drifts. Where a stop is right, it is put among the orders, which leave open whether it is done.
+func (n *naive) lookAtDrift(at time.Time) {
+	minute := minuteAt(at)
+	for r := range n.drift {
+		d := &n.drift[r]
+		by, is := n.drifts(r, at)
+		if !is {
+			d.since, d.runs, d.owed = 0, 0, false
+			continue
+		}
+		if d.runs++; n.unsure[r] {
+			d.runs = 0
+		}
+		if d.since == 0 {
+			d.since = minute
+		}
+		first, last, all := n.graces(by)
+		if first < 0 {
+			continue
+		}
+		if minute >= d.since+first || d.enforced > 0 && minute >= d.enforced+60 {
+			n.order(at, naiveOrder{cause: "drift", resource: r, verb: "stop", schedules: by})
+		}
+		d.owed = all && d.runs > 60+last+int64(n.Lag/time.Minute)+3
+	}
+}
+
+// drifts reports whether a resource is known to run though its schedules, which start and stop, have stopped it half an hour ago or more, and nothing
+// keeps them from stopping it now. It returns the schedules whose stop it was.
+func (n *naive) drifts(resource int, at time.Time) ([]int, bool) {
+	verb, minute, by := n.wanted(resource, at)
+	if !n.seen[resource] || verb != "stop" || minute < minuteAt(n.Start) || at.Before(time.Unix(minute*60, 0).Add(30*time.Minute)) || !n.startAndStop(resource) {
+		return nil, false
+	}
+	by = slices.DeleteFunc(slices.Clone(by), func(s int) bool { return n.closed(s, "stop", minuteAt(at)) })
+	return by, len(by) > 0 && n.held(resource, at) == ""
+}
+
+func (n *naive) startAndStop(resource int) bool {
+	does := map[string]bool{}
+	for i, s := range n.Schedules {
+		for _, c := range s.Crons {
+			does[c.Verb] = does[c.Verb] || n.reaches[i][resource]
+		}
+	}
+	return does["start"] && does["stop"]
+}
+
+// graces returns the shortest and the longest grace of the schedules that enforce, and whether all of them do; -1 when none does.
+func (n *naive) graces(schedules []int) (shortest, longest int64, all bool) {
+	shortest, all = -1, true
+	for _, i := range schedules {
+		s := n.Schedules[i]
+		if !s.Enforce {
+			all = false
+			continue
+		}
+		if g := int64(s.Grace); shortest < 0 || g < shortest {
+			shortest = g
+		}
+		longest = max(longest, int64(s.Grace))
+	}
+	return shortest, longest, all
+}
+
+// settle compares what should run with what runs at the end of a minute, and takes over what is left open. It returns the resources that differ.
+func (n *naive) settle(running []bool, at time.Time) []int {
+	var differ []int
+	for r, runs := range running {
+		d := &n.drift[r]
+		switch {
+		case n.running[r] != runs && n.either[r]:
+			if !runs {
+				d.enforced = minuteAt(at)
+			}
+			n.running[r], n.seen[r], n.unsure[r] = runs, runs, false
+			d.since, d.runs, d.owed = 0, 0, false
+		case n.running[r] != runs, runs && d.owed:
+			differ = append(differ, r)
+		}
+		n.either[r] = false
+	}
+	return differ
+}

@@ -1,0 +1,262 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
+)
+
+// real is an organization as the product keeps it: with its evaluator, overrides, schedules and store, and an executor that carries bulk
+// actions out at once, of what the product's own rules let act when they begin.
+type simReal struct {
+	*apitest.Fixture
+	*simDay
+	now       *clock.Manual
+	schedules *scheduling.Store
+	store     *evaluation.Store
+	inventory *inventory.Store
+	ids       []string
+	groups    []string
+	overrides map[int]string
+	running   []bool
+	queue     *simQueue
+}
+
+// simQueue is an engine that notes which bulk actions are to begin, and when.
+type simQueue struct {
+	apitest.Idle
+	now    clock.Clock
+	lag    time.Duration
+	mu     sync.Mutex // a round starts its orders side by side
+	orders []simOrder
+}
+
+type simOrder struct {
+	begins time.Time
+	bulk   string
+}
+
+// Start notes a bulk action.
+func (q *simQueue) Start(_ context.Context, _, name string, _ any) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.orders = append(q.orders, simOrder{q.now.Now().Add(q.lag), name})
+	return nil
+}
+
+// newSimReal makes the organization of a day in a store of its own. The keys of the platform are those of base.
+func newSimReal(t testing.TB, base *platform.Platform, d *simDay) *simReal {
+	t.Helper()
+	p, now := base.Clone(), clock.NewManual(d.Start)
+	p.Clock, p.Table = now, table.Fenced(tabletest.NewAt(t, now))
+	queue := &simQueue{now: now, lag: d.Lag}
+	p.Workflow = queue
+	a := &simReal{
+		Fixture: apitest.On(t, p), simDay: d, now: now, schedules: scheduling.New(p), store: evaluation.New(p), inventory: inventory.New(p),
+		overrides: map[int]string{}, queue: queue,
+	}
+	a.Clock = now
+	a.Organization(ours, "Engines")
+	a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(d.Resources)...)
+	for range a.ids {
+		a.running = append(a.running, true)
+	}
+	a.furnish()
+	return a
+}
+
+// furnish makes the groups, calendars and schedules.
+func (a *simReal) furnish() {
+	a.Helper()
+	for n, members := range a.Groups {
+		var places []inventory.GroupPlacement
+		for i, r := range members {
+			places = append(places, inventory.GroupPlacement{ResourceID: a.ids[r], Tier: 1 + i%2, Order: 1})
+		}
+		g := inventory.Group{ID: id.New("grp", a.Start), Name: fmt.Sprint("Group ", n), FailurePolicy: inventory.ContinueOnFailure}
+		a.groups = append(a.groups, apitest.Value(a.inventory.CreateGroup(a.In(ours), ours, g, places))(a).ID)
+	}
+	var calendars []string
+	for n, c := range a.Calendars {
+		next := scheduling.Calendar{
+			ID: id.New("cal", a.Start), Name: fmt.Sprint("Calendar ", n), Effect: scheduling.Effect(c.Effect), Timezone: c.Zone, CreatedAt: a.Start, UpdatedAt: a.Start,
+		}
+		for _, e := range c.Entries {
+			next.Entries = append(next.Entries, scheduling.Entry{From: e.From, To: e.To, Yearly: e.Yearly})
+		}
+		calendars = append(calendars, apitest.Value(a.schedules.CreateCalendar(a.In(ours), ours, next))(a).ID)
+	}
+	for n, s := range a.Schedules {
+		a.schedule(n, s, calendars)
+	}
+}
+
+func (a *simReal) schedule(n int, s simSchedule, calendars []string) {
+	a.Helper()
+	next := scheduling.Schedule{
+		ID: id.New("sch", a.Start), Name: fmt.Sprint("Schedule ", n), Timezone: s.Zone, Enabled: true, Drift: scheduling.ReportDrift,
+		GraceMinutes: s.Grace, CreatedAt: a.Start, UpdatedAt: a.Start,
+	}
+	if s.Enforce {
+		next.Drift = scheduling.EnforceDrift
+	}
+	for i, c := range s.Crons {
+		next.Crons = append(next.Crons, scheduling.CronLine{ID: fmt.Sprint("cron_", i), Expression: c.Expression, Action: cloud.Verb(c.Verb)})
+	}
+	for _, c := range s.Calendars {
+		next.CalendarIDs = append(next.CalendarIDs, calendars[c])
+	}
+	next = apitest.Value(a.schedules.CreateSchedule(a.In(ours), ours, next))(a)
+	attach := func(at scheduling.Attachment) {
+		at.ScheduleID, at.CreatedAt = next.ID, a.Start
+		a.Must(a.schedules.Attach(a.In(ours), ours, at))
+	}
+	for _, r := range s.Resources {
+		attach(scheduling.Attachment{ResourceID: a.ids[r], CloudAccountID: inventorytest.Account})
+	}
+	for _, g := range s.Groups {
+		attach(scheduling.Attachment{GroupID: a.groups[g]})
+	}
+}
+
+// moveTo moves the clock.
+func (a *simReal) moveTo(at time.Time) { a.now.Advance(at.Sub(a.now.Now())) }
+
+// evaluate runs the evaluator, if something is due.
+func (a *simReal) evaluate() {
+	a.Helper()
+	shard := table.ShardOf(ours, scheduling.DueShards)
+	due := apitest.Value(evaluation.ReadDue(a.Context(), a.Table, shard, a.now.Now()))(a)
+	if rows := due[ours]; len(rows) > 0 {
+		apitest.Value(a.store.Evaluate(a.Context(), ours, a.now.Now(), rows))(a)
+	}
+}
+
+// do does what a person or the cloud does.
+func (a *simReal) do(act simAct) {
+	a.Helper()
+	switch act.Kind {
+	case actCloud:
+		a.running[act.Resource] = act.Verb == "start"
+	case actScan:
+		a.note()
+	case actByHand:
+		a.act(execution.Bulk{}, cloud.Verb(act.Verb), a.ids[act.Resource])
+	case actBegin:
+		a.beginOverride(act)
+	case actEnd:
+		if a.overrides[act.ID] == "" { // a shrunk day does not begin it
+			return
+		}
+		_, err := a.store.EndOverride(a.In(ours), ours, a.overrides[act.ID], "someone@example.com")
+		if !fault.Is(err, fault.Conflict) { // it has ended
+			a.Must(err)
+		}
+	}
+}
+
+func (a *simReal) beginOverride(act simAct) {
+	a.Helper()
+	now := a.now.Now()
+	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For)}
+	if act.Verb == "start" {
+		o.Action = override.ForceOn
+	}
+	var t evaluation.Target
+	if act.Group >= 0 {
+		o.GroupID = a.groups[act.Group]
+		t = apitest.Value(a.store.GroupTarget(a.In(ours), ours, o.GroupID))(a)
+	} else {
+		o.ResourceID, o.ResourceUID = a.ids[act.Resource], fmt.Sprint("i-", act.Resource)
+		t = apitest.Value(a.store.ResourceTarget(a.In(ours), ours, o.ResourceID))(a)
+	}
+	apitest.Value(a.store.BeginOverride(a.In(ours), ours, o, t))(a)
+	a.overrides[act.ID] = o.ID
+}
+
+// begin begins the bulk actions whose time has come.
+func (a *simReal) begin() {
+	a.Helper()
+	for len(a.queue.orders) > 0 && !a.queue.orders[0].begins.After(a.now.Now()) {
+		b := apitest.Read[execution.Bulk](a.Fixture, execution.BulkKey(ours, a.queue.orders[0].bulk))
+		a.queue.orders = a.queue.orders[1:]
+		var ids []string
+		for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, a.inventory, ours, b))(a) {
+			ids = append(ids, m.ResourceID)
+		}
+		a.act(b, b.Type, ids...)
+	}
+}
+
+// act acts on those resources on which that is still allowed, by the product's own rules, and notes what they are then.
+func (a *simReal) act(b execution.Bulk, verb cloud.Verb, ids ...string) {
+	a.Helper()
+	in := scheduling.Intent{Verb: verb, Cause: simCause(b), At: a.now.Now()}
+	var err error
+	if in.Cause == scheduling.BySchedule {
+		in.Timetable, err = a.schedules.ReadAsking(a.In(ours), ours, b.Plan.ScheduleID, in.At)
+	}
+	standing, cannot := a.schedules.ReadStanding(a.In(ours), ours)
+	a.Must(errors.Join(err, cannot))
+	var changed []int
+	for r, resourceID := range a.ids {
+		for _, asked := range ids {
+			var s scheduling.Subject
+			standing.Apply(resourceID, &s)
+			if asked == resourceID && s.MayAct(in).Reason == scheduling.Acts {
+				a.running[r] = verb == cloud.Start
+				changed = append(changed, r)
+			}
+		}
+	}
+	a.note(changed...)
+}
+
+// simCause returns who asks for a bulk action; the zero one is asked for by hand.
+func simCause(b execution.Bulk) scheduling.Cause {
+	switch {
+	case !b.Ordered():
+		return scheduling.ByHand
+	case b.Plan.Reason == execution.ReasonOverride:
+		return scheduling.ByOverride
+	case b.Plan.Reason == execution.ReasonOverrideExpired:
+		return scheduling.ByOverrideEnd
+	default:
+		return scheduling.BySchedule
+	}
+}
+
+// note has the inventory tell the state of resources; without any, of all.
+func (a *simReal) note(resources ...int) {
+	a.Helper()
+	for r, runs := range a.running {
+		if len(resources) > 0 && !slices.Contains(resources, r) {
+			continue
+		}
+		status := cloud.Stopped
+		if runs {
+			status = cloud.Running
+		}
+		seen := inventory.Seen{UID: fmt.Sprint("i-", r), Status: status, At: a.now.Now()}
+		a.Write(apitest.Value(inventory.NoteStatuses(ours, a.now.Now(), []inventory.Seen{seen}))(a))
+	}
+}

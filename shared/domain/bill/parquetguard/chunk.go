@@ -169,8 +169,8 @@ func (c *Chunk) readBody(p *page) error {
 		return cutOff(err)
 	}
 	c.left -= p.packed
-	if sum := crc32.ChecksumIEEE(f.packed); p.checksum != 0 && uint32(p.checksum) != sum { //nolint:gosec // 32 bits
-		return refuse("its checksum is %08x; its header says %08x", sum, uint32(p.checksum)) //nolint:gosec // as above
+	if err := p.checkSum(f.packed); err != nil {
+		return err
 	}
 	body := f.takeBuffer(int(p.unpacked))
 	levels := copy(body, f.packed[:p.levelBytes()])
@@ -181,6 +181,18 @@ func (c *Chunk) readBody(p *page) error {
 	n, err := f.unpack.into(body[levels:], f.packed[levels:], codec)
 	c.body = body[:levels+n]
 	return err
+}
+
+// checkSum compares a page with the checksum of its header, if there is one.
+func (p *page) checkSum(packed []byte) error {
+	if p.checksum == 0 {
+		return nil
+	}
+	want := uint32(p.checksum) //nolint:gosec // 32 bits
+	if sum := crc32.ChecksumIEEE(packed); sum != want {
+		return refuse("its checksum is %08x; its header says %08x", sum, want)
+	}
+	return nil
 }
 
 // account replaces what is estimated for the page or dictionary by n bytes.

@@ -31,8 +31,8 @@ func decodePage(b []byte) (page, int, error) {
 }
 
 func (p *page) readField(c *cursor, at field) (bool, error) {
-	if to := map[int64]*int64{1: &p.kind, 2: &p.unpacked, 3: &p.packed, 4: &p.checksum}[at.id]; to != nil {
-		return c.integer(at, to)
+	if at.id <= 4 {
+		return c.integer(at, [...]*int64{&p.kind, &p.unpacked, &p.packed, &p.checksum}[at.id-1])
 	}
 	integers := p.details(at.id)
 	if integers == nil || at.kind != typeStruct {
@@ -44,22 +44,22 @@ func (p *page) readField(c *cursor, at field) (bool, error) {
 			p.plain = in.kind == typeFalse
 			return true, nil
 		}
-		if to := integers[in.id]; to != nil {
-			return c.integer(in, to)
+		if in.id > int64(len(integers)) {
+			return false, nil
 		}
-		return false, nil
+		return c.integer(in, integers[in.id-1])
 	})
 }
 
-// details returns the integers of the struct that describes a page of the kind, or nil.
-func (p *page) details(id int64) map[int64]*int64 {
+// details returns the integers of the struct that describes a page of the kind, by their ids from 1 on, or nil.
+func (p *page) details(id int64) []*int64 {
 	switch {
 	case id == 5 && p.kind == int64(format.DataPage):
-		return map[int64]*int64{1: &p.values, 2: &p.encoding, 3: &p.definitionEnc, 4: &p.repetitionEnc}
+		return []*int64{&p.values, &p.encoding, &p.definitionEnc, &p.repetitionEnc}
 	case id == 7 && p.kind == int64(format.DictionaryPage):
-		return map[int64]*int64{1: &p.values, 2: &p.encoding}
+		return []*int64{&p.values, &p.encoding}
 	case id == 8 && p.kind == int64(format.DataPageV2):
-		return map[int64]*int64{1: &p.values, 2: &p.nulls, 3: &p.rows, 4: &p.encoding, 5: &p.definitionBytes, 6: &p.repetitionBytes}
+		return []*int64{&p.values, &p.nulls, &p.rows, &p.encoding, &p.definitionBytes, &p.repetitionBytes}
 	}
 	return nil
 }

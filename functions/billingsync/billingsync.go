@@ -5,6 +5,7 @@ package billingsync
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -15,6 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -66,6 +68,9 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := workqueue.NoteDeath(ctx, w.p.Table, c, w.p.Clock.Now()); err != nil {
+		return nil, err
+	}
 	return w.run(ctx, c)
 }
 
@@ -77,6 +82,8 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 		return workflow.RunTask(ctx, c, w.importShare)
 	case "abandon":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in Share) (Share, error) { return w.abandon(ctx, in, c.Error) })
+	case "giveUp":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) { return w.giveUp(ctx, in, c.Error) })
 	case billing.AddressTask:
 		return workflow.RunTask(ctx, c, w.address)
 	case "finish":
@@ -135,6 +142,16 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	return w.importAccount(ctx, in)
 }
 
+// giveUp ends the record of a run that the sweeper parks, and takes the run off the list of work.
+func (w *worker) giveUp(ctx context.Context, in billing.Input, why *workflow.Caught) (Planned, error) {
+	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
+		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {
+			return Planned{}, err
+		}
+	}
+	return Planned{Input: in, Done: true}, billing.Finish(ctx, w.p, in)
+}
+
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
 	if in.Rebuild {
@@ -142,7 +159,8 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 	}
 	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
 	if in.UploadID != "" {
-		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+		err := w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID)))
 	}
 	return in, billing.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billing.Entry) {
 		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""

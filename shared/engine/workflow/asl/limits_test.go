@@ -198,7 +198,9 @@ func TestCatchAssignsAndVariablesStayInTheirScope(t *testing.T) {
 			"B":{"Type":"Pass","Assign":{"inner.$":"States.MathAdd($n, 1)"},"End":true}}}]},
 		"T":{` + callsFn + `,"End":true,"Catch":[{"ErrorEquals":["Boom"],"ResultPath":"$.e","Next":"C","Assign":{"why.$":"$.Cause","n.$":"States.MathAdd($n, 10)"}}]},
 		"C":{"Type":"Pass","Parameters":{"why.$":"$why","n.$":"$n","e.$":"$.e.Error"},"End":true}}}`
-	out, err := runOn(t, m, `{}`, func(context.Context, map[string]any) (any, error) { return nil, &Error{Name: "Boom", Cause: "it broke"} })
+	out, err := runOn(t, m, `{}`, func(context.Context, map[string]any) (any, error) {
+		return nil, &Error{Name: "Boom", Cause: "it broke"}
+	})
 	if err != nil || out != `{"e":"Boom","n":11,"why":"it broke"}` {
 		t.Fatalf("%s %v", out, err)
 	}

@@ -10,10 +10,13 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/bill/confined"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -46,11 +49,28 @@ type worker struct {
 	inventory *inventory.Store
 	costs     *cost.Store
 	rates     *estimation.Store // of currencies
+	read      billReader        // of files of unknown origin
+}
+
+// billReader is the type of bill.Read.
+type billReader func(
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error,
+) (bill.Totals, error)
+
+// newBillReader returns bill.Read, or the one that reads in a process of its own.
+func newBillReader(command []string) billReader {
+	if len(command) == 0 {
+		return bill.Read
+	}
+	return confined.New(command, confined.DefaultLimit).Read
 }
 
 // Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p), estimation.New(p, providers)}
+	w := &worker{
+		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p), costs: cost.New(p),
+		rates: estimation.New(p, providers), read: newBillReader(p.Settings.BillReader),
+	}
 	return w.handle
 }
 

@@ -20,10 +20,14 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
+	confinedbill "lamplighter.dev/shared/domain/bill/confined"
 )
 
 // version is set by the linker.
 var version = "dev"
+
+// readBill is the command that reads a bill for a service on this machine (package confined). It is not for people.
+const readBill = "read-bill"
 
 const usage = `usage: lamplighter <command>
 
@@ -67,6 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return runKeys(args[1:], stdout, stderr)
 	case "restore":
 		return runRestore(ctx, args[1:], stdout, stderr)
+	case readBill: // for this program itself, which starts it
+		return confinedbill.Serve(ctx, os.Stdin, stdout)
 	case "version":
 		_, err := fmt.Fprintln(stdout, version)
 		return err

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -44,9 +45,11 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 			return err
 		}
 	}
+	life := &life{dir: c.dir}
+	o.Begin = life.begin
 	s, err := local.Open(o) //nolint:contextcheck // what it opens outlives the start
 	if err != nil {
-		return err
+		return errors.Join(err, life.end())
 	}
 	err = answer(ctx, s, ln, func(ctx context.Context) error {
 		res, err := demo(ctx, s, c, o.BaseURL)
@@ -55,7 +58,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		}
 		return welcome(stdout, c, o.BaseURL, res, clock.System{}.Now().Sub(began))
 	})
-	return errors.Join(err, s.Close())
+	return errors.Join(err, s.Close(), life.end())
 }
 
 // listen takes the address, and says what to do when another program has it.
@@ -80,6 +83,11 @@ func options(c choices, ln net.Listener, stdout, stderr io.Writer) (local.Option
 		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
 		Log: platform.TextLog(stderr, level),
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return o, fmt.Errorf("find this program, which reads bills in processes of its own: %w", err)
+	}
+	o.BillReader = []string{self, readBill}
 	if c.store == "dynamodb" {
 		o.Remote = table.Remote{Table: c.table, Endpoint: c.endpoint}
 	}

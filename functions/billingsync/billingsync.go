@@ -5,16 +5,21 @@ package billingsync
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/bill/confined"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/estimation"
+	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -44,11 +49,28 @@ type worker struct {
 	inventory *inventory.Store
 	costs     *cost.Store
 	rates     *estimation.Store // of currencies
+	read      billReader        // of files of unknown origin
+}
+
+// billReader is the type of bill.Read.
+type billReader func(
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error,
+) (bill.Totals, error)
+
+// newBillReader returns bill.Read, or the one that reads in a process of its own.
+func newBillReader(command []string) billReader {
+	if len(command) == 0 {
+		return bill.Read
+	}
+	return confined.New(command, confined.DefaultLimit).Read
 }
 
 // Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{p, inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory.New(p), cost.New(p), estimation.New(p, providers)}
+	w := &worker{
+		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p), costs: cost.New(p),
+		rates: estimation.New(p, providers), read: newBillReader(p.Settings.BillReader),
+	}
 	return w.handle
 }
 
@@ -66,6 +88,9 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := workqueue.NoteDeath(ctx, w.p.Table, c, w.p.Clock.Now()); err != nil {
+		return nil, err
+	}
 	return w.run(ctx, c)
 }
 
@@ -77,6 +102,8 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 		return workflow.RunTask(ctx, c, w.importShare)
 	case "abandon":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in Share) (Share, error) { return w.abandon(ctx, in, c.Error) })
+	case "giveUp":
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) { return w.giveUp(ctx, in, c.Error) })
 	case billing.AddressTask:
 		return workflow.RunTask(ctx, c, w.address)
 	case "finish":
@@ -135,6 +162,16 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	return w.importAccount(ctx, in)
 }
 
+// giveUp ends the record of a run that the sweeper parks, and takes the run off the list of work.
+func (w *worker) giveUp(ctx context.Context, in billing.Input, why *workflow.Caught) (Planned, error) {
+	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
+		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {
+			return Planned{}, err
+		}
+	}
+	return Planned{Input: in, Done: true}, billing.Finish(ctx, w.p, in)
+}
+
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
 	if in.Rebuild {
@@ -142,7 +179,8 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 	}
 	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
 	if in.UploadID != "" {
-		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+		err := w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID)))
 	}
 	return in, billing.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billing.Entry) {
 		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""

@@ -72,7 +72,11 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	if f.Form != "" {
 		form = f.Form
 	}
-	got, err := bill.Read(ctx, form, f.Name, r, func(c *focus.Charge) error {
+	read := s.read
+	if d.Source == cloud.SimulatedBills {
+		read = bill.Read // we made the file ourselves
+	}
+	got, err := read(ctx, form, f.Name, r, func(c *focus.Charge) error {
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
 			return nil
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
@@ -96,7 +95,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	defer r.discard()
-	got, err := bill.Read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error { return r.add(ctx, c) })
+	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error { return r.add(ctx, c) })
 	if r.rows = got.Rows; err != nil {
 		r.row = got.Rows
 		return err

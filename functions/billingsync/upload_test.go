@@ -1,6 +1,8 @@
 package billingsync_test
 
 import (
+	"context"
+	"encoding/json"
 	"maps"
 	"net/http/httptest"
 	"strings"
@@ -8,7 +10,11 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/billing"
+	domain "lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -126,4 +132,52 @@ func TestUpload_RefusesWhatItCannotBe(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
+}
+
+// TestUpload_WhoseReadingEndsItsProcessIsParked has each call of the import fail as Lambda reports a process that died.
+func TestUpload_WhoseReadingEndsItsProcessIsParked(t *testing.T) {
+	s := newFixture(t)
+	calls, worker := 0, s.worker
+	s.worker = func(ctx context.Context, input json.RawMessage) (any, error) {
+		if c, err := workflow.ReadCall("billingsync", input); err == nil && c.Task == "import" {
+			calls++
+			return nil, &workflow.TaskError{Name: "Runtime.ExitError", Cause: "signal: killed"}
+		}
+		return worker(ctx, input)
+	}
+	got := s.upload(fields{"vendor": "acme"}, header+charge("1", "2026-10", "01"))
+	if got.Status != "failed" || len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "Runtime.ExitError: signal: killed") {
+		t.Errorf("%+v", got)
+	}
+	if calls != 3 {
+		t.Errorf("the import was tried %d times; want 3", calls)
+	}
+	parked := apitest.Value(parkedWork(s))(s)
+	if len(parked) != 1 || parked[0].ID != got.JobID || !parked[0].Ended || !strings.Contains(parked[0].Why, "signal: killed") {
+		t.Errorf("parked %+v", parked)
+	}
+	if _, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", got.JobID)); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	s.worker = worker
+	if again := s.upload(fields{"vendor": "acme"}, header+charge("1", "2026-10", "01")); again.Status != "succeeded" {
+		t.Errorf("the same file, asked for again: %+v", again)
+	}
+}
+
+func parkedWork(s *fixture) ([]workqueue.Parked, error) {
+	parked, _, err := workqueue.ListParked(s.Context(), s.Table, "")
+	return parked, err
+}
+
+// TestGiveUp_EndsTheRecordOfWorkThatIsParked calls the task as the sweeper does.
+func TestGiveUp_EndsTheRecordOfWorkThatIsParked(t *testing.T) {
+	s := newFixture(t)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
+	input := apitest.Value(json.Marshal(domain.Input{Org: "org_a", JobID: got.JobID, UploadID: got.JobID}))(s)
+	call := apitest.Value(json.Marshal(workflow.Call{Task: "giveUp", Input: input, Error: &workflow.Caught{Error: "Parked", Cause: "given up"}}))(s)
+	apitest.Value(s.worker(s.Context(), call))(s)
+	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"failed"`, "given up")
+	s.clk.Advance(2 * time.Hour)
+	s.idle()
 }

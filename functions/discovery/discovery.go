@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -75,6 +76,9 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
 	c, err := workflow.ReadCall("discovery", input)
 	if err != nil {
+		return nil, err
+	}
+	if err := workqueue.NoteDeath(ctx, w.p.Table, c, w.p.Clock.Now()); err != nil {
 		return nil, err
 	}
 	switch c.Task {

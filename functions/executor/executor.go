@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -49,6 +50,9 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, error) {
 	c, err := workflow.ReadCall("executor", input)
 	if err != nil {
+		return nil, err
+	}
+	if err := workqueue.NoteDeath(ctx, e.p.Table, c, e.p.Clock.Now()); err != nil {
 		return nil, err
 	}
 	switch c.Task {

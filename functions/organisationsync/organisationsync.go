@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -54,6 +55,9 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	}
 	c, err := workflow.ReadCall("organisationsync", input)
 	if err != nil {
+		return nil, err
+	}
+	if err := workqueue.NoteDeath(ctx, w.p.Table, c, w.p.Clock.Now()); err != nil {
 		return nil, err
 	}
 	switch c.Task {

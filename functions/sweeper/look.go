@@ -52,6 +52,8 @@ func (s *sweep) lookCloser(ctx context.Context, w workqueue.Work) (Swept, error)
 		return Swept{Looked: 1}, fmt.Errorf("describe %s: %w", w.ExecutionName(), err)
 	case ex.Status == workflow.Running:
 		return s.postpone(ctx, w)
+	case workflow.HasDied(ex.Error): // it would only die again
+		return s.parkDead(ctx, w, reasonOf(ex))
 	default:
 		return s.retry(ctx, w, reasonOf(ex))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -24,8 +25,8 @@ type ending struct{ function, task string }
 // endings are those of all machines. An erasure has none: nobody may be told that it is over before it is.
 var endings = map[string]ending{
 	"action":            {"executor", "abandon"},
-	"bill-upload":       {"billingsync", "finish"},
-	"billing-sync":      {"billingsync", "finish"},
+	"bill-upload":       {"billingsync", "giveUp"},
+	"billing-sync":      {"billingsync", "giveUp"},
 	"bulk-action":       {"executor", "finish"},
 	"cost-export":       {"exporter", "abandon"},
 	"discovery":         {"discovery", "finish"},
@@ -44,8 +45,28 @@ func (s *sweep) park(ctx context.Context, w workqueue.Work, why string) (Swept, 
 		_, again := s.write(ctx, workqueue.CountTry(w, s.now.Add(longestPause)))
 		return Swept{Looked: 1}, fault.Wrap("end the record of "+w.ID, errors.Join(err, again))
 	}
-	if p.Ended = ended; err != nil {
-		p.Why += "; its record could not be ended: " + err.Error()
+	return s.keep(ctx, p, ended, err)
+}
+
+// deadTime is how long the sweeper tries to end the record of work that ended its processes, before it parks the work without.
+const deadTime = 24 * time.Hour
+
+// parkDead gives up w, whose execution ended because a call ended its process each time. It is not started anew.
+func (s *sweep) parkDead(ctx context.Context, w workqueue.Work, why string) (Swept, error) {
+	p := workqueue.Parked{Work: w, Why: why[:min(len(why), longestReason)], ParkedAt: s.now}
+	ended, err := s.end(ctx, p)
+	if err != nil && s.now.Sub(w.At) < deadTime {
+		_, again := s.write(ctx, workqueue.Postpone(w, s.now.Add(longestPause)))
+		return Swept{Looked: 1}, fault.Wrap("end the record of "+w.ID, errors.Join(err, again))
+	}
+	return s.keep(ctx, p, ended, err)
+}
+
+// keep parks work whose record was ended, or could not be for the reason endErr.
+func (s *sweep) keep(ctx context.Context, p workqueue.Parked, ended bool, endErr error) (Swept, error) {
+	w := p.Work
+	if p.Ended = ended; endErr != nil {
+		p.Why += "; its record could not be ended: " + endErr.Error()
 	}
 	ws, err := workqueue.Park(p)
 	if err == nil {

@@ -240,6 +240,33 @@ func (s *fixture) exhaustFrom(try int) {
 	}
 }
 
+// What ended its process as often as it may would only end it again.
+func TestSweep_ParksWorkThatEndedItsProcessesAtOnce(t *testing.T) {
+	died := func() error { return &workflow.TaskError{Name: "Runtime.ExitError", Cause: "signal: killed"} }
+	s := newFixture(t, died)
+	broken := true
+	s.abandon = func(workflow.Call) error {
+		if broken {
+			return errors.New("the executor is broken")
+		}
+		return nil
+	}
+	s.begin()
+	s.ends("act_1")
+	s.Clock.Advance(longestPause)
+	if _, err := s.handler(t.Context(), nil); err == nil || len(s.parked()) != 0 {
+		t.Errorf("its record could not be ended: %v, parked %+v", err, s.parked())
+	}
+	broken = false
+	s.Clock.Advance(longestPause)
+	if got := s.sweep(); got.Parked != 1 || s.calls.Load() != 1 {
+		t.Errorf("swept %+v after %d calls", got, s.calls.Load())
+	}
+	if p := s.parked(); len(p) != 1 || !p[0].Ended || !strings.Contains(p[0].Why, "Runtime.ExitError: signal: killed") {
+		t.Errorf("parked %+v", p)
+	}
+}
+
 func TestEndings_NameEveryMachine(t *testing.T) {
 	files := apitest.Value(filepath.Glob(filepath.Join(npmpeer.ModuleRoot(t), "statemachines", "*.asl.json")))(t)
 	if len(files) != len(endings) {

@@ -46,6 +46,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub, GoogleCloud: o.GoogleCloud,
+			BillReader: o.BillReader,
 		},
 	}, nil
 }

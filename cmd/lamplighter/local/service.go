@@ -48,6 +48,10 @@ type Options struct {
 	Receivers   *notifier.Receivers // who is told of events; nil: those that users name
 	DNS         platform.Resolver   // nil: the machine's
 	Epoch       time.Time           // when the store was last restored from a copy; zero: never
+	BillReader  []string            // the command of a process that reads bills of unknown origin; empty: this process reads them
+	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this one ended by its
+	// own fault (workflow.Parts.Died); nil: it did not.
+	Begin func() (died bool, err error)
 	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
 	Observer Observer
 }
@@ -64,6 +68,9 @@ func (o Options) filled() Options {
 	}
 	if o.Observer == nil {
 		o.Observer = unobserved{}
+	}
+	if o.Begin == nil {
+		o.Begin = func() (bool, error) { return false, nil }
 	}
 	if o.DNS == nil {
 		o.DNS = net.DefaultResolver
@@ -110,8 +117,12 @@ func (s *Service) open(o Options) error {
 	if s.Platform, err = newPlatform(o, store); err != nil {
 		return err
 	}
+	died, err := o.Begin()
+	if err != nil {
+		return err
+	}
 	all := functions.All()
-	if err = s.startWorkers(o, store, all); err != nil {
+	if err = s.startWorkers(o, store, all, died); err != nil {
 		return err
 	}
 	sender, err := o.sender()

@@ -30,7 +30,7 @@ func substitutions(fs []functions.Function) map[string]string {
 
 // startWorkers starts the engine of the state machines over store, and makes the workers that it, the schedules and API functions
 // call. The engine is no function: it keeps its executions where no function may look.
-func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Function) error {
+func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Function, died bool) error {
 	p := s.Platform
 	machines, err := workflow.LoadMachines(os.DirFS(filepath.Join(o.Root, "statemachines")), substitutions(fs))
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
 		Store: table.Fenced(store), Clock: p.Clock, Machines: machines, Log: p.Log, Handlers: handlers,
-		Transition: o.Observer.Transition,
+		Transition: o.Observer.Transition, Died: died,
 	})
 	if err != nil {
 		return err

@@ -90,5 +90,6 @@ type Settings struct {
 	Google, GitHub   Client    // where people may sign in
 	GoogleCloud      Client    // by which people connect their projects
 	GooglePricesKey  string    // an API key that may read Google's catalogue of prices; empty: they are not read
+	BillReader       []string  // the command of a process that reads bills of unknown origin; empty where this process has nothing to lose
 	RoleTemplateURL  string    // where the operator has published the template of the role that customers make in AWS; empty where not
 }

@@ -53,6 +53,48 @@ func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillRea
 	})
 }
 
+// ReadRows is Read that tells take the row of each charge, from 1. A row may have several charges, or none.
+func ReadRows( //nolint:revive // the parameters of Read
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(row int64, c *focus.Charge) error,
+) (Totals, error) {
+	g := &reading{name: fault.CleanText(name, nameLength)}
+	g.take = func(c *focus.Charge) error { return take(g.totals.Rows, c) }
+	return g.watch(r, func(r cloud.BillReader) error {
+		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
+	})
+}
+
+// Taker hands on charges that another process has read, and adds them up as Read does.
+type Taker struct {
+	g   reading
+	err error
+}
+
+// NewTaker returns a Taker of the charges of the file of the name.
+func NewTaker(name string, take func(*focus.Charge) error) *Taker {
+	return &Taker{g: reading{name: fault.CleanText(name, nameLength), take: take}}
+}
+
+// Name returns the name of the file as errors have it.
+func (t *Taker) Name() string { return t.g.name }
+
+// SetRows sets the number of rows that were read.
+func (t *Taker) SetRows(n int64) { t.g.totals.Rows = n }
+
+// Take hands on a charge. Its error is that of Read.
+func (t *Taker) Take(c *focus.Charge) error {
+	if err := t.g.put(c); err != nil {
+		t.err = t.g.refuseRow(err)
+	}
+	return t.err
+}
+
+// Err returns the error of Take.
+func (t *Taker) Err() error { return t.err }
+
+// Totals returns what was handed on.
+func (t *Taker) Totals() Totals { return t.g.totals }
+
 // ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty in the charges, and
 // months are not added up. From Parquet, no other columns are even fetched. Its errors are those of Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader, take func(*focus.Charge) error) (Totals, error) {

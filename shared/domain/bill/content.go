@@ -26,7 +26,8 @@ var (
 
 // openTable looks at what a file begins with. A file without a byte is io.EOF. Text is read from its beginning alone.
 func openTable(r cloud.BillReader) (table, error) {
-	b := bufio.NewReaderSize(r, readAhead)
+	packed := &countedReader{BillReader: r}
+	b := bufio.NewReaderSize(packed, readAhead)
 	magic, err := b.Peek(4)
 	if err != nil && !isEnd(err) {
 		return nil, err
@@ -37,25 +38,73 @@ func openTable(r cloud.BillReader) (table, error) {
 	case bytes.Equal(magic, parquetMagic):
 		return newParquetTable(r, r.Size())
 	case bytes.Equal(magic, zipMagic):
-		return openZip(r)
+		return openZip(packed)
 	case bytes.HasPrefix(magic, gzipMagic):
-		return openGzip(b)
+		return openGzip(b, packed)
 	default:
 		return openText(b)
 	}
 }
 
-func openGzip(b *bufio.Reader) (table, error) {
+func openGzip(b *bufio.Reader, packed *countedReader) (table, error) {
 	z, err := gzip.NewReader(b)
 	if err != nil {
 		return nil, err
 	}
-	return openText(z)
+	return openText(&unpackedText{z, packed, 0})
+}
+
+// The bounds of text that is unpacked: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40 bytes for one.
+const (
+	freeText    = 256 << 20
+	textPerByte = 200
+	// maxZipDirectory is the size of the directory of a zip of one file, with room for comments.
+	maxZipDirectory = 1 << 20
+)
+
+// countedReader counts the bytes that are read of a packed file.
+type countedReader struct {
+	cloud.BillReader
+	n    int64
+	most int64 // of n; 0 is no bound
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.BillReader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *countedReader) ReadAt(p []byte, off int64) (int, error) {
+	if c.most > 0 && c.n > c.most {
+		return 0, fault.New(fault.Invalid, "the directory of the zip has more than %d bytes; one file of a bill is wanted in it", c.most)
+	}
+	n, err := c.BillReader.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpackedText ends with an error when it is much larger than its packed bytes.
+type unpackedText struct {
+	io.Reader
+	packed *countedReader
+	n      int64
+}
+
+func (u *unpackedText) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.n += int64(n)
+	if most := freeText + textPerByte*u.packed.n; u.n > most {
+		return n, fault.New(fault.Invalid, "it unpacks to more than %d bytes from %d: deliver the file unpacked, or in parts", most, u.packed.n)
+	}
+	return n, err
 }
 
 // openZip reads the one file in a zip: AWS puts no more into one.
-func openZip(r cloud.BillReader) (table, error) {
+func openZip(r *countedReader) (table, error) {
+	r.most = r.n + maxZipDirectory
 	z, err := zip.NewReader(r, r.Size())
+	r.most = 0
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +116,7 @@ func openZip(r cloud.BillReader) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openText(f)
+	return openText(&unpackedText{f, r, 0})
 }
 
 // openText tells JSON from CSV by the first character that is none of white space.

@@ -9,15 +9,14 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"lamplighter.dev/shared/domain/bill/parquetguard"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// pageBuffer is how much of a column is read at once; a file of 60 columns is read in as many places.
-const pageBuffer = 64 << 10
-
-// parquetTable is a Parquet file. It is read column by column in pages, for that is many times as fast as putting rows together: values
+// parquetTable is a Parquet file, behind a guard that checks what the library is given. It is read column by column in pages, for that is many times as fast as putting rows together: values
 // of a dictionary are converted once for all rows that have them.
 type parquetTable struct {
+	guard   *parquetguard.File
 	file    *parquet.File
 	names   []string
 	leaves  []leaf
@@ -32,7 +31,7 @@ type leaf struct{ value, key *parquet.Column }
 // columnReader puts the values of one column where they go, a row at a time.
 type columnReader interface {
 	// open begins with the column's part of a row group.
-	open(chunks []parquet.ColumnChunk)
+	open(g rowGroup)
 	// next goes to the next row.
 	next() error
 	// close returns what open took.
@@ -41,11 +40,15 @@ type columnReader interface {
 
 func newParquetTable(r io.ReaderAt, size int64) (t table, err error) {
 	defer recoverCorrupt(&err)
-	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+	guard, err := parquetguard.Open(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("open the Parquet file, which may be cut off: %w", err)
+		return nil, err
 	}
-	p := &parquetTable{file: f}
+	f, err := parquet.OpenFile(guard, guard.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("open the Parquet file: %w", err)
+	}
+	p := &parquetTable{guard: guard, file: f}
 	p.addLeaves(f.Root(), nil)
 	if len(p.names) > MaxColumns {
 		return nil, fault.New(fault.Invalid, "a schema of %d columns; at most %d are read", len(p.names), MaxColumns)
@@ -145,9 +148,41 @@ func (p *parquetTable) openGroup() error {
 	p.group++
 	p.left = g.NumRows()
 	for _, r := range p.readers {
-		r.open(g.ColumnChunks())
+		r.open(rowGroup{p.guard, p.group - 1, g.ColumnChunks()})
 	}
 	return nil
+}
+
+// rowGroup is a row group whose columns are read.
+type rowGroup struct {
+	guard  *parquetguard.File
+	index  int
+	chunks []parquet.ColumnChunk
+}
+
+// pages returns the pages of a column, which are read through the guard.
+func (g rowGroup) pages(column int) parquet.Pages {
+	c := g.guard.Chunk(g.index, column)
+	return guardedPages{g.chunks[column].(*parquet.FileColumnChunk).PagesFrom(c), c}
+}
+
+// guardedPages are the pages of a column behind the guard, whose errors are told as they are.
+type guardedPages struct {
+	parquet.Pages
+	chunk *parquetguard.Chunk
+}
+
+func (p guardedPages) ReadPage() (parquet.Page, error) {
+	page, err := p.Pages.ReadPage()
+	if why := p.chunk.Err(); err != nil && why != nil {
+		err = why
+	}
+	return page, err
+}
+
+func (p guardedPages) Close() error {
+	defer p.chunk.Close()
+	return p.Pages.Close()
 }
 
 func (p *parquetTable) close() error {

@@ -31,8 +31,8 @@ type valueColumn[T any] struct {
 	value      int
 }
 
-func (c *valueColumn[T]) open(chunks []parquet.ColumnChunk) {
-	c.pages = chunks[c.column].Pages()
+func (c *valueColumn[T]) open(g rowGroup) {
+	c.pages = g.pages(c.column)
 	c.dictionary, c.rows, c.row = nil, 0, 0
 }
 

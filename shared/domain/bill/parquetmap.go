@@ -24,9 +24,9 @@ func newMapColumn(b binding, l leaf) (columnReader, error) {
 	return &mapColumn{target: b.tags, cache: b.cache, keys: newRepeated(l.key), values: newRepeated(l.value)}, nil
 }
 
-func (m *mapColumn) open(chunks []parquet.ColumnChunk) {
-	m.keys.open(chunks)
-	m.values.open(chunks)
+func (m *mapColumn) open(g rowGroup) {
+	m.keys.open(g)
+	m.values.open(g)
 }
 
 func (m *mapColumn) close() error {
@@ -83,6 +83,9 @@ func (m *mapColumn) text(v *parquet.Value) []byte {
 	return []byte(v.String())
 }
 
+// maxRowTags is how many tags a row has at most. AWS allows 50 of users, and adds some 100 columns of products.
+const maxRowTags = 10_000
+
 // repeated reads a column of which a row has any number of values.
 type repeated struct {
 	column int
@@ -96,8 +99,8 @@ type repeated struct {
 
 func newRepeated(c *parquet.Column) repeated { return repeated{column: c.Index()} }
 
-func (r *repeated) open(chunks []parquet.ColumnChunk) {
-	r.pages, r.reader, r.held = chunks[r.column].Pages(), nil, nil
+func (r *repeated) open(g rowGroup) {
+	r.pages, r.reader, r.held = g.pages(r.column), nil, nil
 }
 
 func (r *repeated) close() error {
@@ -127,6 +130,9 @@ func (r *repeated) next() ([]parquet.Value, error) {
 				return r.row, nil
 			}
 			r.row = append(r.row, r.held[i])
+		}
+		if len(r.row) > maxRowTags {
+			return nil, fault.New(fault.Invalid, "the row has more than %d tags", maxRowTags)
 		}
 		r.held = nil
 		if err := r.fill(); isEnd(err) && len(r.row) > 0 {

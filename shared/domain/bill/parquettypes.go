@@ -42,12 +42,20 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return func(v *parquet.Value) (string, error) { return c.columnText(v.ByteArray()), nil }
+		return func(v *parquet.Value) (string, error) { return longText(c, v.ByteArray()) }
 	case parquet.Int32, parquet.Int64:
 		return func(v *parquet.Value) (string, error) { return strconv.FormatInt(integer(v), 10), nil }
 	default:
 		return func(v *parquet.Value) (string, error) { return v.String(), nil }
 	}
+}
+
+// longText returns a text, which is bounded as a row of CSV is.
+func longText(c *cache, b []byte) (string, error) {
+	if len(b) > MaxRowBytes {
+		return "", fault.New(fault.Invalid, "a text of %d bytes; at most %d are read", len(b), MaxRowBytes)
+	}
+	return c.columnText(b), nil
 }
 
 func integer(v *parquet.Value) int64 {

@@ -15,8 +15,9 @@ import (
 // arnPrefix begins the ids of executions and machines in the context object.
 const arnPrefix = "arn:aws:states:local:000000000000:"
 
-// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first.
-func (e *Embedded) launchExecution(r ref, x *Execution) {
+// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first; resumed says
+// that an earlier process may have run it.
+func (e *Embedded) launchExecution(r ref, x *Execution, resumed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, already := e.running[r]; e.closed || already {
@@ -33,14 +34,14 @@ func (e *Embedded) launchExecution(r ref, x *Execution) {
 			e.mu.Unlock()
 			close(done)
 		}()
-		e.drive(ctx, r, x)
+		e.drive(ctx, r, x, resumed)
 	})
 }
 
 // drive runs an execution until it has ended or is stopped. When the store fails it tries again from what is kept.
-func (e *Embedded) drive(ctx context.Context, r ref, x *Execution) {
+func (e *Embedded) drive(ctx context.Context, r ref, x *Execution, resumed bool) {
 	for n := 0; ; n++ {
-		err := e.advance(ctx, r, x)
+		err := e.advance(ctx, r, x, resumed && n == 0)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -58,7 +59,7 @@ func backoffAfter(n int, most time.Duration) time.Duration {
 }
 
 // advance runs an execution from where it stands to its end.
-func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
+func (e *Embedded) advance(ctx context.Context, r ref, x *Execution, resumed bool) error {
 	w := newWork(e, r)
 	defer w.releaseTokens()
 	frames := map[string]asl.Frame{}
@@ -69,11 +70,12 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 		}
 	}
 	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{
-		Clock: e.p.Clock, Tasks: w, Journal: w, Transition: func() { e.p.Transition(r.machine) },
+		Clock: e.p.Clock, Tasks: w, Journal: w, Trial: e.beginTrial,
+		Transition: func() { e.p.Transition(r.machine) },
 	}, asl.Execution{
 		ID: arnPrefix + "execution:" + r.machine + ":" + r.name, Name: r.name,
 		MachineID: arnPrefix + "stateMachine:" + r.machine, Machine: r.machine,
-		Input: x.Input, Started: x.Started, Frames: frames,
+		Input: x.Input, Started: x.Started, Frames: frames, Resumed: resumed, Died: e.p.Died,
 	})
 	done := *x
 	done.Stopped = e.p.Clock.Now()
@@ -91,6 +93,16 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution) error {
 		done.Status, done.Error, done.Cause = Failed, failed.Name, failed.Cause
 	}
 	return w.finishExecution(ctx, done)
+}
+
+// beginTrial waits until no call is on trial.
+func (e *Embedded) beginTrial(ctx context.Context) (release func(), err error) {
+	select {
+	case e.trial <- struct{}{}:
+		return func() { <-e.trial }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // load reads an execution and its frames.

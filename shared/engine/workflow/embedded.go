@@ -25,6 +25,9 @@ type Parts struct {
 	Tasks int
 	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
 	TaskLimit time.Duration
+	// Died says that the process before this one ended by its own fault. A call that was under way then is counted, and given up after
+	// three times (asl.MaxDeaths); calls are not counted when the process was stopped, or killed from outside.
+	Died bool
 	// Transition is told of each state transition of a machine, as Step Functions bills them; nil tells nobody.
 	Transition func(machine string)
 }
@@ -34,6 +37,7 @@ type Parts struct {
 type Embedded struct {
 	p     Parts
 	slots chan struct{}   // held by handlers under way
+	trial chan struct{}   // held by the call on trial
 	life  context.Context //nolint:containedctx // the life of the engine, which executions outlive their callers by
 	end   context.CancelCauseFunc
 	group sync.WaitGroup
@@ -76,7 +80,7 @@ func NewEmbedded(p Parts) (*Embedded, error) {
 	}
 	life, end := context.WithCancelCause(context.Background())
 	return &Embedded{
-		p: p, life: life, end: end, slots: make(chan struct{}, p.Tasks),
+		p: p, life: life, end: end, slots: make(chan struct{}, p.Tasks), trial: make(chan struct{}, 1),
 		running: map[ref]run{}, waiting: map[string]chan answer{},
 	}, nil
 }
@@ -105,7 +109,7 @@ func (e *Embedded) Start(ctx context.Context, machine, name string, input any) e
 	if err != nil {
 		return fault.Wrap("start "+r.String(), err)
 	}
-	e.launchExecution(r, &x) //nolint:contextcheck // as above
+	e.launchExecution(r, &x, false) //nolint:contextcheck // as above
 	return nil
 }
 
@@ -138,7 +142,7 @@ func (e *Embedded) taken(r ref, x Execution, lost *table.ConditionError) error {
 	if !asl.SameJSON(have.Input, x.Input) {
 		return fault.New(fault.Conflict, "the execution %s already runs with another input", r)
 	}
-	e.launchExecution(r, nil)
+	e.launchExecution(r, nil, true)
 	return nil
 }
 
@@ -213,7 +217,7 @@ func (e *Embedded) Resume(ctx context.Context) error {
 				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution", r.String())
 				continue
 			}
-			e.launchExecution(r, nil) //nolint:contextcheck // as above
+			e.launchExecution(r, nil, true) //nolint:contextcheck // as above
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
 			return nil

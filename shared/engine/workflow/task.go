@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workflow/asl"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -15,6 +17,8 @@ type Call struct {
 	Task  string          `json:"task"`
 	Input json.RawMessage `json:"input"`
 	Error *Caught         `json:"error,omitempty"`
+	// Execution is the name of the execution, which a task that cleans up is told.
+	Execution string `json:"execution,omitempty"`
 }
 
 // Caught is an error as a state machine catches it.
@@ -64,3 +68,10 @@ func RunTask[I OrgInput, O any](ctx context.Context, c Call, task func(context.C
 	}
 	return out, nil
 }
+
+// diedErrors are the names under which a call fails whose process died: by itself, or because it used too much memory. Lambda.Unknown
+// is the older name of both (Step Functions developer guide, "Handle transient Lambda service exceptions").
+var diedErrors = []string{asl.ErrProcessDied, "Runtime.OutOfMemory", "Lambda.Unknown"}
+
+// HasDied reports whether an error of a task or an execution says that the process of a call died as often as it may.
+func HasDied(name string) bool { return slices.Contains(diedErrors, name) }

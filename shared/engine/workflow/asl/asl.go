@@ -23,7 +23,11 @@ const (
 )
 
 // Error is a failure as a machine sees it: Retry and Catch match Name.
-type Error struct{ Name, Cause string }
+type Error struct {
+	Name, Cause string
+
+	final bool // Retry does not apply
+}
 
 // Error returns the name and the cause.
 func (e *Error) Error() string { return e.Name + ": " + e.Cause }
@@ -42,11 +46,11 @@ const (
 )
 
 // ErrTimedOut ends an execution that ran longer than its machine's TimeoutSeconds.
-var ErrTimedOut = &Error{errTimeout, "the execution ran longer than the TimeoutSeconds of its state machine"}
+var ErrTimedOut = &Error{Name: errTimeout, Cause: "the execution ran longer than the TimeoutSeconds of its state machine"}
 
 // newError makes an Error of a reserved name.
 func newError(name, format string, args ...any) error {
-	return &Error{name, fmt.Sprintf(format, args...)}
+	return &Error{Name: name, Cause: fmt.Sprintf(format, args...)}
 }
 
 // Machine is a state machine, checked and ready to run. It is immutable.

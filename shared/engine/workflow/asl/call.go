@@ -8,7 +8,7 @@ import (
 )
 
 // errTaskTimedOut ends a task that runs longer than TimeoutSeconds.
-var errTaskTimedOut = &Error{errTimeout, "the task ran longer than its TimeoutSeconds"}
+var errTaskTimedOut = &Error{Name: errTimeout, Cause: "the task ran longer than its TimeoutSeconds"}
 
 // callTask runs a Task: it calls the function and, with .waitForTaskToken, waits for the token's answer.
 func (f *fiber) callTask(ctx context.Context, s *state, given any) (any, error) {
@@ -77,10 +77,10 @@ func timedOut(ctx context.Context, err error) error {
 func (f *fiber) answer(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage, error) {
 	tasks := f.run.env.Tasks
 	if !s.task.callback {
-		return tasks.Invoke(ctx, function, payload)
+		return f.invoke(ctx, function, payload)
 	}
 	if !f.frame.Sent {
-		if _, err := tasks.Invoke(ctx, function, payload); err != nil {
+		if _, err := f.invoke(ctx, function, payload); err != nil {
 			return nil, err
 		}
 		f.frame.Sent, f.dirty = true, true
@@ -89,6 +89,16 @@ func (f *fiber) answer(ctx context.Context, s *state, function string, payload j
 		}
 	}
 	return tasks.Await(ctx, f.frame.Token)
+}
+
+// invoke calls the function, when it may be called.
+func (f *fiber) invoke(ctx context.Context, function string, payload json.RawMessage) (json.RawMessage, error) {
+	release, err := f.admitCall(ctx, function)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return f.run.env.Tasks.Invoke(ctx, function, payload)
 }
 
 // target returns the function that a Task calls and the payload it is given.

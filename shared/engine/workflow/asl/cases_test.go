@@ -30,7 +30,7 @@ func caseTasks(w *fixture, c clock.Clock) map[string]testTask {
 		"flaky": func(_ context.Context, in map[string]any) (any, error) {
 			n := count(in)
 			if times, _ := toNumber(in["failTimes"]); n <= int(times) {
-				return nil, &Error{"MyErr", "not yet"}
+				return nil, &Error{Name: "MyErr", Cause: "not yet"}
 			}
 			return map[string]any{"ok": true, "attempt": n}, nil
 		},
@@ -41,7 +41,7 @@ func caseTasks(w *fixture, c clock.Clock) map[string]testTask {
 			if in["ok"] == true {
 				return "good", nil
 			}
-			return nil, &Error{"MaybeErr", "no"}
+			return nil, &Error{Name: "MaybeErr", Cause: "no"}
 		},
 		"token": func(_ context.Context, in map[string]any) (any, error) {
 			token, _ := in["token"].(string)

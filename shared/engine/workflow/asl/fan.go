@@ -146,6 +146,7 @@ func (x *fan) prepare(c *fiber, i int, kept Frame, found bool) error {
 		return c.restoreFrame(kept)
 	}
 	c.beginState(c.level.startAt, data, c.vars)
+	c.restored = x.parent.restored
 	c.dirty = !steady // else it follows from the frame of the parent
 	if x.each != nil {
 		return c.countEvents(1)

@@ -25,12 +25,14 @@ type fiber struct {
 	vars  map[string]any // never changed in place
 	dirty bool           // the frame that is kept is older than this one
 	acted bool           // the fiber has had a visible effect
-	stale []string       // children whose frames the next save makes useless
+	// restored says that an earlier process may have been in this state, and so in its call, when it ended.
+	restored bool
+	stale    []string // children whose frames the next save makes useless
 }
 
 // beginState puts the fiber into a state.
 func (f *fiber) beginState(state string, data any, vars map[string]any) {
-	f.data, f.vars, f.dirty = data, vars, true
+	f.data, f.vars, f.dirty, f.restored = data, vars, true, false
 	f.frame = Frame{
 		State: state, Entered: f.run.env.Clock.Now(), Visit: f.frame.Visit + 1, Events: f.frame.Events,
 	}
@@ -43,7 +45,7 @@ func (f *fiber) restoreFrame(kept Frame) error {
 		return fmt.Errorf("restore input of fiber %q: %w", f.path, err)
 	}
 	f.frame, f.data = kept, data
-	f.acted = true
+	f.acted, f.restored = true, f.run.x.Resumed
 	f.total.Add(kept.Events)
 	if len(kept.Vars) == 0 {
 		return nil
@@ -176,11 +178,16 @@ func (f *fiber) sleepUntil(ctx context.Context, at time.Time) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
+	f.restored = false // the call had not been made
 	return f.run.env.Clock.Sleep(ctx, d)
 }
 
 // again reports whether Retry wants another attempt after e, and if so prepares and keeps it.
 func (f *fiber) again(ctx context.Context, s *state, e *Error) (bool, error) {
+	f.acquit()
+	if e.final {
+		return false, nil
+	}
 	for i, t := range s.retry {
 		if !matchesError(t.names, e.Name) {
 			continue

@@ -146,7 +146,7 @@ func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
 func retryWaits(t *testing.T, fields string, drawn []float64, want []time.Duration) {
 	t.Helper()
 	clk, w := clock.NewManual(epoch), newFixture()
-	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) { return nil, &Error{"E", ""} }}
+	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) { return nil, &Error{Name: "E", Cause: ""} }}
 	m := mustParse(t, `{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,"Retry":[{"ErrorEquals":["E"],`+fields+`}]}}}`)
 	env, done := w.env(clk), make(chan error, 1)
 	env.Random = func() float64 {
@@ -198,7 +198,9 @@ func TestCatchAssignsAndVariablesStayInTheirScope(t *testing.T) {
 			"B":{"Type":"Pass","Assign":{"inner.$":"States.MathAdd($n, 1)"},"End":true}}}]},
 		"T":{` + callsFn + `,"End":true,"Catch":[{"ErrorEquals":["Boom"],"ResultPath":"$.e","Next":"C","Assign":{"why.$":"$.Cause","n.$":"States.MathAdd($n, 10)"}}]},
 		"C":{"Type":"Pass","Parameters":{"why.$":"$why","n.$":"$n","e.$":"$.e.Error"},"End":true}}}`
-	out, err := runOn(t, m, `{}`, func(context.Context, map[string]any) (any, error) { return nil, &Error{"Boom", "it broke"} })
+	out, err := runOn(t, m, `{}`, func(context.Context, map[string]any) (any, error) {
+		return nil, &Error{Name: "Boom", Cause: "it broke"}
+	})
 	if err != nil || out != `{"e":"Boom","n":11,"why":"it broke"}` {
 		t.Fatalf("%s %v", out, err)
 	}
@@ -210,7 +212,7 @@ func TestADistributedMapToleratesFailuresUpToItsThreshold(t *testing.T) {
 		"StartAt":"T","States":{"T":{` + callsFn + `,"End":true}}}}}}`
 	odd := func(_ context.Context, in map[string]any) (any, error) {
 		if n, _ := toNumber(in["value"]); int(n)%2 == 1 {
-			return nil, &Error{"Odd", "no"}
+			return nil, &Error{Name: "Odd", Cause: "no"}
 		}
 		return "even", nil
 	}

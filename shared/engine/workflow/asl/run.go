@@ -18,6 +18,8 @@ type Env struct {
 	Random  func() float64 // draws the jitter of retries, from 0 to just below 1; nil draws by itself
 	Tasks   Tasks
 	Journal Journal // nil keeps nothing: the execution cannot be resumed
+	// Trial waits until no other call of any execution is on trial; release ends the trial.
+	Trial func(ctx context.Context) (release func(), err error)
 	// Transition is told each time that a state is begun or tried again, which is what Step Functions bills; nil tells nobody.
 	Transition func()
 }
@@ -58,6 +60,8 @@ type Frame struct {
 	Done    bool            `json:"done,omitempty"`   // the fiber has ended, with Output or with Failed
 	Output  json.RawMessage `json:"out,omitempty"`    //
 	Failed  *Error          `json:"failed,omitempty"` // a failure that a distributed Map tolerates
+	Deaths  int             `json:"deaths,omitempty"` // how many processes died during the call of this state
+	Trial   bool            `json:"trial,omitempty"`  // the call is made while no other one is that had as many deaths
 }
 
 // Execution is one run of a machine: who it is, and the frames that were kept of it, if it is resumed.
@@ -67,6 +71,8 @@ type Execution struct {
 	Input              json.RawMessage
 	Started            time.Time
 	Frames             map[string]Frame
+	Resumed            bool // an earlier process ran it; Died says that this process ended by its own fault
+	Died               bool
 }
 
 // run is an execution under way.
@@ -124,7 +130,7 @@ func (r *run) top(m *Machine) (*fiber, error) {
 		return f, f.restoreFrame(kept)
 	}
 	f.beginState(m.top.startAt, r.input, nil)
-	f.frame.Entered = r.x.Started
+	f.frame.Entered, f.restored = r.x.Started, r.x.Resumed
 	f.dirty = false // it follows from the execution's input
 	return f, f.countEvents(1)
 }

@@ -165,7 +165,7 @@ func (f *fiber) fail(s *state, in any) error {
 	if !ok1 || !ok2 {
 		return newError(errRuntime, "ErrorPath and CausePath of state %s must lead to strings", s.name)
 	}
-	return &Error{n, c}
+	return &Error{Name: n, Cause: c}
 }
 
 // wait waits until the time that the state names. The time is kept, so that a restart does not begin the wait again.

@@ -63,7 +63,7 @@ func (w *fixture) Invoke(ctx context.Context, function string, payload json.RawM
 	do := w.tasks[function]
 	w.mu.Unlock()
 	if do == nil {
-		return nil, &Error{"Lambda.ResourceNotFoundException", function}
+		return nil, &Error{Name: "Lambda.ResourceNotFoundException", Cause: function}
 	}
 	v, err := decodeJSON(payload)
 	if err != nil {

@@ -1,0 +1,51 @@
+package confined
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// errMemory begins the complaint of a process that ended because it used too much memory.
+const errMemory = "the limit of memory is reached"
+
+// watchEvery is how often the memory is looked at. Memory is filled at some 2 GB a second at most.
+const watchEvery = 20 * time.Millisecond
+
+// limitMemory ends this process when it takes more than limit bytes of memory. On Linux the kernel refuses more address space, too, so
+// that one large allocation fails at once. Elsewhere the process only watches itself. An orphan ends itself as well.
+func limitMemory(limit int64) error {
+	if limit <= 0 || limit > math.MaxInt64/4 {
+		return fmt.Errorf("a limit of %d bytes", limit)
+	}
+	debug.SetMemoryLimit(limit / 4 * 3) // the collector works harder before the limit is reached
+	if err := limitAddressSpace(limit); err != nil {
+		return err
+	}
+	go watchMemory(limit, os.Getppid())
+	return nil
+}
+
+// watchMemory ends the process when its memory is above the limit, or its parent is gone.
+func watchMemory(limit int64, parent int) {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	for tick := time.NewTicker(watchEvery); ; <-tick.C { //nolint:forbidigo // the process has no clock but the machine's
+		metrics.Read(samples)
+		if used := samples[0].Value.Uint64() - samples[1].Value.Uint64(); used > uint64(limit) { //nolint:gosec // limit is positive
+			fmt.Fprintf(os.Stderr, "%s: %d of %d bytes\n", errMemory, used, limit)
+			os.Exit(exitMemory)
+		}
+		if os.Getppid() != parent {
+			os.Exit(exitOrphan)
+		}
+	}
+}
+
+// The codes with which a child ends itself.
+const (
+	exitMemory = 3
+	exitOrphan = 4
+)

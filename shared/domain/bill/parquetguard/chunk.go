@@ -1,0 +1,214 @@
+package parquetguard
+
+import (
+	"bufio"
+	"errors"
+	"hash/crc32"
+	"io"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// pagesOffset is the offset of the pages of every chunk in the file that the library sees.
+const pagesOffset = 4
+
+// Chunk shows the pages of a column in a row group: checked, not compressed, each with a new header. The library reads it from its
+// beginning to its end. Close it when it is not needed any more.
+type Chunk struct {
+	file   *File
+	column *column
+	chunk  *chunk
+	group  int
+	in     *bufio.Reader
+
+	left       int64 // bytes that were not read
+	leftValues int64
+	page       int
+	dictionary bool
+	dictBytes  int64 // estimate of what the dictionary takes
+	pageBytes  int64 // and of the current page
+	header     []byte
+	body       []byte
+	served     int // bytes of header and body that were read
+	at         int64
+	err        error
+}
+
+// Chunk returns the pages of a column, both counted from 0.
+func (f *File) Chunk(row, col int) *Chunk {
+	k := &f.footer.groups[row].chunks[col]
+	section := io.NewSectionReader(f.source, k.start(), k.packed)
+	c := &Chunk{file: f, column: &f.footer.columns[col], chunk: k, group: row, left: k.packed, leftValues: k.values}
+	if n := len(f.readers); n > 0 {
+		c.in, f.readers = f.readers[n-1], f.readers[:n-1]
+		c.in.Reset(section)
+	} else {
+		c.in = bufio.NewReaderSize(section, readAhead)
+	}
+	return c
+}
+
+// Close lets go of the buffers.
+func (c *Chunk) Close() {
+	if c.in == nil {
+		return
+	}
+	c.account(&c.pageBytes, 0)
+	c.account(&c.dictBytes, 0)
+	c.file.giveBack(c.body)
+	c.file.readers = append(c.file.readers, c.in)
+	c.in, c.body = nil, nil
+}
+
+// Err returns the error that ended the reading, or nil.
+func (c *Chunk) Err() error { return c.err }
+
+// ReadAt reads on. It returns fewer bytes than asked for at the end of a page, so that no page is unpacked before it is needed.
+func (c *Chunk) ReadAt(p []byte, off int64) (int, error) {
+	if off != c.at+pagesOffset || c.in == nil {
+		return 0, errors.New("the pages of a column can only be read one after the other")
+	}
+	if c.err == nil && c.served == len(c.header)+len(c.body) {
+		c.err = c.load()
+	}
+	if c.err != nil {
+		return 0, c.err
+	}
+	n := 0
+	if c.served < len(c.header) {
+		n = copy(p, c.header[c.served:])
+	}
+	if from := c.served + n - len(c.header); from >= 0 {
+		n += copy(p[n:], c.body[from:])
+	}
+	c.served += n
+	c.at += int64(n)
+	return n, nil
+}
+
+// load reads, checks and unpacks the next page; io.EOF behind the last one.
+func (c *Chunk) load() error {
+	if c.left == 0 {
+		return io.EOF
+	}
+	c.file.giveBack(c.body)
+	c.body, c.page = nil, c.page+1
+	err := c.loadPage()
+	if err == nil || !fault.Is(err, fault.Invalid) {
+		return err
+	}
+	return fault.New(fault.Invalid, "page %d: %s", c.page, fault.Message(err))
+}
+
+func (c *Chunk) loadPage() error {
+	p, err := c.readHeader()
+	if err == nil {
+		err = p.check(c.left, c.leftValues)
+	}
+	if err == nil {
+		err = c.readBody(&p)
+	}
+	if err == nil {
+		err = c.checkValues(&p)
+	}
+	if err != nil {
+		return err
+	}
+	if !p.isDictionary() {
+		c.leftValues -= p.values
+	}
+	c.served = 0
+	c.header, err = p.encode(len(c.body))
+	return err
+}
+
+// readHeader reads the header of the next page.
+func (c *Chunk) readHeader() (page, error) {
+	for n := min(256, c.left); ; n = min(readAhead, c.left) {
+		b, err := c.in.Peek(int(n))
+		if err != nil {
+			return page{}, cutOff(err)
+		}
+		p, length, err := decodePage(b)
+		if err == nil {
+			c.left -= int64(length)
+			_, err = c.in.Discard(length)
+			return p, err
+		}
+		if !errors.Is(err, errShort) {
+			return p, err
+		}
+		if n == min(readAhead, c.left) {
+			return p, refuse("its header does not end within %d bytes", n)
+		}
+	}
+}
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// readBody reads the page into body, unpacked.
+func (c *Chunk) readBody(p *page) error {
+	cost := &c.pageBytes
+	if p.isDictionary() {
+		cost = &c.dictBytes
+	}
+	if err := c.account(cost, p.estimate()); err != nil {
+		return err
+	}
+	f := c.file
+	if int64(cap(f.packed)) < p.packed {
+		f.packed = make([]byte, p.packed)
+	}
+	f.packed = f.packed[:p.packed]
+	if _, err := io.ReadFull(c.in, f.packed); err != nil {
+		return cutOff(err)
+	}
+	c.left -= p.packed
+	if err := p.checkSum(f.packed); err != nil {
+		return err
+	}
+	body := f.takeBuffer(int(p.unpacked))
+	levels := copy(body, f.packed[:p.levelBytes()])
+	codec := c.chunk.codec
+	if p.plain {
+		codec = 0
+	}
+	n, err := f.unpack.into(body[levels:], f.packed[levels:], codec)
+	c.body = body[:levels+n]
+	return err
+}
+
+// checkSum compares a page with the checksum of its header, if there is one.
+func (p *page) checkSum(packed []byte) error {
+	if p.checksum == 0 {
+		return nil
+	}
+	want := uint32(p.checksum) //nolint:gosec // 32 bits
+	if sum := crc32.ChecksumIEEE(packed); sum != want {
+		return refuse("its checksum is %08x; its header says %08x", sum, want)
+	}
+	return nil
+}
+
+// account replaces what is estimated for the page or dictionary by n bytes.
+func (c *Chunk) account(was *int64, n int64) error {
+	if open := c.file.open + n - *was; n > 0 && open > MaxOpenBytes {
+		return fault.New(fault.Invalid,
+			"it takes %d bytes, which makes %d for the current pages of all columns; at most %d are read: export the file with smaller pages",
+			n, open, int64(MaxOpenBytes))
+	}
+	c.file.open += n - *was
+	*was = n
+	return nil
+}
+
+// estimate returns how many bytes of memory the page takes at most, once it is decoded: levels, offsets or indexes, and values.
+func (p *page) estimate() int64 {
+	const perValue, perStoredValue = 12, 32
+	return 2*p.unpacked + perValue*p.values + perStoredValue*min(p.values, p.unpacked/2)
+}

@@ -45,9 +45,11 @@ func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []
 	if done.Ended, err = s.endOverrides(ctx, org); err != nil {
 		return done, err
 	}
-	notEnded := s.endEvents(ctx, org) // a hold that cannot be ended does not keep schedules from firing
+	if err = s.endEvents(ctx, org); err != nil {
+		return done, err
+	}
 	ahead, err := s.fire(ctx, org, at{st, now.Unix() / 60, rows}, &done)
-	if err = errors.Join(notEnded, err); err != nil || !ahead {
+	if err != nil || !ahead {
 		return done, err
 	}
 	return done, s.forget(ctx, rows)

@@ -86,7 +86,7 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 
 // dropped returns the members of a static group that a bulk action passes over, because they are terminated or gone.
 func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftOut, error) {
-	if chosen.group.ID == "" || chosen.group.Selector != nil || chosen.group.Size <= len(chosen.members) {
+	if chosen.group.ID == "" || chosen.group.Selector != nil || chosen.group.Size <= len(chosen.members)+len(chosen.left) {
 		return nil, nil
 	}
 	org := identity.CallerFrom(ctx).Org
@@ -94,13 +94,16 @@ func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftO
 	if err != nil {
 		return nil, err
 	}
-	acted := make(map[string]bool, len(chosen.members))
+	found := make(map[string]bool, len(chosen.members)+len(chosen.left))
 	for _, m := range chosen.members {
-		acted[m.ResourceID] = true
+		found[m.ResourceID] = true
+	}
+	for _, l := range chosen.left {
+		found[l.ResourceID] = true
 	}
 	var out []execution.LeftOut
 	for _, p := range places {
-		if !acted[p.ResourceID] {
+		if !found[p.ResourceID] {
 			m := inventory.Member{ResourceID: p.ResourceID, Tier: p.Tier, Order: p.Order, Status: cloud.Unknown}
 			out = append(out, execution.LeftOut{Member: m, Reason: "the resource is terminated, or gone from the inventory"})
 		}

@@ -95,6 +95,14 @@ func allowed(p autoscaling.Policy, a inventory.Account) error {
 	return nil
 }
 
+// connected refuses an account that is disconnected, or that its organization excludes.
+func connected(a inventory.Account) error {
+	if why := a.Disconnection(); why != "" {
+		return fault.New(fault.Conflict, "cloud account %s cannot be acted on: %s; connect it again, or discover it when its credentials work again", a.ID, why)
+	}
+	return nil
+}
+
 // bring scales the target as the policy says, which nobody else does meanwhile. It returns the policy as it is then.
 func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
 	if err := s.checkActs(ctx, p); err != nil {
@@ -106,6 +114,9 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	claimed, err := s.store.Claim(ctx, callerOrg(ctx), p)
 	if err != nil {
 		return p, err
+	}
+	if err = connected(a); err != nil {
+		return s.refused(ctx, claimed, nil, err)
 	}
 	live, err := s.ask(ctx, p.Target, a)
 	if err == nil {

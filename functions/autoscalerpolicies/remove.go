@@ -62,6 +62,9 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 	if err == nil && account.ReadOnly() {
 		err = fault.New(fault.Denied, "cloud account %s is read_only", account.ID)
 	}
+	if err == nil {
+		err = connected(account)
+	}
 	if err != nil {
 		return out, nil, kept(p, err)
 	}

@@ -83,7 +83,7 @@ func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 	if len(b) != 1 || b[0].ID != o.BulkActionID || b[0].Type != "stop" || b[0].Total != 1 || b[0].Plan.ChangedBy != "override:force_off" || b[0].Plan.Reason != "override" {
 		t.Errorf("%+v", b)
 	}
-	if due := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute.Before(o.ExpiresAt) || due[0].Minute.Sub(o.ExpiresAt) >= time.Minute {
+	if due := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute.After(o.ExpiresAt) || o.ExpiresAt.Sub(due[0].Minute) >= time.Minute {
 		t.Errorf("its end is due at %+v", due)
 	}
 	if got := apitest.Data[Override](a.call("GET /overrides/" + o.ID).AtMost(1)); got.ID != o.ID || got.Reason != "broken" {

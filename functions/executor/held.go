@@ -59,7 +59,9 @@ func isUnaskedStop(a *execution.Action) bool {
 	return a.Action == cloud.Stop && a.Progress.ActedAt.IsZero()
 }
 
-func hasUnaskedStop(actions []*execution.Action) bool { return slices.ContainsFunc(actions, isUnaskedStop) }
+func hasUnaskedStop(actions []*execution.Action) bool {
+	return slices.ContainsFunc(actions, isUnaskedStop)
+}
 
 // endedUnasked returns the end of an action that is not asked of its provider, for a reason. Nobody is told of it: nothing was tried.
 func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Outcome {

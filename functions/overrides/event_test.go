@@ -70,7 +70,7 @@ func TestWake_ItsEndStopsNothingDuringAnEvent(t *testing.T) {
 			a := newFixture(t)
 			_, page := a.link(map[string]any{"maxHours": 1, "force": c.force})
 			a.visit("POST " + page).Want(200)
-			a.holdForEvent(3*time.Hour)
+			a.holdForEvent(3 * time.Hour)
 			a.Clock.Advance(time.Hour)
 			live := apitest.Rows[struct {
 				ID         string `json:"id"`
@@ -96,7 +96,7 @@ func TestWake_ThatWouldStopDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 	_, page := a.link(map[string]any{"maxHours": 1})
 	_, forced := a.link(map[string]any{"maxHours": 1, "force": true})
 	_, longer := a.link(map[string]any{"maxHours": 5})
-	a.holdForEvent(3*time.Hour)
+	a.holdForEvent(3 * time.Hour)
 	a.visit("GET "+page).Want(200, eventPlan)
 	a.visit("POST "+page).Want(409, eventPlan)
 	if n := len(a.bulks()); n != 0 {

@@ -13,9 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// forced returns a forced stop of the group web.
-func (f *fixture) forced(in readiness.Input) Forced {
-	return Forced{Org: org, PlanID: in.PlanID, PolicyID: policyOf("web"), By: "manual:ada@example.com", ActionID: "act_1"}
+func (f *fixture) forced(in readiness.Input, uid string) Forced {
+	return Forced{Org: org, PlanID: in.PlanID, PolicyID: policyOf(uid), By: "manual:ada@example.com", ActionID: "act_1"}
 }
 
 // letGo calls LetGo on a runner until the target is let go.
@@ -47,11 +46,11 @@ func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 			ctx, kill := contextOf(f)
 			m := &mortal{Store: f.Table, after: after, kill: kill}
 			m.left.Store(n)
-			_ = f.letGo(ctx, &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Report: f.r.Report}, f.forced(in))
+			_ = f.letGo(ctx, &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Report: f.r.Report}, f.forced(in, "web"))
 			died := ctx.Err() != nil
 			kill()
 			f.Clock.Advance(2 * lockTime)
-			f.Must(f.letGo(f.In(org), f.r, f.forced(in)))
+			f.Must(f.letGo(f.In(org), f.r, f.forced(in, "web")))
 			f.checkLetGo(in, fmt.Sprintf("died at write %d, after it %v", n, after))
 			if !died || t.Failed() {
 				break
@@ -94,7 +93,7 @@ func TestLetGo_WaitsForACallThatIsUnderWay(t *testing.T) {
 	c := kept[policyOf("web")]
 	c.lock("up-1", f.Clock.Now())
 	apitest.Value(f.r.store(f.In(org), org, &c))(t)
-	at, why, err := f.r.LetGo(f.In(org), f.forced(in))
+	at, why, err := f.r.LetGo(f.In(org), f.forced(in, "web"))
 	if err != nil || at.Sub(f.Clock.Now()) > lockTime || !at.After(f.Clock.Now()) || why == "" {
 		t.Errorf("at %s, %q, %v", at, why, err)
 	}
@@ -102,6 +101,6 @@ func TestLetGo_WaitsForACallThatIsUnderWay(t *testing.T) {
 		t.Errorf("the target has %s; during the event it has %s", got, during)
 	}
 	f.Clock.Advance(lockTime + time.Second)
-	f.Must(f.letGo(f.In(org), f.r, f.forced(in)))
+	f.Must(f.letGo(f.In(org), f.r, f.forced(in, "web")))
 	f.checkLetGo(in, "after the call")
 }

@@ -34,9 +34,10 @@ func (a *fixture) disconnect(accountID string) {
 	a.Change(inventory.AccountKey(ours, accountID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "it was excluded from its organization"))
 }
 
-func (a *fixture) forced(verb string) string {
+// forced returns the body of a forced stop.
+func (a *fixture) forced() string {
 	a.Helper()
-	return strings.TrimSuffix(a.request("type", verb), "}") + `,"force":true}`
+	return strings.TrimSuffix(a.request(), "}") + `,"force":true}`
 }
 
 func TestSubmit_AStopDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
@@ -54,10 +55,10 @@ func TestSubmit_AForcedStopIsDoneAndOnRecord(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent(a.res.UID)
 	tim := apitest.Caller(ours, "tim", "viewer")
-	a.Call(tim, "POST /actions", a.forced("stop")).Want(403)
-	got := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced("stop")).Want(200).AtMost(3))
+	a.Call(tim, "POST /actions", a.forced()).Want(403)
+	got := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced()).Want(200).AtMost(3))
 	a.call(ours, "GET", "/actions/"+got.ActionID, "").Want(200, `"force":true`)
-	again := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced("stop")))
+	again := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.forced()))
 	if again.ActionID != got.ActionID {
 		t.Errorf("a second forced stop is %s; it joins %s", again.ActionID, got.ActionID)
 	}
@@ -67,13 +68,13 @@ func TestSubmit_ForceBeatsAnOverride(t *testing.T) {
 	a := newFixture(t)
 	a.hold("force_on", heldResource(a.res.ID))
 	a.call(ours, "POST", "/actions", a.request()).Want(409)
-	a.call(ours, "POST", "/actions", a.forced("stop")).Want(200)
+	a.call(ours, "POST", "/actions", a.forced()).Want(200)
 }
 
 func TestSubmit_ForceDoesNotJoinAStopWithoutForce(t *testing.T) {
 	a := newFixture(t)
 	first := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request()))
-	a.call(ours, "POST", "/actions", a.forced("stop")).Want(409, first.ActionID, "without force")
+	a.call(ours, "POST", "/actions", a.forced()).Want(409, first.ActionID, "without force")
 }
 
 func TestSubmit_AStopOfWhatEnclosesATargetIsRefused(t *testing.T) {
@@ -85,7 +86,7 @@ func TestSubmit_AStopOfWhatEnclosesATargetIsRefused(t *testing.T) {
 func TestSubmit_InADisconnectedAccountIsRefusedWithTheReason(t *testing.T) {
 	a := newFixture(t)
 	a.disconnect(a.account.ID)
-	for _, body := range []string{a.request(), a.request("type", "start"), a.forced("stop")} {
+	for _, body := range []string{a.request(), a.request("type", "start"), a.forced()} {
 		a.call(ours, "POST", "/actions", body).Want(409, a.account.ID, "excluded from its organization").AtMost(3)
 	}
 }
@@ -183,7 +184,7 @@ func TestSubmitBulk_LeavesOutDisconnectedAccountsAlsoWithForce(t *testing.T) {
 // TestSubmit_TheAuditRowSaysForce reads the entry that goes with a forced stop.
 func TestSubmit_TheAuditRowSaysForce(t *testing.T) {
 	a := newFixture(t)
-	a.call(ours, "POST", "/actions", a.forced("stop")).Want(200)
+	a.call(ours, "POST", "/actions", a.forced()).Want(200)
 	if row := a.LastAudited(ours); !strings.Contains(apitest.JSON(row.Changes), `"force":true`) {
 		t.Errorf("the audit row does not say that the stop was forced: %s", apitest.JSON(row))
 	}

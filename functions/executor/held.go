@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -59,12 +60,7 @@ func isUnaskedStop(a *execution.Action) bool {
 }
 
 func hasUnaskedStop(actions []*execution.Action) bool {
-	for _, a := range actions {
-		if isUnaskedStop(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(actions, isUnaskedStop)
 }
 
 // endedUnasked returns the end of an action that is not asked of its provider, for a reason. Nobody is told of it: nothing was tried.

@@ -16,16 +16,16 @@ import (
 
 const eventPlan = "evt_01k00000000000000000000009"
 
-// holdForEvent has an event readiness plan hold the n-th instance for a time.
-func (a *fixture) holdForEvent(n int, d time.Duration) {
+// holdForEvent has an event readiness plan hold the first instance for a time.
+func (a *fixture) holdForEvent(d time.Duration) {
 	a.Helper()
-	h := eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(n), Since: a.Clock.Now(), Until: a.Clock.Now().Add(d)}
+	h := eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(), Until: a.Clock.Now().Add(d)}
 	a.Write(eventhold.Begin(ours, h)[0])
 }
 
 func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 	a := newFixture(t)
-	a.holdForEvent(0, time.Hour)
+	a.holdForEvent(time.Hour)
 	body := map[string]any{"action": "force_off", "expiresAt": a.in(2 * time.Hour), "resourceUID": a.uid(0)}
 	a.call("POST /overrides", body).Want(409, eventPlan)
 	delete(body, "resourceUID")
@@ -41,7 +41,7 @@ func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 
 func TestOverride_ForceTakesTheRightToActAndIsPassedOn(t *testing.T) {
 	a := newFixture(t)
-	a.holdForEvent(0, time.Hour)
+	a.holdForEvent(time.Hour)
 	body := map[string]any{"action": "force_off", "expiresAt": a.in(2 * time.Hour), "resourceUID": a.uid(0), "force": true}
 	tim := apitest.Caller(ours, "tim", "overrides:write", "overrides:read", "resources:read")
 	a.Call(tim, "POST /overrides", body).Want(403, "actions:execute")
@@ -70,7 +70,7 @@ func TestWake_ItsEndStopsNothingDuringAnEvent(t *testing.T) {
 			a := newFixture(t)
 			_, page := a.link(map[string]any{"maxHours": 1, "force": c.force})
 			a.visit("POST " + page).Want(200)
-			a.holdForEvent(0, 3*time.Hour)
+			a.holdForEvent(3 * time.Hour)
 			a.Clock.Advance(time.Hour)
 			live := apitest.Rows[struct {
 				ID         string `json:"id"`
@@ -96,7 +96,7 @@ func TestWake_ThatWouldStopDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 	_, page := a.link(map[string]any{"maxHours": 1})
 	_, forced := a.link(map[string]any{"maxHours": 1, "force": true})
 	_, longer := a.link(map[string]any{"maxHours": 5})
-	a.holdForEvent(0, 3*time.Hour)
+	a.holdForEvent(3 * time.Hour)
 	a.visit("GET "+page).Want(200, eventPlan)
 	a.visit("POST "+page).Want(409, eventPlan)
 	if n := len(a.bulks()); n != 0 {

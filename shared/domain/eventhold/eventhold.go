@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,17 +111,7 @@ func (l List) Inside(uid string) []Hold {
 }
 
 // stopsWith reports whether a stop of the resource of a UID stops the target.
-func (h Hold) stopsWith(uid string) bool {
-	if h.UID == uid {
-		return true
-	}
-	for _, above := range h.Enclosing {
-		if above == uid {
-			return true
-		}
-	}
-	return false
-}
+func (h Hold) stopsWith(uid string) bool { return h.UID == uid || slices.Contains(h.Enclosing, uid) }
 
 // All returns the holds by the UIDs of the resources that they are on or inside of.
 func (l List) All() map[string]Hold { return l.byUID }

@@ -3,6 +3,7 @@ package eventhold
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,7 @@ func TestList_AsLargeAsAnOrganisationMayHaveIt(t *testing.T) {
 	f := apitest.New(t)
 	const most = 500
 	for n := range most {
-		h := hold(fmt.Sprintf("asp_%026d", n), strings.Repeat("x", 200)+fmt.Sprint(n))
+		h := hold(fmt.Sprintf("asp_%026d", n), strings.Repeat("x", 200)+strconv.Itoa(n))
 		f.Write(Begin(org, h)[0])
 	}
 	if n := len(read(f).byPolicy); n != most {

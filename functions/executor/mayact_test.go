@@ -92,7 +92,7 @@ func TestMayAct_AnOrderThatBeginsAfterAnOverrideLeavesItsResourceAlone(t *testin
 	if w.state(rs[1]) != cloud.Stopped {
 		t.Error("the other one was not stopped")
 	}
-	if b := w.bulk(o.ID()); b.Status != execution.BulkCompleted || b.Completed != 1 || b.Failed != 1 || b.LeftOut != 1 {
+	if b := w.bulk(o.ID()); b.Status != execution.BulkCompleted || b.Completed != 1 || b.Failed != 1 || b.Unasked != 1 {
 		t.Errorf("%+v", b)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -27,15 +29,7 @@ const (
 	usualLink    = 30 * 24 * time.Hour
 	usualHours   = 12
 	usualPerDay  = 3
-	tokenPrefix  = "WAKE#"
-	linkName     = "WAKELINK"
 	signatureLen = 16
-)
-
-// The partitions of wake links: of an organization by their ids, and of all by the hashes of their tokens.
-const (
-	linkPartition  table.Partition = "ORG#*#" + linkName
-	tokenPartition table.Partition = tokenPrefix + "*"
 )
 
 // link is a wake link as it is stored. Its token is not: only a keyed hash of it leads to the link.
@@ -60,12 +54,6 @@ type place struct {
 	Org    string `json:"org"`
 	LinkID string `json:"linkID"`
 }
-
-func linkPK(org string) string { return table.OrgPK(org) + linkName }
-
-func linkKey(org, linkID string) table.Key { return table.Key{PK: linkPK(org), SK: linkID} }
-
-func tokenKey(hash string) table.Key { return table.Key{PK: tokenPrefix + hash, SK: "L"} }
 
 // WakeLink is a wake link as clients see it.
 type WakeLink struct {
@@ -138,7 +126,8 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 	if err != nil {
 		return NewLink{}, err
 	}
-	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}, in.Body)
+	l := link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}
+	return s.newLink(ctx, l, in.Body, inventory.HoldGroup(callerOrg(ctx), in.GroupID))
 }
 
 func (s *service) linkResource(ctx context.Context, in *struct {
@@ -154,7 +143,11 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 		return NewLink{}, err
 	}
 	m := t.Members[0]
-	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body)
+	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{m.CloudAccountID})
+	if err != nil {
+		return NewLink{}, err
+	}
+	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body, holds)
 }
 
 // resourceByID returns the resource of our id on which the caller may act.
@@ -180,7 +173,8 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 	return t, err
 }
 
-func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
+// newLink makes and stores a wake link that counts as a use of its target by holds.
+func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []table.Write) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
 	l.ID, l.CreatedBy, l.CreatedAt = id.New("wake", now), c.Email, now
 	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
@@ -197,26 +191,30 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink,
 	token := s.newToken()
 	l.Hash = s.hash(token)
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: shownLink(l), Final: true})
-	if err := s.storeLink(ctx, c.Org, l); err != nil {
+	if err := s.storeLink(ctx, l, holds); err != nil {
 		return NewLink{}, err
 	}
 	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
 }
 
-func (s *service) storeLink(ctx context.Context, org string, l link) error {
-	row, err := table.NewItem(linkKey(org, l.ID), l)
+// storeLink stores a wake link, and counts it as a use of its target by holds.
+func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) error {
+	org := identity.CallerFrom(ctx).Org
+	row, err := table.NewItem(override.WakeLinkKey(org, l.ID), l)
 	if err != nil {
 		return err
 	}
-	way, err := table.NewItem(tokenKey(l.Hash), place{org, l.ID})
+	way, err := table.NewItem(override.WakeTokenKey(l.Hash), place{org, l.ID})
 	if err != nil {
 		return err
 	}
 	row.Expires, way.Expires = l.ExpiresAt, l.ExpiresAt
-	if err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Put(row, table.Absent()), table.Put(way, table.Absent())); err != nil {
-		return fmt.Errorf("store wake link %s: %w", l.ID, err)
+	ws := append([]table.Write{table.Put(row, table.Absent()), table.Put(way, table.Absent())}, holds...)
+	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
+	if fault.Is(err, fault.Conflict) {
+		return fault.NewWithCause(fault.NotFound, err, "the target of the wake link was deleted meanwhile; read what is there and try again")
 	}
-	return nil
+	return fault.Wrap("store wake link "+l.ID, err)
 }
 
 // newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.
@@ -242,7 +240,7 @@ func (s *service) hash(token string) string {
 
 // allLinks is the query for the wake links of the caller's organization, newest first.
 func allLinks(ctx context.Context) table.Query {
-	return table.Query{PK: linkPK(identity.CallerFrom(ctx).Org), Reverse: true, Limit: maxLinks}
+	return table.Query{PK: override.WakeLinkPK(identity.CallerFrom(ctx).Org), Reverse: true, Limit: maxLinks}
 }
 
 func (s *service) countLinks(ctx context.Context) (int, error) {
@@ -263,7 +261,7 @@ func (s *service) revoke(ctx context.Context, in *struct {
 	if !id.IsValid("wake", in.WakeLinkID) {
 		return rest.Deleted{}, missing
 	}
-	l, err := table.Read[link](ctx, s.p.Table, linkKey(org, in.WakeLinkID))
+	l, err := table.Read[link](ctx, s.p.Table, override.WakeLinkKey(org, in.WakeLinkID))
 	if fault.Is(err, fault.NotFound) {
 		return rest.Deleted{}, missing
 	}
@@ -271,7 +269,7 @@ func (s *service) revoke(ctx context.Context, in *struct {
 		return rest.Deleted{}, fmt.Errorf("read wake link %s: %w", in.WakeLinkID, err)
 	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: shownLink(l), Final: true})
-	err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Delete(linkKey(org, l.ID)), table.Delete(tokenKey(l.Hash)))
+	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), table.Delete(override.WakeLinkKey(org, l.ID)), table.Delete(override.WakeTokenKey(l.Hash)))
 	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
 }
 

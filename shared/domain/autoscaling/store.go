@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -95,7 +96,8 @@ func (s *Store) unclaimed() table.Cond {
 	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
 }
 
-// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target.
+// Create stores a new policy with the first entries of its log, and counts it as a use of its account; fault.Conflict when
+// another one has its name or its target, or the account is gone.
 func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
 	p.Version = 1
 	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
@@ -110,7 +112,11 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 		}
 		ws = append(ws, table.Put(it, table.Absent()))
 	}
-	return s.commit(ctx, org, p, ws, log)
+	held, err := inventory.HoldAccounts(org, []string{p.CloudAccountID})
+	if err != nil {
+		return p, err
+	}
+	return s.commit(ctx, org, p, append(ws, held...), log)
 }
 
 // Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
@@ -145,11 +151,12 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 	return s.commit(ctx, org, next, ws, log)
 }
 
-// Delete deletes a policy as it was read or claimed; fault.Conflict when it has changed since. Its log goes with its time.
-func (s *Store) Delete(ctx context.Context, org string, p Policy, log ...Entry) error {
-	_, err := s.commit(ctx, org, p, []table.Write{
+// Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has changed since,
+// or a condition of an extra write does not hold. Its log goes with its time.
+func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
+	_, err := s.commit(ctx, org, p, append([]table.Write{
 		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)), table.Delete(targetKey(org, p.Target)),
-	}, log)
+	}, extra...), log)
 	return err
 }
 
@@ -178,7 +185,10 @@ func refused(lost *table.ConditionError, p *Policy) error {
 	if _, ok := lost.Old(1); ok {
 		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name", p.Name)
 	}
-	return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+	if _, ok := lost.Old(2); ok {
+		return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+	}
+	return fault.New(fault.Conflict, "the cloud account or an event readiness plan of autoscaler policy %s was changed meanwhile; try again", p.ID)
 }
 
 // changed tells why a policy could not be written that is old now.

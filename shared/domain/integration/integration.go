@@ -74,6 +74,19 @@ func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]deliver
 	})
 }
 
+// CloudAccountID is the field of a configuration that names one of the organization's cloud accounts.
+const CloudAccountID = "cloudAccountID"
+
+// IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their configuration, oldest
+// first. One round trip.
+func (s *Store) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
+	all, err := s.List(ctx, org)
+	return slices.DeleteFunc(all, func(i Integration) bool {
+		configured := of.Type == event.ScopeAccount && i.Config[CloudAccountID] == of.ID
+		return !configured && (i.ScopeType != of.Type || i.ScopeID != of.ID)
+	}), err
+}
+
 // Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.
 // Secrets that are not given stay, unless an address to which they are sent is another one. What cannot be is fault.Invalid and named.
 func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules Rules, given map[string]string) error {

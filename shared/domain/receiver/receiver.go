@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,6 +186,15 @@ func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 		return s.changed(b.ID)
 	}
 	return fault.Wrap("delete "+s.kind.Noun+" "+b.ID, err)
+}
+
+// ReceiversFor lists the receivers whose filter names a scope, oldest first. One round trip.
+func (s *Store[T, P]) ReceiversFor(ctx context.Context, org string, of event.Scope) ([]T, error) {
+	all, err := s.List(ctx, org)
+	return slices.DeleteFunc(all, func(r T) bool {
+		b := P(&r).Base()
+		return b.ScopeType != of.Type || b.ScopeID != of.ID
+	}), err
 }
 
 // Match tells which of the organization's receivers are to be told of e: those that are enabled and take it. One round trip.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -96,9 +95,13 @@ func (s *Store) unclaimed() table.Cond {
 	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
 }
 
-// Create stores a new policy with the first entries of its log, and counts it as a use of its account; fault.Conflict when
-// another one has its name or its target, or the account is gone.
+// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target.
 func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
+	return s.CreateHeld(ctx, org, p, log, nil)
+}
+
+// CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they are not.
+func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
 	p.Version = 1
 	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -112,11 +115,7 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 		}
 		ws = append(ws, table.Put(it, table.Absent()))
 	}
-	held, err := inventory.HoldAccounts(org, []string{p.CloudAccountID})
-	if err != nil {
-		return p, err
-	}
-	return s.commit(ctx, org, p, append(ws, held...), log)
+	return s.commit(ctx, org, p, append(ws, holds...), log)
 }
 
 // Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when

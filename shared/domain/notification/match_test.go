@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -46,6 +47,12 @@ func scopesOf(i int) []event.Scope {
 func subscribeAll(f *apitest.Fixture, ids []string) {
 	f.Helper()
 	s := notification.NewStore(f.Platform)
+	for _, of := range scopesOf(0) { // what subscriptions name exists
+		ws, _ := receiver.HoldScope(org, of)
+		for _, w := range ws {
+			f.Put(w.Item.Key, map[string]int{"holds": 0})
+		}
+	}
 	var all []notification.Subscription
 	flush := func() {
 		f.Helper()

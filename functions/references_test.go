@@ -55,16 +55,16 @@ var namesNothing = map[string]string{
 	"finalizeGoogleConnection connectionID":   "it is a secret of one session, which ends with its use",
 }
 
-// partDeletions are the operations of the method DELETE that take a part from a record, with the reason why that part is not a
-// kind of record.
+// partDeletions are the operations of the method DELETE that take a part from a record, with the reason why that part
+// is not a kind of record.
 var partDeletions = map[string]string{
 	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team", "removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation": "removeUser for the caller",
 }
 
-// TestReferences_EachFieldThatNamesARecordIsDeclared looks for members of request bodies that name records and stand in no
-// reference of their function. Operations without a policy are about the caller alone.
+// TestReferences_EachFieldThatNamesARecordIsDeclared looks for members of request bodies that name records and stand
+// in no reference of their function. Operations without a policy are about the caller alone.
 func TestReferences_EachFieldThatNamesARecordIsDeclared(t *testing.T) {
 	bodies, used := requestBodies(t), map[string]bool{}
 	for _, f := range functions.All() {

@@ -104,9 +104,9 @@ func key(r platform.Reference) string {
 	return r.From + " names " + r.To
 }
 
-// TestReferences_ADeletionDoesWhatIsDeclared makes, for each reference that a function declares, the two records over HTTP,
-// deletes the named one, and compares what becomes of the other one with the declaration. A resource is deleted by no
-// operation: what becomes of the records that name one is tried by the references to its account.
+// TestReferences_ADeletionDoesWhatIsDeclared makes, for each reference that a function declares, the two records over
+// HTTP, deletes the named one, and compares what becomes of the other one with the declaration. A resource is deleted
+// by no operation: what becomes of the records that name one is tried by the references to its account.
 func TestReferences_ADeletionDoesWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
@@ -135,12 +135,12 @@ func TestReferences_ADeletionDoesWhatIsDeclared(t *testing.T) {
 // check makes the two records of a reference and deletes the named one.
 func (w *references) check(r platform.Reference) {
 	w.t.Helper()
-	target, make := targets[r.To], namers[key(r)]
-	if target == nil || make == nil {
+	target, makes := targets[r.To], namers[key(r)]
+	if target == nil || makes == nil {
 		w.t.Fatalf("there is no sample of %q: add it to namers, and %q to targets", key(r), r.To)
 	}
 	to := target(w)
-	from := make(w, to)
+	from := makes(w, to)
 	w.s.WaitSettled()
 	w.outcome(r.OnDelete, from, to, "")
 	if r.OnDetach != "" {
@@ -174,7 +174,7 @@ func (w *references) outcome(want platform.Outcome, from, to record, query strin
 	if res.Code != http.StatusOK || to.read != "" && w.text(to) != "" {
 		w.t.Errorf("%s\nwant 200, and that it is gone", answer)
 	}
-	switch want {
+	switch want { //nolint:exhaustive // Refused has returned
 	case platform.Ended:
 		if after != "" {
 			w.t.Errorf("%s\nwant that %s is gone with it: %s", answer, from.id, after)
@@ -206,7 +206,8 @@ func (w *references) resource(accountID string) resource {
 	return all[0]
 }
 
-// TestReferences_AnAppliedPolicyKeepsItsAccount: the end of a policy acts on the cloud, by the credentials of the account.
+// TestReferences_AnAppliedPolicyKeepsItsAccount: the end of a policy acts on the cloud, by the credentials of the
+// account.
 func TestReferences_AnAppliedPolicyKeepsItsAccount(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)

@@ -53,8 +53,8 @@ var alike = map[string]string{
 	"listTeamResourceCosts provider": "all accounts are simulated",
 }
 
-// TestSorting_EachSortByComparesTheFieldThatItNames asks every operation that takes sort_by, for each of its fields and both
-// directions, and compares the order of the items with the field that the items show.
+// TestSorting_EachSortByComparesTheFieldThatItNames asks every operation that takes sort_by, for each of its fields
+// and both directions, and compares the order of the items with the field that the items show.
 func TestSorting_EachSortByComparesTheFieldThatItNames(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
@@ -92,7 +92,8 @@ func fillPath(op rest.Op, values map[string]string) string {
 
 var sortWord = regexp.MustCompile(`[A-Za-z]+`)
 
-// sortFields returns the values of sort_by of an operation, none when it takes none: as the refusal of another value lists them.
+// sortFields returns the values of sort_by of an operation, none when it takes none: as the refusal of another value
+// lists them.
 func (w *references) sortFields(op rest.Op, path string) []string {
 	w.t.Helper()
 	if op.Method != http.MethodGet || op.Public || strings.Contains(path, "{") {
@@ -160,7 +161,8 @@ func (w *references) sorted(path, field, direction string) []map[string]any {
 	return items
 }
 
-// compareShown compares two values as a reader does: amounts and numbers by size, times by time, texts without regard to case.
+// compareShown compares two values as a reader does: amounts and numbers by size, times by time, texts without regard
+// to case.
 func compareShown(a, b any) int {
 	x, y := fmt.Sprint(a), fmt.Sprint(b)
 	if a == nil {
@@ -182,8 +184,8 @@ func compareShown(a, b any) int {
 	return strings.Compare(strings.ToLower(x), strings.ToLower(y))
 }
 
-// fillLists makes three of each record that a list can be sorted by, whose names are in another order than their times, and
-// returns values for the parameters of paths.
+// fillLists makes three of each record that a list can be sorted by, whose names are in another order than their
+// times, and returns values for the parameters of paths.
 func (w *references) fillLists() map[string]string {
 	w.t.Helper()
 	var accounts []string

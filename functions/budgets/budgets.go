@@ -99,8 +99,8 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-// holds returns the writes by which a budget counts as a use of its scope, so that nobody deletes the scope at the same time.
-// They fail when the scope does not exist.
+// holds returns the writes by which a budget counts as a use of its scope, so that nobody deletes the scope at the
+// same time. They fail when the scope does not exist.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
 	org := callerOrg(ctx)
 	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID, b.ScopeType)

@@ -22,7 +22,8 @@ import (
 
 // accountUses are the uses of an account.
 type accountUses struct {
-	// binding are the uses that keep the account with detach=true too: their ends act on its cloud, and need its credentials.
+	// binding are the uses that keep the account with detach=true too: their ends act on its cloud, and need its
+	// credentials.
 	binding []fault.Use
 	// loose are the uses that detach=true takes the account out of, or deletes.
 	loose    []fault.Use
@@ -53,8 +54,9 @@ func (u *accountUses) refusal(ctx context.Context, a inventory.Account, detach b
 	return identity.InUse(ctx, named, u.binding, first)
 }
 
-// usesOf lists the uses of an account: the records that name it or resources of it. Round trips: fifteen side by side in
-// twelve, and those of override.Live.InAccount and readiness.Store.HoldersOf where there are overrides or policies.
+// usesOf lists the uses of an account: the records that name it or resources of it. Round trips: fifteen side by side
+// in twelve, and those of override.Live.InAccount and readiness.Store.HoldersOf where there are overrides or
+// policies.
 func (s *service) usesOf(ctx context.Context, org, accountID string) (accountUses, error) {
 	var out accountUses
 	for _, list := range []func(context.Context, string, string, *accountUses) error{
@@ -116,8 +118,8 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 	return err
 }
 
-// listPolicies adds the autoscaler policies of an account. One that was applied is binding, for its deletion gives the target
-// back; so are the plans that name a policy.
+// listPolicies adds the autoscaler policies of an account. One that was applied is binding, for its deletion gives
+// the target back; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
 	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
@@ -157,7 +159,8 @@ func (s *service) listScoped(ctx context.Context, org, accountID string, to *acc
 	return err
 }
 
-// endUses deletes the loose uses that are for an account alone. It may be repeated: what is deleted is not listed again.
+// endUses deletes the loose uses that are for an account alone. It may be repeated: what is deleted is not listed
+// again.
 func (s *service) endUses(ctx context.Context, org, accountID string, uses accountUses) error {
 	for _, p := range uses.policies {
 		if err := autoscaling.NewStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {

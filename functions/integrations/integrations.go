@@ -137,8 +137,8 @@ func (s *service) issue(ctx context.Context, i *integration.Integration) (*strin
 	return &secret, err
 }
 
-// prepareChange is prepare for next in place of old: it holds what next names and old does not. What both name may be gone by
-// now, which is no reason to keep the integration as it is.
+// prepareChange is prepare for next in place of old: it holds what next names and old does not. What both name may be
+// gone by now, which is no reason to keep the integration as it is.
 func (s *service) prepareChange(ctx context.Context, old, next *integration.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
 	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (s *service) prepareChange(ctx context.Context, old, next *integration.Inte
 	return s.hold(ctx, &moved)
 }
 
-// prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by which it
-// counts as a use of what it names.
+// prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by
+// which it counts as a use of what it names.
 func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write, error) {
 	if err := s.shape(ctx, i, given); err != nil {
 		return nil, err
@@ -180,8 +180,8 @@ func (s *service) hold(ctx context.Context, i *integration.Integration) ([]table
 	return append(holds, account...), err
 }
 
-// holdAccount returns the writes by which an integration counts as a use of the cloud account that its configuration names:
-// none without one. An account that the organization does not have is fault.Invalid.
+// holdAccount returns the writes by which an integration counts as a use of the cloud account that its configuration
+// names: none without one. An account that the organization does not have is fault.Invalid.
 func (s *service) holdAccount(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
 	accountID := i.Config[integration.CloudAccountID]
 	if accountID == "" {

@@ -135,8 +135,8 @@ func newResourceCost(keys []string) ResourceCost {
 	return r
 }
 
-// nameResources adds to a page what the inventory knows, in one or two round trips, and what its machines emitted in the days of
-// q, in one.
+// nameResources adds to a page what the inventory knows, in one or two round trips, and what its machines emitted in
+// the days of q, in one.
 func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cost.Question) error {
 	at, err := s.placeResources(ctx, page)
 	if err != nil || len(at) == 0 {
@@ -155,8 +155,8 @@ func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cos
 	return s.estimateCarbon(ctx, machines, q.From, q.To)
 }
 
-// placeResources gives items the id, the name, the type and the region that the inventory knows, and returns the resources that it
-// knows by their native ids. One or two round trips.
+// placeResources gives items the id, the name, the type and the region that the inventory knows, and returns the
+// resources that it knows by their native ids. One or two round trips.
 func (s *service) placeResources(ctx context.Context, items []ResourceCost) (map[string]*inventory.Listed, error) {
 	var uids []string
 	for i := range items {

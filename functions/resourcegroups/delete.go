@@ -38,8 +38,8 @@ func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted
 	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
 }
 
-// releaseUnused returns the writes that go with the deletion of a group, or the error that lists its uses. The writes fail
-// when a use begins meanwhile.
+// releaseUnused returns the writes that go with the deletion of a group, or the error that lists its uses. The writes
+// fail when a use begins meanwhile.
 func (s *service) releaseUnused(ctx context.Context, g inventory.Group) ([]table.Write, error) {
 	holds, err := s.inventory.CountGroupHolds(ctx, callerOrg(ctx), g.ID)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *service) usesOf(ctx context.Context, groupID string) ([]fault.Use, erro
 	return append(append(out, held...), scoped...), err
 }
 
-// bulkUses returns the bulk action that is under way on a group, and the write that goes with the deletion of the group: it
-// fails when a bulk action begins meanwhile.
+// bulkUses returns the bulk action that is under way on a group, and the write that goes with the deletion of the
+// group: it fails when a bulk action begins meanwhile.
 func (s *service) bulkUses(ctx context.Context, g inventory.Group) ([]fault.Use, table.Write, error) {
 	key := execution.GroupClaimKey(callerOrg(ctx), g.ID)
 	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)

@@ -10,8 +10,9 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// checkUnused returns the error that lists the uses of a role: invitations, assignments and single sign-on. Invitations are
-// read before assignments, so that one that is accepted meanwhile is listed as the one or as the other.
+// checkUnused returns the error that lists the uses of a role: invitations, assignments and single sign-on.
+// Invitations are read before assignments, so that one that is accepted meanwhile is listed as the one or as the
+// other.
 func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error {
 	uses, err := s.invitationUses(ctx, r.ID)
 	if err != nil {

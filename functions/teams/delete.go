@@ -41,9 +41,9 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 	return rest.Deleted{ID: t.ID}, s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
 }
 
-// releaseUnused returns the write that goes with the deletion of a team, or the error that lists its uses: assignments,
-// showback rules, and records whose scope it is. Those count as changes of the team (teams.Hold); the write fails when a
-// showback rule is changed meanwhile.
+// releaseUnused returns the write that goes with the deletion of a team, or the error that lists its uses:
+// assignments, showback rules, and records whose scope it is. Those count as changes of the team (teams.Hold); the
+// write fails when a showback rule is changed meanwhile.
 func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write, error) {
 	var uses []fault.Use
 	err := s.eachAssignment(ctx, t.ID, func(a membership.Assignment) {

@@ -23,12 +23,13 @@ const (
 )
 
 // Reference declares that records of the kind From can name records of the kind To, and what a deletion of the named
-// record does. TestReferences_* in cmd/lamplighter makes both records of each reference over HTTP, deletes the named one, and
-// compares the outcome.
+// record does. TestReferences_* in cmd/lamplighter makes both records of each reference over HTTP, deletes the named
+// one, and compares the outcome.
 type Reference struct {
 	From, To string
 	Fields   []string // the fields of request bodies that set the id; none when a path or an operation sets it
 	OnDelete Outcome
-	// OnDetach is the outcome when the deletion is sent with detach=true; "" where the deletion takes no such parameter.
+	// OnDetach is the outcome when the deletion is sent with detach=true; "" where the deletion takes no such
+	// parameter.
 	OnDetach Outcome
 }

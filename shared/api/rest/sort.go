@@ -16,7 +16,8 @@ import (
 type Order[T any] struct {
 	Field   string // the value of sort_by
 	Compare func(a, b T) int
-	// LargestFirst says that the list is descending when a request names no sort_order; the description of the operation tells it.
+	// LargestFirst says that the list is descending when a request names no sort_order; the description of the
+	// operation tells it.
 	LargestFirst bool
 }
 
@@ -74,8 +75,8 @@ func (s Sort[T, O]) Apply(items []T) {
 	}
 }
 
-// Resolve notes whether sort_order was sent, and refuses a field that is not declared, where the schema cannot because the list has
-// an order of its own.
+// Resolve notes whether sort_order was sent, and refuses a field that is not declared, where the schema cannot
+// because the list has an order of its own.
 func (s *Sort[T, O]) Resolve(ctx huma.Context) []error {
 	s.unordered = ctx.Query("sort_order") == ""
 	fields := fieldsOf[T, O]()

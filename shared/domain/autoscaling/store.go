@@ -100,7 +100,8 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 	return s.CreateHeld(ctx, org, p, log, nil)
 }
 
-// CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they are not.
+// CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they
+// are not.
 func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
 	p.Version = 1
 	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
@@ -150,8 +151,8 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 	return s.commit(ctx, org, next, ws, log)
 }
 
-// Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has changed since,
-// or a condition of an extra write does not hold. Its log goes with its time.
+// Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has
+// changed since, or a condition of an extra write does not hold. Its log goes with its time.
 func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
 	_, err := s.commit(ctx, org, p, append([]table.Write{
 		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)), table.Delete(targetKey(org, p.Target)),

@@ -77,8 +77,8 @@ func (s *Store) Match(ctx context.Context, org string, e event.Event) ([]deliver
 // CloudAccountID is the field of a configuration that names one of the organization's cloud accounts.
 const CloudAccountID = "cloudAccountID"
 
-// IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their configuration, oldest
-// first. One round trip.
+// IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their
+// configuration, oldest first. One round trip.
 func (s *Store) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
 	all, err := s.List(ctx, org)
 	return slices.DeleteFunc(all, func(i Integration) bool {

@@ -45,8 +45,8 @@ const (
 	BilledCost    = "actual"
 )
 
-// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or where there
-// is no estimate; "" when neither is known.
+// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or
+// where there is no estimate; "" when neither is known.
 func SourceOfCost(r *Rate, billed *Invoiced) string {
 	estimated := r != nil && r.Reason == ""
 	switch {

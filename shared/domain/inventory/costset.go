@@ -49,8 +49,9 @@ func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 // unknownCost is the amount of a resource without a known cost: below every amount, credits too.
 const unknownCost = math.MinInt64
 
-// order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown (SourceOfCost), billed
-// last month's, or this month's where that is 0, and estimated a month at the rate of the status.
+// order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
+// (SourceOfCost), billed last month's, or this month's where that is 0, and estimated a month at the rate of the
+// status.
 func (s *costSet) order(uid string, status cloud.Status) int64 {
 	rate, billed := s.find(uid)
 	switch source := SourceOfCost(rate, billed); {

@@ -54,8 +54,8 @@ func AttachedGroupKey(org, groupID string) table.Key {
 	return attached(org).Key("grp#" + groupID)
 }
 
-// HoldGroup returns the writes by which a record that names a group counts as a use of it, so that nobody deletes the group at
-// the same time. They fail when the group does not exist.
+// HoldGroup returns the writes by which a record that names a group counts as a use of it, so that nobody deletes the
+// group at the same time. They fail when the group does not exist.
 func HoldGroup(org, groupID string) []table.Write {
 	return []table.Write{
 		table.Check(GroupKey(org, groupID), table.Exists()),
@@ -74,8 +74,8 @@ func (s *Store) CountGroupHolds(ctx context.Context, org, groupID string) (int64
 	return row.Holds, fault.Wrap("count the holds of "+groupID, err)
 }
 
-// ReleaseGroup returns the write that goes with the deletion of a group. It fails while the group is attached to a schedule,
-// and when HoldGroup was written since CountGroupHolds returned holds.
+// ReleaseGroup returns the write that goes with the deletion of a group. It fails while the group is attached to a
+// schedule, and when HoldGroup was written since CountGroupHolds returned holds.
 func ReleaseGroup(org, groupID string, holds int64) table.Write {
 	unheld := table.Lacks("holds")
 	if holds > 0 {

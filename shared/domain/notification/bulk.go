@@ -10,8 +10,8 @@ import (
 // Upserted tells what a bulk did: how many rows it made, and how many it found.
 type Upserted struct{ Created, Updated int }
 
-// togetherInBulk is how many subscriptions are written in a transaction: each takes at most five writes, which are its row, its
-// list of receivers, its channel and two of its scope.
+// togetherInBulk is how many subscriptions are written in a transaction: each takes at most five writes, which are
+// its row, its list of receivers, its channel and two of its scope.
 const togetherInBulk = (table.MaxTransact - 1) / 5
 
 // UpsertSubscriptions makes or changes subscriptions, each with an id of its own for when it is new: enabled is what changes. Of several of one

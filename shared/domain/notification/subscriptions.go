@@ -209,8 +209,8 @@ func (b *changes) replace(org string, old, next *Subscription) error {
 	return nil
 }
 
-// steps returns the writes: the rows, the lists of receivers, the channels and the scopes, which must be there, and the count of
-// all.
+// steps returns the writes: the rows, the lists of receivers, the channels and the scopes, which must be there, and
+// the count of all.
 func (b *changes) steps(org string) []step {
 	out := b.rows
 	for _, k := range b.order {

@@ -96,8 +96,8 @@ func UsesOfGroup(ctx context.Context, s table.Store, org, groupID string, at tim
 	return out, err
 }
 
-// InAccount returns the overrides of the list that hold resources of an account, by themselves or by a group. It takes no
-// round trip without overrides, and two otherwise.
+// InAccount returns the overrides of the list that hold resources of an account, by themselves or by a group. It
+// takes no round trip without overrides, and two otherwise.
 func (l Live) InAccount(ctx context.Context, s *inventory.Store, org, accountID string) ([]Held, error) {
 	var groups, resources []string
 	for _, h := range l.Overrides {

@@ -16,8 +16,8 @@ type Holders struct {
 	Unheld table.Write
 }
 
-// HoldersOf returns the holders of policies, by the ids of these, for every policy that is asked for. Two round trips, and one
-// for each further hundred policies or plans.
+// HoldersOf returns the holders of policies, by the ids of these, for every policy that is asked for. Two round
+// trips, and one for each further hundred policies or plans.
 func (s *Store) HoldersOf(ctx context.Context, org string, policyIDs ...string) (map[string]Holders, error) {
 	out := make(map[string]Holders, len(policyIDs))
 	claims, err := s.readClaims(ctx, org, policyIDs)

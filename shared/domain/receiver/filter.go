@@ -56,9 +56,9 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-// Holds returns the writes by which a receiver counts as a use of the scope of its filter, for the transaction that stores the
-// receiver. They fail when the scope does not exist. It takes a round trip for a resource, and none otherwise. A scope that
-// cannot exist is fault.Invalid.
+// Holds returns the writes by which a receiver counts as a use of the scope of its filter, for the transaction that
+// stores the receiver. They fail when the scope does not exist. It takes a round trip for a resource, and none
+// otherwise. A scope that cannot exist is fault.Invalid.
 func (f *Filter) Holds(ctx context.Context, s *inventory.Store, org string) ([]table.Write, error) {
 	if f.ScopeType == event.ScopeResource {
 		found, err := s.ByUIDs(ctx, org, []string{f.ScopeID}, inventory.SeeEverything())
@@ -74,8 +74,8 @@ func (f *Filter) Holds(ctx context.Context, s *inventory.Store, org string) ([]t
 	return ws, nil
 }
 
-// HoldScope returns the writes by which a record that names a scope counts as a use of it: none for an organization or a
-// resource. They fail when the scope does not exist. known is false for a scope whose id cannot be one.
+// HoldScope returns the writes by which a record that names a scope counts as a use of it: none for an organization
+// or a resource. They fail when the scope does not exist. known is false for a scope whose id cannot be one.
 func HoldScope(org string, of event.Scope) (ws []table.Write, known bool) {
 	switch of.Type {
 	case event.ScopeOrg, event.ScopeResource:

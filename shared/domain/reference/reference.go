@@ -1,6 +1,6 @@
-// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or teams as
-// their scope: budgets, subscriptions, webhooks and integrations. Who deletes the scope refuses while there are any, or ends
-// them first.
+// Package reference lists the records of an organization that name one of its cloud accounts, resource groups or
+// teams as their scope: budgets, subscriptions, webhooks and integrations. Who deletes the scope refuses while there
+// are any, or ends them first.
 package reference
 
 import (
@@ -34,8 +34,8 @@ const (
 // lister lists the uses of one kind.
 type lister func(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error)
 
-// ListUses lists the budgets, subscriptions, webhooks and integrations for a scope, in this order and each by age. It takes
-// four round trips side by side.
+// ListUses lists the budgets, subscriptions, webhooks and integrations for a scope, in this order and each by age. It
+// takes four round trips side by side.
 func ListUses(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
 	listers := []lister{listBudgets, listSubscriptions, listWebhooks, listIntegrations}
 	found := make([][]fault.Use, len(listers))

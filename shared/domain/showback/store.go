@@ -62,8 +62,8 @@ func (s Store) List(ctx context.Context, org string) ([]Saved, error) {
 	return b.Rules, err
 }
 
-// UsesOfTeam lists the rules that give a team a share, in their order, and returns the write that goes with the deletion of
-// the team: it makes a change of the rules that is under way look at the teams again. One round trip.
+// UsesOfTeam lists the rules that give a team a share, in their order, and returns the write that goes with the
+// deletion of the team: it makes a change of the rules that is under way look at the teams again. One round trip.
 func (s Store) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use, table.Write, error) {
 	b, err := s.read(ctx, org)
 	if err != nil {

@@ -25,8 +25,8 @@ func (u Use) String() string {
 	return fmt.Sprintf("%s %s (%.64s)", u.Kind, u.ID, u.Name)
 }
 
-// InUse returns the Conflict error for the deletion of a record that uses name, or nil without uses. It lists the first ten
-// uses by id and name, and counts the rest. The way out is a clause such as "delete them first".
+// InUse returns the Conflict error for the deletion of a record that uses name, or nil without uses. It lists the
+// first ten uses by id and name, and counts the rest. The way out is a clause such as "delete them first".
 func InUse(record string, uses []Use, wayOut string) error {
 	if len(uses) == 0 {
 		return nil

@@ -20,11 +20,13 @@ func TestInUse_ListsUsesByIDAndName(t *testing.T) {
 	}{
 		{"a record without uses is free", nil, ""},
 		{
-			"a use without a name is listed by its id", []fault.Use{{Kind: "subscription", ID: "sub_1"}},
+			"a use without a name is listed by its id",
+			[]fault.Use{{Kind: "subscription", ID: "sub_1"}},
 			"group grp_1 is in use by subscription sub_1: delete it first",
 		},
 		{
-			"two uses are both listed", many[:2],
+			"two uses are both listed",
+			many[:2],
 			"group grp_1 is in use by schedule sch_00 (Night 0), schedule sch_01 (Night 1): delete it first",
 		},
 	} {

@@ -136,8 +136,8 @@ func (st *State) comparison(which int) func(a, b int32) int {
 // Price returns the amount that CostOrder goes by, of the resource with a native id in a status.
 type Price func(uid, status string) int64
 
-// SetCosts gives the rows the amounts that CostOrder goes by: now, for rows that come later, and for rows whose status changes.
-// It needs the write lock.
+// SetCosts gives the rows the amounts that CostOrder goes by: now, for rows that come later, and for rows whose
+// status changes. It needs the write lock.
 func (st *State) SetCosts(price Price) {
 	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
 	for n := range int32(st.count) {

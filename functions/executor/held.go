@@ -36,7 +36,9 @@ func (e *Executor) unheld(
 		case !isUnaskedStop(a) || len(holds) == 0:
 			free = append(free, a)
 		case !a.Force:
-			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
+			o := e.endedUnasked(a, held.Against(a.Action, a.ResourceUID))
+			o.LeftOut = true
+			ended = append(ended, o)
 		default:
 			seconds, failed, err := e.letGo(ctx, org, a, holds)
 			switch {

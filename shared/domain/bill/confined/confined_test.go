@@ -213,3 +213,22 @@ func TestRead_OthersErrors(t *testing.T) {
 type broken struct{ cloud.BillReader }
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// BenchmarkRead reads the bill of the same million rows as the benchmark of package bill, which LAMPLIGHTER_BENCH keeps.
+func BenchmarkRead(b *testing.B) {
+	path := filepath.Join(os.Getenv("LAMPLIGHTER_BENCH"), "focus-1000000.parquet")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		b.Skipf("no file to read: %v", err)
+	}
+	for name, read := range map[string]readFunc{"in this process": bill.Read, "in a process of its own": reader("read").Read} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*focus.Charge) error { return nil })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -39,13 +39,26 @@ func (f *File) Chunk(row, col int) *Chunk {
 	k := &f.footer.groups[row].chunks[col]
 	section := io.NewSectionReader(f.source, k.start(), k.packed)
 	c := &Chunk{file: f, column: &f.footer.columns[col], chunk: k, group: row, left: k.packed, leftValues: k.values}
-	if n := len(f.readers); n > 0 {
-		c.in, f.readers = f.readers[n-1], f.readers[:n-1]
-		c.in.Reset(section)
-	} else {
-		c.in = bufio.NewReaderSize(section, readAhead)
-	}
+	c.in = f.takeReader(section, k.packed)
 	return c
+}
+
+// smallChunk is the size of a chunk that gets a buffer of its own size. Most columns of a bill repeat a few values.
+const smallChunk = readAhead / 4
+
+// takeReader returns a reader of a chunk of n bytes.
+func (f *File) takeReader(section io.Reader, n int64) *bufio.Reader {
+	if n <= smallChunk {
+		return bufio.NewReaderSize(section, int(n))
+	}
+	last := len(f.readers) - 1
+	if last < 0 {
+		return bufio.NewReaderSize(section, readAhead)
+	}
+	r := f.readers[last]
+	f.readers = f.readers[:last]
+	r.Reset(section)
+	return r
 }
 
 // Close lets go of the buffers.
@@ -56,7 +69,9 @@ func (c *Chunk) Close() {
 	c.account(&c.pageBytes, 0)
 	c.account(&c.dictBytes, 0)
 	c.file.giveBack(c.body)
-	c.file.readers = append(c.file.readers, c.in)
+	if c.in.Size() == readAhead {
+		c.file.readers = append(c.file.readers, c.in)
+	}
 	c.in, c.body = nil, nil
 }
 
@@ -83,6 +98,10 @@ func (c *Chunk) ReadAt(p []byte, off int64) (int, error) {
 	}
 	c.served += n
 	c.at += int64(n)
+	if c.served == len(c.header)+len(c.body) { // other columns can use the buffer
+		c.file.giveBack(c.body)
+		c.header, c.body, c.served = nil, nil, 0
+	}
 	return n, nil
 }
 
@@ -91,8 +110,7 @@ func (c *Chunk) load() error {
 	if c.left == 0 {
 		return io.EOF
 	}
-	c.file.giveBack(c.body)
-	c.body, c.page = nil, c.page+1
+	c.page++
 	err := c.loadPage()
 	if err == nil || !fault.Is(err, fault.Invalid) {
 		return err
@@ -160,25 +178,22 @@ func (c *Chunk) readBody(p *page) error {
 	if err := c.account(cost, p.estimate()); err != nil {
 		return err
 	}
-	f := c.file
-	if int64(cap(f.packed)) < p.packed {
-		f.packed = make([]byte, p.packed)
-	}
-	f.packed = f.packed[:p.packed]
-	if _, err := io.ReadFull(c.in, f.packed); err != nil {
+	packed := c.file.takeBuffer(int(p.packed))
+	if _, err := io.ReadFull(c.in, packed); err != nil {
 		return cutOff(err)
 	}
 	c.left -= p.packed
-	if err := p.checkSum(f.packed); err != nil {
+	if err := p.checkSum(packed); err != nil {
 		return err
 	}
-	body := f.takeBuffer(int(p.unpacked))
-	levels := copy(body, f.packed[:p.levelBytes()])
-	codec := c.chunk.codec
-	if p.plain {
-		codec = 0
+	if c.chunk.codec == 0 || p.plain {
+		c.body = packed
+		return nil
 	}
-	n, err := f.unpack.into(body[levels:], f.packed[levels:], codec)
+	defer c.file.giveBack(packed)
+	body := c.file.takeBuffer(int(p.unpacked))
+	levels := copy(body, packed[:p.levelBytes()])
+	n, err := c.file.unpack.into(body[levels:], packed[levels:], c.chunk.codec)
 	c.body = body[:levels+n]
 	return err
 }
@@ -210,5 +225,6 @@ func (c *Chunk) account(was *int64, n int64) error {
 // estimate returns how many bytes of memory the page takes at most, once it is decoded: levels, offsets or indexes, and values.
 func (p *page) estimate() int64 {
 	const perValue, perStoredValue = 12, 32
-	return 2*p.unpacked + perValue*p.values + perStoredValue*min(p.values, p.unpacked/2)
+	stored := max(p.unpacked, p.packed)
+	return 2*stored + perValue*p.values + perStoredValue*min(p.values, stored/2)
 }

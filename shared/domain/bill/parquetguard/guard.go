@@ -45,7 +45,6 @@ type File struct {
 	tail   []byte // the new footer, with its length and the magic bytes
 
 	open    int64    // estimated bytes of the current pages
-	packed  []byte   // the compressed page, which is needed until it is unpacked
 	spare   [][]byte // buffers of pages that were read
 	readers []*bufio.Reader
 	unpack  unpacker
@@ -146,15 +145,21 @@ func (f *File) takeBuffer(n int) []byte {
 			return b[:n]
 		}
 	}
-	return make([]byte, n)
+	return make([]byte, n, n+n/4) // pages of a file are about as large as each other
 }
 
-// maxSpare is the number of buffers that are kept for later pages.
-const maxSpare = 4
+// maxSpare is the number of buffers that are kept for later pages: one for a compressed page, and one for it unpacked.
+const maxSpare = 2
 
-// giveBack keeps the buffer for a later page.
+// giveBack keeps the buffer for a later page, instead of a smaller one.
 func (f *File) giveBack(b []byte) {
-	if cap(b) > 0 && len(f.spare) < maxSpare {
+	if len(f.spare) < maxSpare {
 		f.spare = append(f.spare, b)
+		return
+	}
+	for i := range f.spare {
+		if cap(f.spare[i]) < cap(b) {
+			f.spare[i], b = b, f.spare[i]
+		}
 	}
 }

@@ -71,8 +71,8 @@ func (p *page) check(left, leftValues int64) error {
 		return refuse("its header describes no page of kind %d", p.kind)
 	case p.packed < 0 || p.packed > left:
 		return refuse("its header claims %d bytes; %d are left of the column", p.packed, left)
-	case p.unpacked < 0 || p.unpacked > MaxPageBytes:
-		return refuse("its header claims %d bytes when unpacked; at most %d are read", p.unpacked, MaxPageBytes)
+	case p.unpacked < 0 || max(p.unpacked, p.packed) > MaxPageBytes:
+		return refuse("its header claims %d bytes when unpacked; at most %d are read", max(p.unpacked, p.packed), MaxPageBytes)
 	case p.values < 0 || p.values > MaxPageValues:
 		return refuse("its header claims %d values; a page has at most %d", p.values, MaxPageValues)
 	case !p.isDictionary() && p.values > leftValues:

@@ -47,10 +47,7 @@ func (u *unpacker) decompress(dst, src []byte, codec format.CompressionCodec) (i
 	case format.Lz4Raw:
 		return lz4.UncompressBlock(src, dst)
 	}
-	if len(src) > len(dst) {
-		return 0, errLarger
-	}
-	return copy(dst, src), nil
+	return 0, errors.New("its compression is not known")
 }
 
 // unpackSnappy looks at the length that the block itself claims first, of which the library makes a buffer.

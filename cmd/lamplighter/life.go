@@ -26,9 +26,9 @@ type life struct {
 	Kills int64 `json:"kills"`
 }
 
-// begin notes that the service runs, and finds how the one before it ended. It ended by its own fault when Go reported a fatal error
-// (a stack overflow, no memory, a panic), or when the machine killed a process for want of memory meanwhile. One that was killed from
-// outside did not: that is no reason to give up its work.
+// begin notes that the service runs, and finds how the one before it ended. It ended by its own fault when Go reported
+// a fatal error (a stack overflow, no memory, a panic), or when the machine killed a process for want of memory
+// meanwhile. One that was killed from outside did not: that is no reason to give up its work.
 func (l *life) begin() (died bool, err error) {
 	l.Kills = memoryKills()
 	var before life
@@ -75,7 +75,8 @@ func (l *life) end() error {
 	return errors.Join(err, os.Remove(l.path(crashFile)), os.Remove(l.path(lifeFile)))
 }
 
-// memoryKills returns how many processes this machine has killed for want of memory since it began, as Linux counts them; 0 elsewhere.
+// memoryKills returns how many processes this machine has killed for want of memory since it began, as Linux counts
+// them; 0 elsewhere.
 func memoryKills() int64 {
 	b, err := os.ReadFile("/proc/vmstat")
 	if err != nil {

@@ -78,7 +78,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := workqueue.NoteDeath(ctx, w.p.Table, c, w.p.Clock.Now()); err != nil {
+	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
+	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

@@ -52,7 +52,8 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 	if err != nil {
 		return nil, err
 	}
-	if err := workqueue.NoteDeath(ctx, e.p.Table, c, e.p.Clock.Now()); err != nil {
+	deaths := workqueue.Deaths{Store: e.p.Table, Clock: e.p.Clock, Log: e.p.Log}
+	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

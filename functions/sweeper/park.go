@@ -48,7 +48,8 @@ func (s *sweep) park(ctx context.Context, w workqueue.Work, why string) (Swept, 
 	return s.keep(ctx, p, ended, err)
 }
 
-// deadTime is how long the sweeper tries to end the record of work that ended its processes, before it parks the work without.
+// deadTime is how long the sweeper tries to end the record of work that ended its processes, before it parks the work
+// without.
 const deadTime = 24 * time.Hour
 
 // parkDead gives up w, whose execution ended because a call ended its process each time. It is not started anew.

@@ -49,8 +49,8 @@ type Options struct {
 	DNS         platform.Resolver   // nil: the machine's
 	Epoch       time.Time           // when the store was last restored from a copy; zero: never
 	BillReader  []string            // the command of a process that reads bills of unknown origin; empty: this process reads them
-	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this one ended by its
-	// own fault (workflow.Parts.Died); nil: it did not.
+	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this
+	// one ended by its own fault (workflow.Parts.Died); nil: it did not.
 	Begin func() (died bool, err error)
 	// Observer is told what the functions take, for what they would cost in AWS; nil: nobody is.
 	Observer Observer

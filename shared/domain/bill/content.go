@@ -54,7 +54,8 @@ func openGzip(b *bufio.Reader, packed *countedReader) (table, error) {
 	return openText(&unpackedText{z, packed, 0})
 }
 
-// The bounds of text that is unpacked: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40 bytes for one.
+// The bounds of text that is unpacked: freeText bytes, and textPerByte more for each packed byte. Bills have 10 to 40
+// bytes for one.
 const (
 	freeText    = 256 << 20
 	textPerByte = 200

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// parquetTable is a Parquet file, behind a guard that checks what the library is given. It is read column by column in pages, for that is many times as fast as putting rows together: values
+// parquetTable is a Parquet file, behind a guard that checks what the library is given. It is read column by column in
+// pages, for that is many times as fast as putting rows together: values
 // of a dictionary are converted once for all rows that have them.
 type parquetTable struct {
 	guard   *parquetguard.File

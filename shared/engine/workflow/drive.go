@@ -15,8 +15,8 @@ import (
 // arnPrefix begins the ids of executions and machines in the context object.
 const arnPrefix = "arn:aws:states:local:000000000000:"
 
-// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read first; resumed says
-// that an earlier process may have run it.
+// launchExecution runs an execution in a goroutine of its own, unless one does already. x is nil when it must be read
+// first; resumed says that an earlier process may have run it.
 func (e *Embedded) launchExecution(r ref, x *Execution, resumed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

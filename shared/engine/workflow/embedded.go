@@ -25,8 +25,9 @@ type Parts struct {
 	Tasks int
 	// TaskLimit ends a handler that takes longer, with Sandbox.Timedout as Lambda does; 0 is Lambda's 15 minutes.
 	TaskLimit time.Duration
-	// Died says that the process before this one ended by its own fault. A call that was under way then is counted, and given up after
-	// three times (asl.MaxDeaths); calls are not counted when the process was stopped, or killed from outside.
+	// Died says that the process before this one ended by its own fault. A call that was under way then is counted, and
+	// given up after three times (asl.MaxDeaths); calls are not counted when the process was stopped, or killed from
+	// outside.
 	Died bool
 	// Transition is told of each state transition of a machine, as Step Functions bills them; nil tells nobody.
 	Transition func(machine string)

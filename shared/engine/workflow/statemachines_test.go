@@ -131,3 +131,25 @@ func (b *busy) Await(ctx context.Context, _ string) (json.RawMessage, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
+
+// TestStateMachines_CountDeaths holds every task to three tries where its process died, and every task that cleans up
+// to know its work.
+func TestStateMachines_CountDeaths(t *testing.T) {
+	died := regexp.MustCompile(`\{"ErrorEquals": \["Runtime.ExitError", "Runtime.OutOfMemory", "Lambda.Unknown"\], [^}]*"MaxAttempts": 2,`)
+	files, err := filepath.Glob(definitions + "/*.asl.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d state machines, %v", len(files), err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tasks, counted := strings.Count(string(b), `"Type": "Task"`), len(died.FindAll(b, -1)); tasks != counted {
+			t.Errorf("%s: %d of %d tasks retry twice where their process died", file, counted, tasks)
+		}
+		if told, named := strings.Count(string(b), `"error.$"`), strings.Count(string(b), `"execution.$": "$$.Execution.Name"`); told != named {
+			t.Errorf("%s: %d of %d tasks that clean up are told the name of the execution", file, named, told)
+		}
+	}
+}

@@ -69,8 +69,9 @@ func RunTask[I OrgInput, O any](ctx context.Context, c Call, task func(context.C
 	return out, nil
 }
 
-// diedErrors are the names under which a call fails whose process died: by itself, or because it used too much memory. Lambda.Unknown
-// is the older name of both (Step Functions developer guide, "Handle transient Lambda service exceptions").
+// diedErrors are the names under which a call fails whose process died: by itself, or because it used too much memory.
+// Lambda.Unknown is the older name of both (Step Functions developer guide, "Handle transient Lambda service
+// exceptions").
 var diedErrors = []string{asl.ErrProcessDied, "Runtime.OutOfMemory", "Lambda.Unknown"}
 
 // HasDied reports whether an error of a task or an execution says that the process of a call died as often as it may.

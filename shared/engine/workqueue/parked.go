@@ -2,11 +2,13 @@ package workqueue
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -68,31 +70,43 @@ func Unpark(ctx context.Context, s table.Store, id string, now time.Time) error 
 	return fault.Wrap("unpark "+id, s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(ParkedKey(id), table.Exists())))
 }
 
-// NoteDeath lists the work of an execution as parked when c cleans up after a call that ended its process as often as it may; it does
-// nothing after any other error. The record of the work is ended by the task that calls this, so the entry is a note. It is two round
-// trips then, and none otherwise.
-func NoteDeath(ctx context.Context, s table.Store, c workflow.Call, now time.Time) error {
+// Deaths lists work that was given up because it ended its process.
+type Deaths struct {
+	Store table.Store
+	Clock clock.Clock
+	Log   *slog.Logger
+}
+
+// Note lists the work of an execution as parked when c cleans up after a call that ended its process as often as it
+// may; it does nothing after any other error. The record of the work is ended by the task that calls this, so the entry
+// is a note. It is two round trips then, and none otherwise.
+func (d Deaths) Note(ctx context.Context, c workflow.Call) error {
 	if c.Error == nil || c.Execution == "" || !workflow.HasDied(c.Error.Error) {
 		return nil
 	}
 	ctx = table.Within(ctx, Prefix)
-	w, err := readExecution(ctx, s, c.Execution)
+	w, err := readExecution(ctx, d.Store, c.Execution)
 	if fault.Is(err, fault.NotFound) {
 		return nil // it has ended meanwhile
 	}
 	if err != nil {
 		return fault.Wrap("read the work of "+c.Execution, err)
 	}
-	it, err := table.NewItem(ParkedKey(w.ID), Parked{Work: w, Why: c.Error.String(), ParkedAt: now, Ended: true})
+	p := Parked{Work: w, Why: c.Error.String(), ParkedAt: d.Clock.Now(), Ended: true}
+	it, err := table.NewItem(ParkedKey(w.ID), p)
 	if err != nil {
 		return err
 	}
-	it.Expires = now.Add(keepEnded)
-	_, err = s.Write(ctx, table.Put(it))
-	return fault.Wrap("note that "+w.ID+" is given up", err)
+	it.Expires = p.ParkedAt.Add(keepEnded)
+	if _, err = d.Store.Write(ctx, table.Put(it)); err != nil {
+		return fault.Wrap("note that "+w.ID+" is given up", err)
+	}
+	d.Log.ErrorContext(ctx, "work parked", "machine", w.Machine, "id", w.ID, "org", w.Org, "ended", true, "why", p.Why)
+	return nil
 }
 
-// readExecution reads the work of an execution by its name: the id, or the id and a try. An id may itself end with a number.
+// readExecution reads the work of an execution by its name: the id, or the id and a try. An id may itself end with a
+// number.
 func readExecution(ctx context.Context, s table.Store, name string) (Work, error) {
 	w, err := table.Read[Work](ctx, s, WorkKey(name))
 	if cut := strings.LastIndexByte(name, '-'); cut > 0 && fault.Is(err, fault.NotFound) {

@@ -1,5 +1,5 @@
-// Package hostilebill makes Parquet files that end a process which believes them: small files that claim large things. Tests alone
-// import it.
+// Package hostilebill makes Parquet files that end a process which believes them: small files that claim large things.
+// Tests alone import it.
 package hostilebill
 
 import (

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A charge is sent as the bits of the fields that differ from the charge before, and those fields. A text is sent once, and then by its
-// number: both sides keep the same table of texts, and clear it when it is full.
+// A charge is sent as the bits of the fields that differ from the charge before, and those fields. A text is sent once,
+// and then by its number: both sides keep the same table of texts, and clear it when it is full.
 const (
 	mostTexts   = 32 << 10
 	longestText = 512 // of the table; longer ones are sent each time
@@ -25,6 +25,9 @@ func texts(c *focus.Charge) [23]*string {
 		&c.BillingCurrency, &c.Unit,
 	}
 }
+
+// sameAmount stands for the amount of the field before: most costs of a charge are the same. No amount begins with it.
+const sameAmount = 0xff
 
 func amounts(c *focus.Charge) [6]*money.Amount {
 	return [...]*money.Amount{&c.USDRate, &c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
@@ -72,8 +75,13 @@ func (e *encoder) add(row int64, c *focus.Charge) {
 func (e *encoder) addAmounts(c *focus.Charge) (bits uint64) {
 	now, before := amounts(c), amounts(&e.last)
 	for i := range now {
-		if *now[i] != *before[i] {
-			bits |= 1 << (firstAmount + i)
+		if *now[i] == *before[i] {
+			continue
+		}
+		bits |= 1 << (firstAmount + i)
+		if i > 0 && *now[i] == *now[i-1] {
+			e.b = append(e.b, sameAmount)
+		} else {
 			e.b = now[i].AppendBinary(e.b)
 		}
 	}
@@ -174,9 +182,10 @@ func (d *decoder) readCharge() {
 			*to = d.text()
 		}
 	}
-	for i, to := range amounts(&d.last) {
+	all := amounts(&d.last)
+	for i, to := range all {
 		if bits&(1<<(firstAmount+i)) != 0 {
-			d.amount(to)
+			d.amount(to, all[max(i-1, 0)])
 		}
 	}
 	for i, to := range times(&d.last) {
@@ -226,7 +235,13 @@ func (d *decoder) text() string {
 	return s
 }
 
-func (d *decoder) amount(to *money.Amount) {
+// amount reads an amount into to; before is the one of the field before.
+func (d *decoder) amount(to, before *money.Amount) {
+	if len(d.b) > 0 && d.b[0] == sameAmount {
+		d.take(1)
+		*to = *before
+		return
+	}
 	a, n := money.DecodeBinary(d.b)
 	if n <= 0 {
 		d.bad = true

@@ -1,7 +1,9 @@
-// Package confined reads bills in a process of its own, whose memory is limited: what a file does to its reader ends that process alone.
+// Package confined reads bills in a process of its own, whose memory is limited: what a file does to its reader ends
+// that process alone.
 //
-// The process that asks starts a command, which calls Serve. The two talk over standard input and output. The child asks for the bytes
-// of the file, and sends the charges that it reads: of each charge only the fields that differ from the charge before.
+// The process that asks starts a command, which calls Serve. The two talk over standard input and output. The child
+// asks for the bytes of the file, and sends the charges that it reads: of each charge only the fields that differ from
+// the charge before.
 package confined
 
 import (
@@ -21,13 +23,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// DefaultLimit is the memory that a child may take: what parquetguard.MaxOpenBytes allows, and half as much for everything else.
+// DefaultLimit is the memory that a child may take: what parquetguard.MaxOpenBytes allows, and half as much for
+// everything else.
 const DefaultLimit = 1536 << 20
 
 // atOnce is the number of children that run at the same time.
 const atOnce = 4
 
-// The kinds of messages from the child. Each is a byte, the length of its content (4 bytes, little endian), and the content.
+// The kinds of messages from the child. Each is a byte, the length of its content (4 bytes, little endian), and the
+// content.
 const (
 	askRead   = 'r' // length (4 bytes)
 	askReadAt = 'a' // length (4 bytes), offset (8 bytes)
@@ -57,7 +61,8 @@ func New(command []string, limit int64) *Reader {
 	return &Reader{command: command, limit: limit, slots: make(chan struct{}, atOnce)}
 }
 
-// Read is bill.Read in a process of its own. A process that ends before it has answered is fault.Invalid: the file is at fault.
+// Read is bill.Read in a process of its own. A process that ends before it has answered is fault.Invalid: the file is
+// at fault.
 func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
 	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*focus.Charge) error,
 ) (bill.Totals, error) {

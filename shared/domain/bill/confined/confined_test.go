@@ -214,7 +214,8 @@ type broken struct{ cloud.BillReader }
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// BenchmarkRead reads the bill of the same million rows as the benchmark of package bill, which LAMPLIGHTER_BENCH keeps.
+// BenchmarkRead reads the bill of the same million rows as the benchmark of package bill, which LAMPLIGHTER_BENCH
+// keeps.
 func BenchmarkRead(b *testing.B) {
 	path := filepath.Join(os.Getenv("LAMPLIGHTER_BENCH"), "focus-1000000.parquet")
 	file, err := os.ReadFile(path)

@@ -15,8 +15,9 @@ const errMemory = "the limit of memory is reached"
 // watchEvery is how often the memory is looked at. Memory is filled at some 2 GB a second at most.
 const watchEvery = 20 * time.Millisecond
 
-// limitMemory ends this process when it takes more than limit bytes of memory. On Linux the kernel refuses more address space, too, so
-// that one large allocation fails at once. Elsewhere the process only watches itself. An orphan ends itself as well.
+// limitMemory ends this process when it takes more than limit bytes of memory. On Linux the kernel refuses more address
+// space, too, so that one large allocation fails at once. Elsewhere the process only watches itself. An orphan ends
+// itself as well.
 func limitMemory(limit int64) error {
 	if limit <= 0 || limit > math.MaxInt64/4 {
 		return fmt.Errorf("a limit of %d bytes", limit)

@@ -14,8 +14,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Serve reads the file that the other process asks for, and returns when it is read. The memory of this process is limited from then on,
-// so it must not do anything else. What is wrong with the file is told to the other process; an error is of the connection to it.
+// Serve reads the file that the other process asks for, and returns when it is read. The memory of this process is
+// limited from then on, so it must not do anything else. What is wrong with the file is told to the other process; an
+// error is of the connection to it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &connection{in: bufio.NewReaderSize(in, 64<<10), out: out}
 	_, content, err := readMessage(c.in)

@@ -12,8 +12,8 @@ import (
 // pagesOffset is the offset of the pages of every chunk in the file that the library sees.
 const pagesOffset = 4
 
-// Chunk shows the pages of a column in a row group: checked, not compressed, each with a new header. The library reads it from its
-// beginning to its end. Close it when it is not needed any more.
+// Chunk shows the pages of a column in a row group: checked, not compressed, each with a new header. The library reads
+// it from its beginning to its end. Close it when it is not needed any more.
 type Chunk struct {
 	file   *File
 	column *column
@@ -78,7 +78,8 @@ func (c *Chunk) Close() {
 // Err returns the error that ended the reading, or nil.
 func (c *Chunk) Err() error { return c.err }
 
-// ReadAt reads on. It returns fewer bytes than asked for at the end of a page, so that no page is unpacked before it is needed.
+// ReadAt reads on. It returns fewer bytes than asked for at the end of a page, so that no page is unpacked before it is
+// needed.
 func (c *Chunk) ReadAt(p []byte, off int64) (int, error) {
 	if off != c.at+pagesOffset || c.in == nil {
 		return 0, errors.New("the pages of a column can only be read one after the other")
@@ -222,7 +223,8 @@ func (c *Chunk) account(was *int64, n int64) error {
 	return nil
 }
 
-// estimate returns how many bytes of memory the page takes at most, once it is decoded: levels, offsets or indexes, and values.
+// estimate returns how many bytes of memory the page takes at most, once it is decoded: levels, offsets or indexes, and
+// values.
 func (p *page) estimate() int64 {
 	const perValue, perStoredValue = 12, 32
 	stored := max(p.unpacked, p.packed)

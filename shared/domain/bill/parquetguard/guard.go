@@ -1,9 +1,11 @@
-// Package parquetguard opens Parquet files of unknown origin for a library that trusts them. The library allocates whatever a footer, a
-// page header or a run of values claims, so a file of 71 bytes can end the process: its fatal errors cannot be recovered.
+// Package parquetguard opens Parquet files of unknown origin for a library that trusts them. The library allocates
+// whatever a footer, a page header or a run of values claims, so a file of 71 bytes can end the process: its fatal
+// errors cannot be recovered.
 //
-// The guard decodes the footer itself, within bounds, and gives the library a new footer that holds only checked fields. It reads each
-// page, checks its header, unpacks it into a buffer of at most MaxPageBytes, checks the runs in it, and gives the library the unpacked
-// page. So the library never sees a byte of the footer, of a page header or of compressed data.
+// The guard decodes the footer itself, within bounds, and gives the library a new footer that holds only checked
+// fields. It reads each page, checks its header, unpacks it into a buffer of at most MaxPageBytes, checks the runs in
+// it, and gives the library the unpacked page. So the library never sees a byte of the footer, of a page header or of
+// compressed data.
 package parquetguard
 
 import (
@@ -16,7 +18,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of a file. Each is several times what writers of real files make; docs/decisions/051-untrusted-files.md has the sources.
+// The bounds of a file. Each is several times what writers of real files make; docs/decisions/051-untrusted-files.md
+// has the sources.
 const (
 	MaxFooterBytes = 64 << 20
 	MaxElements    = 10_000  // of a schema, groups included
@@ -25,9 +28,11 @@ const (
 	MaxChunks      = 262_144 // columns of all row groups together
 	MaxPageBytes   = 128 << 20
 	MaxPageValues  = 16 << 20
-	// MaxOpenBytes is an upper estimate of the memory that the current pages and dictionaries of all columns take together.
+	// MaxOpenBytes is an upper estimate of the memory that the current pages and dictionaries of all columns take
+	// together.
 	MaxOpenBytes = 1 << 30
-	// A file has at most freeRows + rowsPerByte rows for each of its bytes: a row of nothing but repeated values takes no space.
+	// A file has at most freeRows + rowsPerByte rows for each of its bytes: a row of nothing but repeated values takes
+	// no space.
 	freeRows    = 16 << 20
 	rowsPerByte = 100
 )
@@ -50,8 +55,8 @@ type File struct {
 	unpack  unpacker
 }
 
-// Open reads and checks the footer of a file of the given size. It allocates at most a small multiple of the footer. A file that breaks
-// a rule is fault.Invalid; errors of r keep their kind.
+// Open reads and checks the footer of a file of the given size. It allocates at most a small multiple of the footer. A
+// file that breaks a rule is fault.Invalid; errors of r keep their kind.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{source: r, size: size}
 	raw, err := f.readFooter()

@@ -131,7 +131,8 @@ func valuesOf(pages parquet.Pages) (string, error) {
 	}
 }
 
-// TestOpen_ShowsTheSameValues compares with the library's reading of a file that is not compressed. Its reading of LZ4_RAW lacks values.
+// TestOpen_ShowsTheSameValues compares with the library's reading of a file that is not compressed. Its reading of
+// LZ4_RAW lacks values.
 func TestOpen_ShowsTheSameValues(t *testing.T) {
 	want, err := values(write(t, 600, parquet.Compression(&parquet.Uncompressed)), false)
 	if err != nil {
@@ -200,8 +201,8 @@ type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 
-// FuzzFooter gives the guard any footer, and the library what the guard lets pass: neither may panic beyond recovery, or allocate more
-// than a file of this size is worth.
+// FuzzFooter gives the guard any footer, and the library what the guard lets pass: neither may panic beyond recovery,
+// or allocate more than a file of this size is worth.
 func FuzzFooter(f *testing.F) {
 	for _, file := range [][]byte{write(f, 10), write(f, 10, parquet.DataPageVersion(1), parquet.DataPageStatistics(true))} {
 		n := int(file[len(file)-8]) | int(file[len(file)-7])<<8

@@ -22,7 +22,8 @@ type page struct {
 	described        bool
 }
 
-// decodePage decodes the struct PageHeader at the beginning of b and returns its length. It is errShort when b ends before.
+// decodePage decodes the struct PageHeader at the beginning of b and returns its length. It is errShort when b ends
+// before.
 func decodePage(b []byte) (page, int, error) {
 	p := page{kind: absent}
 	c := &cursor{b: b, left: maxFields}

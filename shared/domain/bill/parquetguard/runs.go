@@ -9,10 +9,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// runSlack is how many values more than a page has its runs may hold: writers fill the last run up, by 504 values at most.
+// runSlack is how many values more than a page has its runs may hold: writers fill the last run up, by 504 values at
+// most.
 const runSlack = 512
 
-// checkValues checks what the body of a page itself claims: the lengths of runs and lists, of which the library makes buffers.
+// checkValues checks what the body of a page itself claims: the lengths of runs and lists, of which the library makes
+// buffers.
 func (c *Chunk) checkValues(p *page) error {
 	if p.isDictionary() {
 		return c.checkDictionary(p)
@@ -67,7 +69,8 @@ func (c *Chunk) checkLevels(p *page) ([]byte, error) {
 	return rest, nil
 }
 
-// checkCounted checks runs behind their length in bytes, and returns the bytes behind them. Without runs the bytes are bits.
+// checkCounted checks runs behind their length in bytes, and returns the bytes behind them. Without runs the bytes are
+// bits.
 func checkCounted(b []byte, width, values int, runs bool) ([]byte, error) {
 	if len(b) < 4 {
 		return nil, refuse("it ends within its levels")
@@ -174,7 +177,8 @@ func deltaWidth(kind int64) int {
 	return 64
 }
 
-// checkPrefixes checks texts of which each has its beginning from the one before: unpacked they may be many times as large.
+// checkPrefixes checks texts of which each has its beginning from the one before: unpacked they may be many times as
+// large.
 func checkPrefixes(b []byte, values int) error {
 	total := int64(0)
 	for range 2 { // the lengths of the prefixes, then those of the rest
@@ -196,7 +200,8 @@ func checkPrefixes(b []byte, values int) error {
 	return nil
 }
 
-// checkDelta checks a list of differences, and returns its length in bytes. It passes over the blocks as the library does.
+// checkDelta checks a list of differences, and returns its length in bytes. It passes over the blocks as the library
+// does.
 func checkDelta(b []byte, values, width int) (int, error) {
 	var head [4]uint64
 	at := 0

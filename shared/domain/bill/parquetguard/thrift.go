@@ -32,7 +32,8 @@ const maxFields = 4096
 // errShort says that the bytes end before the value does.
 var errShort = errors.New("the bytes end within a value")
 
-// cursor reads values of the compact protocol. It allocates nothing but strings that are asked for, and never more than its bytes.
+// cursor reads values of the compact protocol. It allocates nothing but strings that are asked for, and never more than
+// its bytes.
 type cursor struct {
 	b     []byte
 	at    int
@@ -79,7 +80,8 @@ func (c *cursor) readBinary() ([]byte, error) {
 	return c.b[c.at-int(n) : c.at], nil
 }
 
-// readList returns the number and the type of the elements of a list. Each takes at least a byte, so there are no more than bytes.
+// readList returns the number and the type of the elements of a list. Each takes at least a byte, so there are no more
+// than bytes.
 func (c *cursor) readList() (n int, element byte, err error) {
 	b, err := c.readByte()
 	if err != nil {

@@ -5,19 +5,21 @@ import (
 	"fmt"
 )
 
-// ErrProcessDied is the error of a call that ended its process MaxDeaths times. Lambda reports a process that died under this name.
+// ErrProcessDied is the error of a call that ended its process MaxDeaths times. Lambda reports a process that died
+// under this name.
 const ErrProcessDied = "Runtime.ExitError"
 
-// MaxDeaths is how often a call may be under way when its process dies. After that it fails with ErrProcessDied, and Retry does not
-// apply: the call is not made again.
+// MaxDeaths is how often a call may be under way when its process dies. After that it fails with ErrProcessDied, and
+// Retry does not apply: the call is not made again.
 const MaxDeaths = 3
 
-// suspectDeaths is the number of deaths after which a call is made alone among such calls. Up to then all calls that were under way are
-// made side by side, so the first two deaths may be due to any of them. The third is counted against the one that was on trial.
+// suspectDeaths is the number of deaths after which a call is made alone among such calls. Up to then all calls that
+// were under way are made side by side, so the first two deaths may be due to any of them. The third is counted against
+// the one that was on trial.
 const suspectDeaths = 2
 
-// admitCall counts the death of the process that a restored fiber was calling in, before the call is made again. It returns a function
-// to call when the call has returned. A call that has had all its deaths is an error.
+// admitCall counts the death of the process that a restored fiber was calling in, before the call is made again. It
+// returns a function to call when the call has returned. A call that has had all its deaths is an error.
 func (f *fiber) admitCall(ctx context.Context, function string) (release func(), err error) {
 	if !f.restored || f.run.env.Journal == nil {
 		return func() {}, nil

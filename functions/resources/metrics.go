@@ -83,9 +83,11 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 		return Usage{}, err
 	}
 	var got cloud.MetricAnswer
-	ask := inventory.Question{Ask: inventory.AskMetrics, Org: c.Org, Account: account, Metrics: q}
-	if err = inventory.AskConnector(ctx, s.p.Workers, ask, &got); err != nil {
-		return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
+	if q.To.After(q.From) { // an empty window has no points to ask for
+		ask := inventory.Question{Ask: inventory.AskMetrics, Org: c.Org, Account: account, Metrics: q}
+		if err = inventory.AskConnector(ctx, s.p.Workers, ask, &got); err != nil {
+			return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
+		}
 	}
 	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()), Metrics: make([]Used, len(metrics))}
 	for i, m := range metrics {
@@ -131,7 +133,7 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 	q.To = timeOr(in.To, now).Truncate(q.Period)
 	q.From = timeOr(in.From, q.To.Add(-defaultAsked)).Truncate(q.Period)
 	switch points := q.To.Sub(q.From) / q.Period; {
-	case points < 1:
+	case points < 1 && !in.isEmpty():
 		return q, fault.New(fault.Invalid, "from: %s is less than a period of %d s before to, %s",
 			q.From.Format(time.RFC3339), int(q.Period.Seconds()), q.To.Format(time.RFC3339))
 	case points > maxPoints:
@@ -151,6 +153,9 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 	}
 	return q, nil
 }
+
+// isEmpty reports whether the window ends when it begins. Such a window has no points in any list, and is no mistake.
+func (in *metricsInput) isEmpty() bool { return !in.From.IsZero() && in.From.Equal(in.To.Time) }
 
 // timeOr returns a time of a request in UTC, or the other one if it was left out.
 func timeOr(t rest.Time, other time.Time) time.Time {

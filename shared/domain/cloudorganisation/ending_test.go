@@ -3,13 +3,13 @@ package cloudorganisation_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 var noon = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
@@ -75,12 +75,7 @@ func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 
 // Whatever the listings say, nobody is disconnected who was in one of the last day, and no more than a tenth in any day.
 func TestEndMembers_HoldsItsPromisesForRandomListings(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("SEED=%d repeats it", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seed.Random(t)
 	for range 200 {
 		simulateListings(t, random)
 	}

@@ -1,12 +1,15 @@
 package confined
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"lamplighter.dev/shared/foundation/clock"
 )
 
 // errMemory begins the complaint of a process that ended because it used too much memory.
@@ -33,7 +36,7 @@ func limitMemory(limit int64) error {
 // watchMemory ends the process when its memory is above the limit, or its parent is gone.
 func watchMemory(limit int64, parent int) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	for tick := time.NewTicker(watchEvery); ; <-tick.C { //nolint:forbidigo // the process has no clock but the machine's
+	for wait := error(nil); wait == nil; wait = (clock.System{}).Sleep(context.Background(), watchEvery) {
 		metrics.Read(samples)
 		if used := samples[0].Value.Uint64() - samples[1].Value.Uint64(); used > uint64(limit) { //nolint:gosec // limit is positive
 			fmt.Fprintf(os.Stderr, "%s: %d of %d bytes\n", errMemory, used, limit)

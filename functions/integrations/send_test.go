@@ -122,16 +122,16 @@ func TestJira_ADeliveryThatIsTriedAgainTellsNothingTwice(t *testing.T) {
 		t.Fatalf("whose answer was lost: %v", err)
 	}
 	a, err := f.send(to, e, "dlv_1")
-	if !fault.Is(err, fault.Unavailable) || a.RetryAfter == 0 || len(f.issues) != 1 {
+	if !fault.Is(err, fault.Unavailable) || a.RetryAfter == 0 || f.countIssues() != 1 {
 		t.Errorf("while another may be creating it: %+v, %v", a, err)
 	}
 	f.Clock.Advance(2 * time.Minute)
 	a, err = f.send(to, e, "dlv_1")
-	if err != nil || len(f.issues) != 1 || a.Message != "told in OPS-1" {
-		t.Errorf("%+v, %v, %d issues", a, err, len(f.issues))
+	if err != nil || f.countIssues() != 1 || a.Message != "told in OPS-1" {
+		t.Errorf("%+v, %v, %d issues", a, err, f.countIssues())
 	}
-	if _, err = f.send(to, e, "dlv_1"); err != nil || len(f.comments["OPS-1"]) != 1 {
-		t.Errorf("%v, %d comments", err, len(f.comments["OPS-1"]))
+	if _, err = f.send(to, e, "dlv_1"); err != nil || f.countComments("OPS-1") != 1 {
+		t.Errorf("%v, %d comments", err, f.countComments("OPS-1"))
 	}
 }
 

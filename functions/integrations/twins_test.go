@@ -238,6 +238,20 @@ func (w *twin) search(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, http.StatusOK, map[string]any{"issues": found, "isLast": true})
 }
 
+// countIssues returns how many issues there are. A request whose answer was lost may still be under way.
+func (w *twin) countIssues() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.issues)
+}
+
+// countComments returns how many comments an issue has.
+func (w *twin) countComments(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.comments[key])
+}
+
 // developer.atlassian.com, "Create issue".
 func (w *twin) createIssue(rw http.ResponseWriter, r *http.Request) {
 	var in struct {

@@ -137,7 +137,7 @@ var free = map[string]string{
 	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
 	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
 	"updateCloudOrganisation ids":             "as above",
-	"syncCloudOrganisation confirmationID":   "a hash of the members of one organization of a cloud, compared with that organization's own alone",
+	"syncCloudOrganisation confirmationID":    "a hash of the members of one organization of a cloud, compared with that organization's own alone",
 	"beginGoogleConnection accountID":         "only one of Google Cloud can be named, which TestOAuth_RenewsTheCredentialsOfAnAccount does",
 	"finalizeGoogleConnection projectID":      "the id of a project in its cloud, as above",
 	"finalizeGoogleConnection connectionID":   "a secret of one session, which others try in TestOAuth_AConnectionIsOfItsSessionAndEnds",

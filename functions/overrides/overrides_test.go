@@ -359,7 +359,7 @@ func TestWake_ATokenIsStoredAsAHash(t *testing.T) {
 	a := newFixture(t)
 	_, page := a.link(nil)
 	token := strings.TrimPrefix(page, "/wake/")
-	for _, it := range apitest.Rows[map[string]any](a.Fixture, linkPK(ours)) {
+	for _, it := range apitest.Rows[map[string]any](a.Fixture, override.WakeLinkPK(ours)) {
 		if strings.Contains(fmt.Sprint(it), token) {
 			t.Errorf("%v", it)
 		}
@@ -504,7 +504,7 @@ func TestWakeLink_ManyAtOnceStayWithinTheLimit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(apitest.Rows[link](a.Fixture, linkPK(ours))) - 1; made.Load() != 3 || refused.Load() != atOnce-3 || n != maxLinks {
+	if n := len(apitest.Rows[link](a.Fixture, override.WakeLinkPK(ours))) - 1; made.Load() != 3 || refused.Load() != atOnce-3 || n != maxLinks {
 		t.Errorf("%d made, %d refused, %d links", made.Load(), refused.Load(), n)
 	}
 	listed := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links?limit=100"))

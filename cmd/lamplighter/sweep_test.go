@@ -26,10 +26,13 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
 	mine, theirs := s.caller(t, s.NewOwner("victim@example.com")), s.caller(t, s.NewOwner("intruder@example.com"))
-	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, "victim-1"), b: theirs.settle(t, "intruder-1")}
+	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, victimMark), b: theirs.settle(t, "intruder-1")}
 	w.described(functions.Describe(s.Platform).YAML())
 	before := w.snapshot(mine, w.a)
 	w.secrets = issued(before)
+	if n := strings.Count(fmt.Sprint(before), victimMark); n < 60 {
+		t.Fatalf("the victim's answers have %d of its names; each of its records has one", n)
+	}
 	if len(w.secrets) < 60 {
 		t.Fatalf("the victim has %d ids; a cloud of 60 resources has more", len(w.secrets))
 	}
@@ -272,9 +275,19 @@ func (w *sweep) refusal(op swept, at slot, status int) bool {
 	return status == http.StatusNotFound
 }
 
-// silent wants no id of the victim's in a text, but the one that the intruder sent.
+// victimMark is in the name of every record of the victim, and in the addresses of its people: settle puts it there.
+const victimMark = "victim-1"
+
+// silent wants no id and no name of the victim's in a text, but what the intruder sent.
 func (w *sweep) silent(title, text, sent string) {
 	w.t.Helper()
+	unsent := text
+	if sent != "" {
+		unsent = strings.ReplaceAll(strings.ReplaceAll(text, sent, ""), bare(sent), "")
+	}
+	if strings.Contains(unsent, victimMark) {
+		w.t.Errorf("%s: the answer has a name of another organization: %.300s", title, text)
+	}
 	for id := range issued(map[string]string{"": text}) {
 		if w.secrets[id] && !strings.Contains(sent, id) {
 			w.t.Errorf("%s: the answer names %s, which is another organization's: %.300s", title, id, text)

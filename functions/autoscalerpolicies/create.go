@@ -66,7 +66,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 		return AutoscalerPolicy{}, err
 	}
 	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
-	if p, err = s.store.Create(ctx, callerOrg(ctx), p, adopted); err != nil {
+	held, err := inventory.HoldAccounts(callerOrg(ctx), []string{p.CloudAccountID})
+	if err != nil {
+		return AutoscalerPolicy{}, err
+	}
+	if p, err = s.store.CreateHeld(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)

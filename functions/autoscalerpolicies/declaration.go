@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -15,10 +16,19 @@ var Declaration = platform.Declaration{
 	Name: "autoscalerpolicies",
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition, measurement.Partition,
+			identity.MetaPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition, measurement.Partition,
+			readiness.Partition, // whose plans name policies
 		},
-		Writes: []table.Partition{autoscaling.Partition},
+		Writes: []table.Partition{
+			autoscaling.Partition, readiness.ClaimPartition,
+			inventory.AccountPartition, // counts that a policy names it
+		},
 	}),
 	Calls:   []string{inventory.Connector},
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "autoscaler policy", Prefix: "asp", Delete: "deleteAutoscalerPolicy"}},
+	Names: []platform.Reference{
+		{From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "autoscaler policy", To: "resource", Fields: []string{"uid"}, OnDelete: platform.Kept},
+	},
 }

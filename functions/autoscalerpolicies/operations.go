@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 )
 
 const (
@@ -27,12 +28,13 @@ type service struct {
 	store        *autoscaling.Store
 	inventory    *inventory.Store
 	measurements *measurement.Store
+	plans        *readiness.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("VM Autoscaling")
-	s := &service{p, autoscaling.NewStore(p.Table, p.Clock), inventory.New(p), measurement.New(p)}
+	s := &service{p, autoscaling.NewStore(p.Table, p.Clock), inventory.New(p), measurement.New(p), readiness.New(p.Table, p.Clock)}
 	missing, all := []int{http.StatusNotFound}, []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	rest.Handle(g, rest.Op{
 		ID: "listAutoscalerPolicies", Method: http.MethodGet, Path: policies, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
@@ -59,7 +61,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		ID: "deleteAutoscalerPolicy", Method: http.MethodDelete, Path: one, Policy: writing, Scoped: true, Statuses: all, Summary: "Delete an autoscaler policy",
 		Description: "Gives the target back exactly as found when the policy was ever applied, and tells as drift what somebody else has changed since. A target that is gone needs nothing. " +
 			"When it cannot be given back, for the cloud does not answer or refuses, the answer is 409 and the policy stays; force=true forgets it without giving anything back. " + acts +
-			"While an event readiness plan has the capacity: 409. " + scoped,
+			"While an event readiness plan has the capacity, or names the policy and is neither completed nor cancelled: 409, which lists the plans; force does not change that. " + scoped,
 	}, s.remove)
 	s.applyOperations(g)
 	return g

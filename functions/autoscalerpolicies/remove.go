@@ -2,10 +2,12 @@ package autoscalerpolicies
 
 import (
 	"context"
+	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -42,6 +44,10 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 			return out, err
 		}
 	}
+	unheld, err := s.unheld(ctx, p)
+	if err != nil {
+		return out, err
+	}
 	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
 		return out, err
 	}
@@ -52,7 +58,17 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 			return out, err
 		}
 	}
-	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log...)
+	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log, unheld)
+}
+
+// unheld returns the write that goes with the deletion of a policy, or the error that lists the plans that name it.
+func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write, error) {
+	holders, err := s.plans.HoldersOf(ctx, callerOrg(ctx), p.ID)
+	if err != nil {
+		return table.Write{}, err
+	}
+	h, named := holders[p.ID], fmt.Sprintf("autoscaler policy %s (%s)", p.ID, p.Name)
+	return h.Unheld, identity.InUse(ctx, named, h.Plans, "take it out of their targets, cancel or delete them, then delete")
 }
 
 // restore gives the target back as it was found. One that is gone needs nothing.

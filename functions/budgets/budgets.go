@@ -99,8 +99,8 @@ func (s *service) room(ctx context.Context) error {
 	return err
 }
 
-// holds returns the conditions that what a budget is for exists. Of an account and a team the budget counts as a use, so that nobody deletes
-// them at the same time.
+// holds returns the writes by which a budget counts as a use of its scope, so that nobody deletes the scope at the
+// same time. They fail when the scope does not exist.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
 	org := callerOrg(ctx)
 	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID, b.ScopeType)
@@ -111,7 +111,7 @@ func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write
 		}
 	case budgeting.ResourceGroup:
 		if id.IsValid("grp", b.ScopeID) {
-			return []table.Write{table.Check(inventory.GroupKey(org, b.ScopeID), table.Exists())}, nil
+			return inventory.HoldGroup(org, b.ScopeID), nil
 		}
 	case budgeting.Team:
 		if id.IsValid("team", b.ScopeID) {

@@ -18,9 +18,16 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{
 			budgeting.Partition, budgeting.NamePartition,
-			inventory.AccountPartition, teams.Partition, // count that a budget names them
+			inventory.AccountPartition, inventory.AttachedPartition, teams.Partition, // count that a budget names them
 		},
 	}),
 	Calls:   []string{chart.Worker},
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "budget", Prefix: "bud", Delete: "deleteBudget"}},
+	Names: []platform.Reference{
+		{From: "budget", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "budget", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "budget", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "budget", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},
+	},
 }

@@ -3,10 +3,10 @@ package calendars
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/displayname"
@@ -180,9 +180,6 @@ func (c ChangedCalendar) apply(to *scheduling.Calendar) error {
 	return nil
 }
 
-// named is how many schedules a refusal names.
-const named = 10
-
 func (s *service) remove(ctx context.Context, in *CalendarInput) (rest.Deleted, error) {
 	c, err := s.read(ctx, in.CalendarID)
 	if err != nil {
@@ -193,19 +190,17 @@ func (s *service) remove(ctx context.Context, in *CalendarInput) (rest.Deleted, 
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	if len(uses) > 0 {
-		return rest.Deleted{}, inUse(c, uses)
+	if err = inUse(ctx, c, uses); err != nil {
+		return rest.Deleted{}, err
 	}
 	return rest.Deleted{ID: c.ID}, s.store.DeleteCalendar(ctx, callerOrg(ctx), c)
 }
 
-func inUse(c scheduling.Calendar, uses []scheduling.Use) error {
-	var by []string
-	for _, u := range uses[:min(len(uses), named)] {
-		by = append(by, fmt.Sprintf("schedule %s (%s)", u.ID, u.Name))
+// inUse returns the error that lists the schedules that name a calendar, or nil without any.
+func inUse(ctx context.Context, c scheduling.Calendar, by []scheduling.Use) error {
+	uses := make([]fault.Use, len(by))
+	for i, u := range by {
+		uses[i] = fault.Use{Kind: "schedule", ID: u.ID, Name: u.Name, Policy: "schedules:read"}
 	}
-	if more := len(uses) - named; more > 0 {
-		by = append(by, fmt.Sprintf("%d more", more))
-	}
-	return fault.New(fault.Conflict, "calendar %s (%s) is in use by %s: take it out of their calendarIDs, then delete", c.ID, c.Name, strings.Join(by, ", "))
+	return identity.InUse(ctx, fmt.Sprintf("calendar %s (%s)", c.ID, c.Name), uses, "take it out of their calendarIDs, then delete")
 }

@@ -15,4 +15,5 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{scheduling.CalendarPartition, scheduling.CalendarNamePartition},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "calendar", Prefix: "cal", Delete: "deleteCalendar"}},
 }

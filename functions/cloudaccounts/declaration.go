@@ -4,13 +4,19 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -19,18 +25,26 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
-	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition},
+	Access: rest.Access.With(notification.Writing, table.Access{
+		Reads: []table.Partition{
+			execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition, override.Partition, readiness.Partition,
+		},
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-			budgeting.Partition, budgeting.NamePartition, // and these of it
+			// These of it are deleted.
+			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition, autoscaling.Partition,
+			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},
 	}),
 	Starts:  []string{billing.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "cloud account", Prefix: "ca", Delete: "deleteCloudAccount"}},
+	Names: []platform.Reference{
+		{From: "cloud account", To: "cloud organisation", OnDelete: platform.Detached},
+	},
 }

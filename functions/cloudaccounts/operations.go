@@ -59,8 +59,10 @@ func (s *service) recordOperations(g *rest.Group) {
 		ID: "deleteCloudAccount", Method: http.MethodDelete, Path: account, Policy: "cloud-accounts:write", Statuses: writes[1:],
 		Summary: "Disconnect a cloud account",
 		Description: "The credentials are gone at once; the resources leave the inventory a little later. Nothing changes in the " +
-			"cloud. While actions are in flight in the account the answer is 409 and names one. While resource groups or teams name " +
-			"resources of it the answer is 409 and lists them, unless detach=true, which takes these resources out of them.",
+			"cloud. While actions are in flight in the account the answer is 409 and names one. The answer is 409 too while the account " +
+			"is in use, and lists the uses by id and name. With detach=true its resources are taken out of resource groups, teams and schedules, and wake links to them, " +
+			"autoscaler policies that were never applied, and budgets, subscriptions, webhooks and integrations for the account are deleted. Overrides that hold resources of it, " +
+			"autoscaler policies that were applied, and policies that event readiness plans name keep the account all the same: their ends act on its cloud.",
 	}, s.removeAccount)
 }
 

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -28,13 +26,13 @@ const oldest = 24 * time.Hour
 
 type removeInput struct {
 	AccountID string `path:"accountID" maxLength:"64"`
-	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of the resource groups, teams and schedules that name them, and delete its budgets"`
+	Detach    bool   `query:"detach" default:"false" doc:"Take its resources out of groups, teams and schedules, and delete the records that are for it alone"`
 }
 
-// used is an account and what named resources of it.
+// used is an account and its uses.
 type used struct {
 	connection.Account
-	UsedBy []inventory.Use `json:"usedBy,omitempty"`
+	UsedBy []fault.Use `json:"usedBy,omitempty"`
 }
 
 // removeAccount ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
@@ -52,55 +50,23 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	budgets, err := s.budgetsOf(ctx, org, a.ID)
-	if err != nil {
+	audit.NoteChange(ctx, audit.Change{Before: used{connection.NewRecord(a), uses.all()}})
+	if err = uses.refusal(ctx, a, in.Detach); err != nil {
 		return rest.Deleted{}, err
 	}
-	for _, b := range budgets {
-		uses = append(uses, inventory.Use{Kind: budgetUse, ID: b.ID, Name: b.Name})
-	}
-	audit.NoteChange(ctx, audit.Change{Before: used{connection.NewRecord(a), uses}})
-	if len(uses) > 0 && !in.Detach {
-		return rest.Deleted{}, inUse(a, uses)
+	if err = s.endUses(ctx, org, a.ID, uses); err != nil {
+		return rest.Deleted{}, err
 	}
 	j, err := s.end(ctx, org, a)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	err = errors.Join(inventory.New(s.p).Detach(ctx, org, a.ID), scheduling.New(s.p).DetachAccount(ctx, org, a.ID), s.deleteBudgets(ctx, org, budgets))
+	err = errors.Join(inventory.New(s.p).Detach(ctx, org, a.ID), scheduling.New(s.p).DetachAccount(ctx, org, a.ID))
 	if err != nil { // the discovery that forgets the resources does it again
-		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups, teams, schedules and budgets", "account", a.ID, "error", err)
+		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups, teams and schedules", "account", a.ID, "error", err)
 	}
 	discovery.StartMachine(ctx, s.p, org, j)
 	return rest.Deleted{ID: a.ID}, nil
-}
-
-// usesOf lists what names resources of an account: groups, teams and schedules.
-func (s *service) usesOf(ctx context.Context, org, accountID string) ([]inventory.Use, error) {
-	uses, err := inventory.New(s.p).UsesOf(ctx, org, accountID)
-	if err != nil {
-		return nil, err
-	}
-	scheduled, err := scheduling.New(s.p).UsesOfAccount(ctx, org, accountID)
-	for _, u := range scheduled {
-		uses = append(uses, inventory.Use{Kind: "schedule", ID: u.ID, Name: u.Name, Resources: u.Resources})
-	}
-	return uses, err
-}
-
-// budgetUse is the kind of use that is a budget of the account itself.
-const budgetUse = "budget"
-
-func (s *service) budgetsOf(ctx context.Context, org, accountID string) ([]budgeting.Budget, error) {
-	return budgeting.NewStore(s.p.Table).UsesOf(ctx, org, budgeting.CloudAccount, accountID)
-}
-
-func (s *service) deleteBudgets(ctx context.Context, org string, budgets []budgeting.Budget) error {
-	var errs []error
-	for _, b := range budgets {
-		errs = append(errs, budgeting.NewStore(s.p.Table).Delete(ctx, org, b))
-	}
-	return errors.Join(errs...)
 }
 
 // end deletes the account a, as it was read: nobody has put a resource of it into a group or a team since. It gives
@@ -145,26 +111,6 @@ func unchanged(field string, n int64) table.Cond {
 		return table.Any(table.Lacks(field), table.Equal(field, 0))
 	}
 	return table.Equal(field, n)
-}
-
-// named is how many of many uses a refusal names.
-const named = 10
-
-// inUse refuses to delete an account of which groups, teams and schedules name resources, or that has budgets.
-func inUse(a inventory.Account, uses []inventory.Use) error {
-	var by []string
-	for _, u := range uses[:min(len(uses), named)] {
-		if u.Kind == budgetUse {
-			by = append(by, fmt.Sprintf("%s %s (%s)", u.Kind, u.ID, u.Name))
-			continue
-		}
-		by = append(by, fmt.Sprintf("%s %s (%s, %d of its resources)", u.Kind, u.ID, u.Name, u.Resources))
-	}
-	if more := len(uses) - named; more > 0 {
-		by = append(by, fmt.Sprintf("%d more", more))
-	}
-	return fault.New(fault.Conflict, "cloud account %s (%s) is in use by %s: take it out of them, or send detach=true, which does it",
-		a.ID, a.Name, strings.Join(by, ", "))
 }
 
 // idle refuses while an action is in flight in the account. One that is submitted right after the look ends as failed

@@ -28,4 +28,5 @@ var Declaration = platform.Declaration{
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret},
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "cloud organisation", Prefix: "corg", Delete: "deleteCloudOrganisation"}},
 }

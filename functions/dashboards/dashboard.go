@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -18,7 +19,6 @@ const (
 	maxWidgets    = 24
 	maxName       = 128
 
-	partition     table.Partition = "ORG#*#DASHBOARD"
 	namePartition table.Partition = "ORG#*#DASHBOARDNAME"
 )
 
@@ -97,7 +97,7 @@ func (d *Dashboard) check() (err error) {
 }
 
 func key(org, dashboardID string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "DASHBOARD", SK: dashboardID}
+	return identity.DashboardKey(org, dashboardID)
 }
 
 func nameKey(org, name string) table.Key {
@@ -181,10 +181,15 @@ func changed(dashboardID string) error {
 	return fault.New(fault.Conflict, "dashboard %s was changed by someone else meanwhile; read it and try again", dashboardID)
 }
 
-// delete deletes a dashboard as it was read.
+// delete deletes a dashboard as it was read, unless it is the default dashboard of its organization.
 func (s store) delete(ctx context.Context, org string, d stored) error {
-	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)), table.Delete(nameKey(org, d.Name)))
-	if _, other := errors.AsType[*table.ConditionError](err); other {
+	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)), table.Delete(nameKey(org, d.Name)),
+		table.Check(identity.OrganisationKey(org), table.Any(table.Lacks("defaultDashboard"), table.NotEqual("defaultDashboard", d.ID))))
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+		if _, isDefault := lost.Old(2); isDefault {
+			use := fault.Use{Kind: "organisation", ID: org, Name: "as its defaultDashboard"}
+			return fault.InUse(fmt.Sprintf("dashboard %s (%s)", d.ID, d.Name), []fault.Use{use}, "choose another default with PUT /organisation, then delete")
+		}
 		return changed(d.ID)
 	}
 	return fault.Wrap("delete dashboard "+d.ID, err)

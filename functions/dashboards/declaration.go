@@ -21,7 +21,8 @@ var Declaration = platform.Declaration{
 			identity.MetaPartition, inventory.AccountPartition,
 			anomaly.Partition, budgeting.Partition, execution.ActionPartition,
 		},
-		Writes: []table.Partition{partition, namePartition},
+		Writes: []table.Partition{identity.DashboardPartition, namePartition},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "dashboard", Prefix: "dash", Delete: "deleteDashboard"}},
 }

@@ -17,7 +17,6 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/saving"
-	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -198,13 +197,6 @@ func (s *service) remove(ctx context.Context, in *DashboardInput) (rest.Deleted,
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: d.ID, Before: d.Dashboard})
-	o, err := table.Read[identity.OrganisationRecord](ctx, s.p.Table, identity.OrganisationKey(callerOrg(ctx)))
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return rest.Deleted{}, fault.Wrap("read the default dashboard", err)
-	}
-	if first := o.DefaultDashboard; first != nil && *first == d.ID {
-		return rest.Deleted{}, fault.New(fault.Conflict, "dashboard %s is the defaultDashboard of the organization; choose another with PUT /organisation first", d.ID)
-	}
 	return rest.Deleted{ID: d.ID}, s.store.delete(ctx, callerOrg(ctx), d)
 }
 

@@ -28,4 +28,8 @@ var Declaration = platform.Declaration{
 	Starts:  []string{readiness.Machine},
 	Calls:   []string{inventory.Connector, readiness.Executor},
 	Samples: []string{"list", "status"},
+	Kinds:   []platform.Kind{{Name: "event readiness plan", Prefix: "evt", Delete: "deleteEventPlan"}},
+	Names: []platform.Reference{
+		{From: "event readiness plan", To: "autoscaler policy", Fields: []string{"policyId"}, OnDelete: platform.Refused},
+	},
 }

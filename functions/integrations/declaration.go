@@ -1,6 +1,7 @@
 package integrations
 
 import (
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/integration"
@@ -13,11 +14,19 @@ import (
 var Declaration = platform.Declaration{
 	Name: "integrations",
 	Access: rest.Access.With(receiver.Access, table.Access{
-		Reads:  []table.Partition{integration.ReceivedPartition},
+		Reads:  []table.Partition{identity.MetaPartition, integration.ReceivedPartition},
 		Writes: []table.Partition{integration.Partition},
 	}),
 	Calls:   []string{inventory.Connector}, // whether the account that a registry is reached by is open
 	Seals:   []string{integration.Secret},
 	Opens:   []string{integration.Secret},
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "integration", Prefix: "int", Delete: "deleteIntegration"}},
+	Names: []platform.Reference{
+		{From: "integration", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "integration", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "integration", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "integration", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},
+		{From: "integration", To: "cloud account", Fields: []string{"config"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+	},
 }

@@ -9,7 +9,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/integration"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -138,17 +140,65 @@ func (s *service) issue(ctx context.Context, i *integration.Integration) (*strin
 	return &secret, err
 }
 
-// prepare brings an integration into shape, gives it what is given of its configuration, and returns the conditions that its scope exists.
-func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write, error) {
-	if err := i.Check(); err != nil {
+// prepareChange is prepare for next in place of old: it holds what next names and old does not. What both name may be
+// gone by now, which is no reason to keep the integration as it is.
+func (s *service) prepareChange(ctx context.Context, old, next *integration.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
+	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
 	}
-	if given != nil {
-		if err := s.store.Configure(ctx, callerOrg(ctx), i, s.rules, given); err != nil {
-			return nil, err
-		}
+	moved := *next
+	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
+		moved.ScopeType, moved.ScopeID = event.ScopeOrg, ""
 	}
-	return i.Holds(ctx, s.inventory, callerOrg(ctx))
+	if next.Config[integration.CloudAccountID] == old.Config[integration.CloudAccountID] {
+		moved.Config = nil
+	}
+	return s.hold(ctx, &moved)
+}
+
+// prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by
+// which it counts as a use of what it names.
+func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write, error) {
+	if err := s.shape(ctx, i, given); err != nil {
+		return nil, err
+	}
+	return s.hold(ctx, i)
+}
+
+// shape brings an integration into shape, and gives it what is given of its configuration.
+func (s *service) shape(ctx context.Context, i *integration.Integration, given map[string]string) error {
+	if err := i.Check(); err != nil || given == nil {
+		return err
+	}
+	return s.store.Configure(ctx, callerOrg(ctx), i, s.rules, given)
+}
+
+// hold returns the writes by which an integration counts as a use of its scope and of the account of its configuration.
+func (s *service) hold(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
+	holds, err := i.Holds(ctx, s.inventory, callerOrg(ctx))
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.holdAccount(ctx, i)
+	return append(holds, account...), err
+}
+
+// holdAccount returns the writes by which an integration counts as a use of the cloud account that its configuration
+// names: none without one. An account that the organization does not have is fault.Invalid.
+func (s *service) holdAccount(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
+	accountID := i.Config[integration.CloudAccountID]
+	if accountID == "" {
+		return nil, nil
+	}
+	_, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), accountID)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts lists them",
+			integration.CloudAccountID, accountID)
+	}
+	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
+		return nil, err
+	}
+	return inventory.HoldAccounts(callerOrg(ctx), []string{accountID})
 }
 
 type listInput struct {
@@ -221,12 +271,9 @@ func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegratio
 	if in.Body.takesOver() {
 		next.TakeOver(identity.CallerFrom(ctx), next.EventTypes, next.UpdatedAt)
 	}
-	holds, err := s.prepare(ctx, &next, in.Body.Config.Value)
+	holds, err := s.prepareChange(ctx, &old, &next, in.Body.Config.Value)
 	if err != nil {
 		return IssuedIntegration{}, err
-	}
-	if next.ScopeType == old.ScopeType && next.ScopeID == old.ScopeID {
-		holds = nil // it may be gone by now, which is no reason to keep the integration as it is
 	}
 	var secret *string
 	if in.Body.RotateWebhookSecret {

@@ -54,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 
 // good is a configuration of each kind that its twin accepts.
 func (f *fixture) good(kind string) map[string]string {
-	account := "ca_01k00000000000000000000000"
+	account := registryAccount
 	return map[string]map[string]string{
 		"github":    {"token": goodToken, "baseURL": f.URL},
 		"gitlab":    {"token": goodToken, "baseURL": f.URL + "/"},
@@ -75,9 +75,31 @@ func (f *fixture) connect(kind string, other map[string]string) IssuedIntegratio
 	return apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", map[string]any{"kind": kind, "name": kind, "config": config}))
 }
 
+// registryAccount is the id of the account that the registry ecr is reached by.
+const registryAccount = "ca_01k00000000000000000000000"
+
+func (f *fixture) putRegistryAccount(org string) {
+	f.Put(inventory.AccountKey(org, registryAccount), inventory.Account{ID: registryAccount, Provider: "aws", Name: "Open"})
+}
+
+func TestIntegrations_ARegistryNamesAnAccountOfTheOwnOrganization(t *testing.T) {
+	f := newFixture(t)
+	f.putRegistryAccount(apitest.OtherOrg)
+	body := map[string]any{"kind": "ecr", "name": "Images", "config": f.good("ecr")}
+	f.Call(ada, "POST /integrations", body).Want(http.StatusBadRequest, "config.cloudAccountID", registryAccount, "there is no such cloud account")
+	f.putRegistryAccount(apitest.Org)
+	made := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", body))
+	f.Equal("holds", apitest.Read[inventory.Account](f.Fixture, inventory.AccountKey(apitest.Org, registryAccount)).Uses, int64(1))
+	gone := "ca_01k11111111111111111111111"
+	change := map[string]any{"config": map[string]string{"cloudAccountID": gone}}
+	f.Call(ada, "PUT /integrations/"+made.ID, change).Want(http.StatusBadRequest, "config.cloudAccountID", gone)
+	f.Write(table.Delete(inventory.AccountKey(apitest.Org, registryAccount)))
+	f.Call(ada, "PUT /integrations/"+made.ID, map[string]any{"name": "Pictures"}).Want(http.StatusOK, "Pictures")
+}
+
 func TestIntegrations_EachKindIsConnectedTestedAndDisconnected(t *testing.T) {
 	f := newFixture(t)
-	f.Put(inventory.AccountKey(apitest.Org, "ca_01k00000000000000000000000"), inventory.Account{ID: "ca_01k00000000000000000000000", Provider: "aws", Name: "Open"})
+	f.putRegistryAccount(apitest.Org)
 	kinds := apitest.Data[[]integration.KindEntry](f.Call(vera, "GET /integrations/catalogue"))
 	f.Equal("kinds", len(kinds), 8)
 	for _, k := range kinds {
@@ -132,7 +154,9 @@ func TestIntegrations_ARefusedTestSaysWhatTheServiceSaid(t *testing.T) {
 		"pagerduty": {map[string]string{"routingKey": strings.Repeat("x", 32)}, "'routing_key' is invalid"}, "ecr": {nil, "there is no cloud account"},
 	} {
 		t.Run(kind, func(t *testing.T) {
+			f.putRegistryAccount(apitest.Org)
 			made := f.connect(kind, c.other)
+			f.Write(table.Delete(inventory.AccountKey(apitest.Org, registryAccount)))
 			got := apitest.Data[IntegrationTest](f.Call(ada, "POST /integrations/"+made.ID+"/test"))
 			if got.Success || !strings.Contains(got.Message, c.word) {
 				t.Errorf("%+v", got)

@@ -4,22 +4,32 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "notifications",
-	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition}, // whether what is subscribed to exists
-		Writes: []table.Partition{ratelimit.Partition},                         // how often links of mails are tried
+	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access, table.Access{
+		Writes: []table.Partition{ratelimit.Partition}, // how often links of mails are tried
 	}),
 	Seals:   []string{notification.Secret, mail.Secret},
 	Opens:   []string{notification.Secret},
 	Samples: []string{"list"},
+	Kinds: []platform.Kind{
+		{Name: "notification channel", Prefix: "chn", Delete: "deleteChannel"},
+		{Name: "subscription", Prefix: "sub", Delete: "deleteSubscription"},
+		{Name: "notification configuration", Prefix: "ntf", Delete: "deleteLegacyNotification"},
+	},
+	Names: []platform.Reference{
+		{From: "subscription", To: "notification channel", Fields: []string{"channelID"}, OnDelete: platform.Ended},
+		{From: "subscription", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "subscription", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "subscription", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
+		{From: "subscription", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},
+	},
 }

@@ -89,7 +89,11 @@ func (s service) change(ctx context.Context, in *changeInput) (Current, error) {
 	}
 	next.UpdatedAt = s.Clock.Now()
 	changes = append(changes, table.Set("updatedAt", next.UpdatedAt))
-	if err = s.store(ctx, old, next, changes); err != nil {
+	holds, err := in.Body.holdDashboard(old.ID)
+	if err != nil {
+		return Current{}, err
+	}
+	if err = s.store(ctx, revision{old, next}, changes, holds); err != nil {
 		return Current{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: next.ID, Before: newCurrent(old), After: newCurrent(next)})
@@ -132,8 +136,28 @@ func choose[T any](changes []table.Change, field string, p rest.Patch[T], to **T
 	return append(changes, table.Set(field, p.Value))
 }
 
-// store writes the changes, and with another name moves the claim to it.
-func (s service) store(ctx context.Context, old, next identity.OrganisationRecord, changes []table.Change) error { //nolint:revive // a change is from one to another
+// holdDashboard returns the condition that the default dashboard that was sent exists in the organization.
+func (c ChangedOrganisation) holdDashboard(org string) ([]table.Write, error) {
+	if !c.DefaultDashboard.Set() {
+		return nil, nil
+	}
+	holds, known := identity.HoldDashboard(org, c.DefaultDashboard.Value)
+	if !known {
+		return nil, errNoDashboard(c.DefaultDashboard.Value)
+	}
+	return holds, nil
+}
+
+func errNoDashboard(dashboardID string) error {
+	return fault.New(fault.Invalid, "defaultDashboard: %.64q: there is no such dashboard; GET /dashboards lists them", dashboardID)
+}
+
+// revision is an organization before and after a change.
+type revision struct{ old, next identity.OrganisationRecord }
+
+// store writes the changes while holds are true, and with another name moves the claim to it.
+func (s service) store(ctx context.Context, r revision, changes []table.Change, holds []table.Write) error {
+	old, next := r.old, r.next
 	claims, err := reclaimed(ctx, old, next)
 	if err != nil {
 		return err
@@ -145,13 +169,16 @@ func (s service) store(ctx context.Context, old, next identity.OrganisationRecor
 		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
 		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
 	}, claims...)
-	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), writes...)
+	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), append(writes, holds...)...)
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("change organization "+old.ID, err)
 	}
 	if _, ended := failed.Old(1); ended {
 		return errOrganisationGone(old.ID)
+	}
+	if _, gone := failed.Old(len(writes)); gone && len(holds) > 0 {
+		return errNoDashboard(*next.DefaultDashboard)
 	}
 	if _, taken := failed.Old(2); taken && creates(ctx, old) {
 		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)

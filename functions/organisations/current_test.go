@@ -37,6 +37,8 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 	h.as("viewer", "GET /organisation", "").AtMost(1)
 	h.Clock.Advance(time.Second)
 	want["updatedAt"] = "2026-03-10T09:30:31Z"
+	const dashboard = "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	h.Put(identity.DashboardKey(h.org, dashboard), map[string]string{"id": dashboard})
 	for _, c := range []struct {
 		body string
 		want map[string]any

@@ -7,6 +7,8 @@ import (
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -15,9 +17,27 @@ import (
 var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
-		Reads:  []table.Partition{evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition}, // the maker of an older wake link
-		Writes: []table.Partition{event.Partition, linkPartition, tokenPartition, ratelimit.Partition},
+		Reads: []table.Partition{
+			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition, // the maker of an older wake link
+		},
+		Writes: []table.Partition{
+			event.Partition, override.WakeLinkPartition, override.WakeTokenPartition, ratelimit.Partition,
+			inventory.AttachedPartition, inventory.AccountPartition, // count that an override or a wake link is on them
+		},
 	}),
 	Starts:  []string{execution.BulkMachine},
 	Samples: []string{"list"},
+	Kinds: []platform.Kind{
+		{Name: "override", Prefix: "ovr", Delete: "deleteOverride"},
+		{Name: "wake link", Prefix: "wake", Delete: "deleteWakeLink"},
+	},
+	Names: []platform.Reference{
+		{From: "override", To: "resource group", Fields: []string{"groupID"}, OnDelete: platform.Refused},
+		{From: "override", To: "resource", Fields: []string{"resourceUID"}, OnDelete: platform.Refused},
+		{From: "override", To: "wake link", OnDelete: platform.Kept},
+		{From: "override", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Refused},
+		{From: "wake link", To: "resource group", OnDelete: platform.Refused},
+		{From: "wake link", To: "resource", OnDelete: platform.Ended},
+		{From: "wake link", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Ended},
+	},
 }

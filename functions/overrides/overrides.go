@@ -80,6 +80,8 @@ type GroupPath struct {
 	GroupID string `path:"groupID" maxLength:"64"`
 }
 
+func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
+
 func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
 	b := in.Body
 	audit.NoteChange(ctx, audit.Change{Target: cmp.Or(b.ResourceUID, b.GroupID)})
@@ -104,7 +106,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (O
 		return Override{}, err
 	}
 	o.ResourceUID, o.ResourceID = b.ResourceUID, resourceID
-	return s.begin(ctx, o, t)
+	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{t.Resource.CloudAccountID})
+	if err != nil {
+		return Override{}, err
+	}
+	return s.begin(ctx, o, t, holds...)
 }
 
 func (s *service) createOfGroup(ctx context.Context, in *struct {
@@ -132,8 +138,8 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 		return Override{}, err
 	}
 	o.GroupID = groupID
-	// A group that is deleted at the same moment is held no more.
-	return s.begin(ctx, o, t, table.Check(inventory.GroupKey(identity.CallerFrom(ctx).Org, groupID), table.Exists()))
+	// A group that is deleted at the same moment is not held any more, and one with an override is not deleted.
+	return s.begin(ctx, o, t, inventory.HoldGroup(callerOrg(ctx), groupID)...)
 }
 
 // newOverride makes an override of a body, on nothing yet.

@@ -359,7 +359,7 @@ func TestWake_ATokenIsStoredAsAHash(t *testing.T) {
 	a := newFixture(t)
 	_, page := a.link(nil)
 	token := strings.TrimPrefix(page, "/wake/")
-	for _, it := range apitest.Rows[map[string]any](a.Fixture, linkPK(ours)) {
+	for _, it := range apitest.Rows[map[string]any](a.Fixture, override.WakeLinkPK(ours)) {
 		if strings.Contains(fmt.Sprint(it), token) {
 			t.Errorf("%v", it)
 		}

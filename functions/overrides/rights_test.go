@@ -143,9 +143,9 @@ func TestWake_EndsWithTheRightsOfItsMaker(t *testing.T) {
 func TestWake_AnOlderLinkEndsWithItsMakerToo(t *testing.T) {
 	a := newFixture(t)
 	l, page := a.link(nil)
-	row := apitest.Read[link](a.Fixture, linkKey(ours, l.ID))
+	row := apitest.Read[link](a.Fixture, override.WakeLinkKey(ours, l.ID))
 	row.Maker = ""
-	a.Put(linkKey(ours, l.ID), row)
+	a.Put(override.WakeLinkKey(ours, l.ID), row)
 	a.visit("GET " + page).Want(200)
 	a.Join(ours, "bob", "owner")
 	a.Must(a.People.RemoveMember(a.Context(), ours, a.Member(ours, "ada")))

@@ -79,13 +79,13 @@ func (s *service) open(ctx context.Context, token string) (context.Context, woke
 	if !s.signed(token) {
 		return ctx, woken{}, errNoLink
 	}
-	at, err := table.Read[place](table.Within(ctx, tokenPrefix), s.p.Table, tokenKey(s.hash(token)))
+	at, err := table.Read[place](table.Within(ctx, override.WakeTokenPrefix), s.p.Table, override.WakeTokenKey(s.hash(token)))
 	if err != nil {
 		return ctx, woken{}, noLink(err)
 	}
 	ctx = table.WithOrg(ctx, at.Org)
 	w := woken{org: at.Org}
-	if w.link, err = table.Read[link](ctx, s.p.Table, linkKey(at.Org, at.LinkID)); err != nil {
+	if w.link, err = table.Read[link](ctx, s.p.Table, override.WakeLinkKey(at.Org, at.LinkID)); err != nil {
 		return ctx, w, noLink(err)
 	}
 	return ctx, w, s.foresee(ctx, &w, now)
@@ -226,7 +226,7 @@ func (s *service) start(ctx context.Context, w woken) error {
 		Maker: w.maker, Scopes: w.scopes, Force: w.Force,
 	}
 	count := ratelimit.CountWrite(now, w.quota(), w.ID)
-	used := table.Update(linkKey(w.org, w.ID), []table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())
+	used := table.Update(override.WakeLinkKey(w.org, w.ID), []table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())
 	audit.NoteChange(ctx, audit.Change{After: s.shown(o)})
 	_, err := s.evaluation.BeginOverride(table.Within(ctx, ratelimit.Prefix), w.org, o, w.target, count, used)
 	if refusedAt(err, count.Item.Key) {

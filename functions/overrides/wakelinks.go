@@ -16,6 +16,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -30,15 +32,7 @@ const (
 	usualLink    = 30 * 24 * time.Hour
 	usualHours   = 12
 	usualPerDay  = 3
-	tokenPrefix  = "WAKE#"
-	linkName     = "WAKELINK"
 	signatureLen = 16
-)
-
-// The partitions of wake links: of an organization by their ids, and of all by the hashes of their tokens.
-const (
-	linkPartition  table.Partition = "ORG#*#" + linkName
-	tokenPartition table.Partition = tokenPrefix + "*"
 )
 
 // link is a wake link as it is stored. Its token is not: only a keyed hash of it leads to the link.
@@ -66,14 +60,8 @@ type place struct {
 	LinkID string `json:"linkID"`
 }
 
-func linkPK(org string) string { return table.OrgPK(org) + linkName }
-
-func linkKey(org, linkID string) table.Key { return table.Key{PK: linkPK(org), SK: linkID} }
-
 // changesKey returns where it is counted how many links were made.
-func changesKey(org string) table.Key { return table.Key{PK: linkPK(org), SK: "CHANGES"} }
-
-func tokenKey(hash string) table.Key { return table.Key{PK: tokenPrefix + hash, SK: "L"} }
+func changesKey(org string) table.Key { return override.WakeLinkKey(org, "CHANGES") }
 
 // WakeLink is a wake link as clients see it.
 type WakeLink struct {
@@ -153,7 +141,8 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 	if err != nil {
 		return NewLink{}, err
 	}
-	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}, in.Body)
+	l := link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}
+	return s.newLink(ctx, l, in.Body, inventory.HoldGroup(callerOrg(ctx), in.GroupID))
 }
 
 func (s *service) linkResource(ctx context.Context, in *struct {
@@ -172,7 +161,11 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 		return NewLink{}, err
 	}
 	m := t.Members[0]
-	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body)
+	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{m.CloudAccountID})
+	if err != nil {
+		return NewLink{}, err
+	}
+	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body, holds)
 }
 
 // resourceByID returns the resource of our id on which the caller may act.
@@ -198,7 +191,8 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 	return t, err
 }
 
-func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink, error) {
+// newLink makes and stores a wake link that counts as a use of its target by holds.
+func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []table.Write) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
 	l.ID, l.CreatedBy, l.Maker, l.CreatedAt, l.Force = id.New("wake", now), c.Email, c.User, now, b.Force
 	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
@@ -212,7 +206,7 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink,
 	token := s.newToken()
 	l.Hash = s.hash(token)
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: shownLink(l), Final: true})
-	if err := s.storeLink(ctx, c.Org, l); err != nil {
+	if err := s.storeLink(ctx, l, holds); err != nil {
 		return NewLink{}, err
 	}
 	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
@@ -221,25 +215,21 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody) (NewLink,
 // storeTries is how often a link is stored anew because others were made at the same moment.
 const storeTries = 8
 
-// storeLink stores a new link when the organization has room for it; fault.Conflict when it has none. The limit holds however many are made at
-// once: each link is stored on the condition that no other was since the links were counted.
-func (s *service) storeLink(ctx context.Context, org string, l link) error {
+// storeLink stores a new link when the organization has room for it, and counts it as a use of its target by holds:
+// fault.Conflict without room, fault.NotFound without the target. The limit holds however many are made at once: each
+// link is stored on the condition that no other was since the links were counted.
+func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) error {
 	for range storeTries {
-		err := s.storeOnce(ctx, org, l)
+		err := s.storeOnce(ctx, l, holds)
 		lost, raced := errors.AsType[*table.ConditionError](err)
-		if _, moved := lostChanges(lost); !raced || !moved {
+		if !raced {
 			return fault.Wrap("store wake link "+l.ID, err)
+		}
+		if _, moved := lost.Old(0); !moved {
+			return fault.NewWithCause(fault.NotFound, err, "the target of the wake link was deleted meanwhile; read what is there and try again")
 		}
 	}
 	return fault.New(fault.Conflict, "other wake links are being made at the same moment: try again")
-}
-
-// lostChanges reports whether a transaction of storeOnce failed because another link was made.
-func lostChanges(lost *table.ConditionError) (table.Item, bool) {
-	if lost == nil {
-		return table.Item{}, false
-	}
-	return lost.Old(0)
 }
 
 // linkChanges counts the links that were ever made.
@@ -247,7 +237,10 @@ type linkChanges struct {
 	Made int64 `json:"made"`
 }
 
-func (s *service) storeOnce(ctx context.Context, org string, l link) error {
+// storeOnce stores a link in three round trips: a ConditionError of its first write when another link was made
+// meanwhile, of another one when a hold fails.
+func (s *service) storeOnce(ctx context.Context, l link, holds []table.Write) error {
+	org := identity.CallerFrom(ctx).Org
 	changes, err := table.Read[linkChanges](ctx, s.p.Table, changesKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
@@ -255,11 +248,11 @@ func (s *service) storeOnce(ctx context.Context, org string, l link) error {
 	if n, err := s.countLinks(ctx); err != nil || n >= maxLinks {
 		return cmp.Or(err, fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n))
 	}
-	row, err := table.NewItem(linkKey(org, l.ID), l)
+	row, err := table.NewItem(override.WakeLinkKey(org, l.ID), l)
 	if err != nil {
 		return err
 	}
-	way, err := table.NewItem(tokenKey(l.Hash), place{org, l.ID})
+	way, err := table.NewItem(override.WakeTokenKey(l.Hash), place{org, l.ID})
 	if err != nil {
 		return err
 	}
@@ -272,7 +265,8 @@ func (s *service) storeOnce(ctx context.Context, org string, l link) error {
 	if err != nil {
 		return err
 	}
-	return s.p.Table.Transact(table.Within(ctx, tokenPrefix), count, table.Put(row, table.Absent()), table.Put(way, table.Absent()))
+	ws := append([]table.Write{count, table.Put(row, table.Absent()), table.Put(way, table.Absent())}, holds...)
+	return s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
 }
 
 // newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.
@@ -298,7 +292,8 @@ func (s *service) hash(token string) string {
 
 // allLinks is the query for the wake links of the caller's organization, newest first.
 func allLinks(ctx context.Context) table.Query {
-	return table.Query{PK: linkPK(identity.CallerFrom(ctx).Org), From: "wake_", To: "wake_~", Reverse: true, Limit: maxLinks}
+	org := identity.CallerFrom(ctx).Org
+	return table.Query{PK: override.WakeLinkPK(org), From: "wake_", To: "wake_~", Reverse: true, Limit: maxLinks}
 }
 
 func (s *service) countLinks(ctx context.Context) (int, error) {
@@ -355,7 +350,7 @@ func (s *service) revoke(ctx context.Context, in *struct {
 	if !id.IsValid("wake", in.WakeLinkID) {
 		return rest.Deleted{}, missing
 	}
-	l, err := table.Read[link](ctx, s.p.Table, linkKey(c.Org, in.WakeLinkID))
+	l, err := table.Read[link](ctx, s.p.Table, override.WakeLinkKey(c.Org, in.WakeLinkID))
 	if fault.Is(err, fault.NotFound) {
 		return rest.Deleted{}, missing
 	}
@@ -366,7 +361,8 @@ func (s *service) revoke(ctx context.Context, in *struct {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: shownLink(l), Final: true})
-	err = s.p.Table.Transact(table.Within(ctx, tokenPrefix), table.Delete(linkKey(c.Org, l.ID)), table.Delete(tokenKey(l.Hash)))
+	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix),
+		table.Delete(override.WakeLinkKey(c.Org, l.ID)), table.Delete(override.WakeTokenKey(l.Hash)))
 	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
 }
 

@@ -76,7 +76,7 @@ func (s *service) costOperations(g *rest.Group) {
 	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first. What is charged for no resource is one item of each account, without resourceUID." + carbonNote + billed + asked,
+		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first unless sort_order says otherwise. What is charged for no resource is one item of each account, without resourceUID." + carbonNote + billed + asked,
 	}, s.resourceCosts)
 	rest.Handle(g, rest.Op{
 		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading, Scoped: true, Statuses: invalid,

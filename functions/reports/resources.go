@@ -51,7 +51,7 @@ var _ rest.Orders[ResourceCost] = costOrders{}
 
 func (costOrders) Orders() []rest.Order[ResourceCost] {
 	return []rest.Order[ResourceCost]{
-		{Field: "cost", Compare: func(a, b ResourceCost) int { return b.amount.Cmp(a.amount) }}, // the dearest first
+		{Field: "cost", Compare: func(a, b ResourceCost) int { return a.amount.Cmp(b.amount) }, LargestFirst: true},
 		rest.OrderByText("type", func(r ResourceCost) string { return r.Type }),
 		rest.OrderByText("provider", func(r ResourceCost) string { return r.Provider }),
 		rest.OrderByText("region", func(r ResourceCost) string { return r.Region }),
@@ -84,6 +84,11 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 		return ResourceCosts{}, err
 	}
 	all := joinResources(&a)
+	if field := sort.Field(); field == "type" || field == "region" { // which the inventory says as they are shown
+		if _, err = s.placeResources(ctx, all); err != nil {
+			return ResourceCosts{}, err
+		}
+	}
 	sort.Apply(all)
 	items := rest.PageOf(all, page)
 	if err = s.nameResources(ctx, items.Items, &q); err != nil {
@@ -130,25 +135,12 @@ func newResourceCost(keys []string) ResourceCost {
 	return r
 }
 
-// nameResources tells of a page what the inventory knows, in one or two round trips, and what its machines emitted in the days of q, in one.
+// nameResources adds to a page what the inventory knows, in one or two round trips, and what its machines emitted in
+// the days of q, in one.
 func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cost.Question) error {
-	var uids []string
-	for i := range page {
-		if page[i].ResourceUID != nil {
-			uids = append(uids, *page[i].ResourceUID)
-		}
-	}
-	if len(uids) == 0 {
-		return nil
-	}
-	c := identity.CallerFrom(ctx)
-	found, err := s.Inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading))
-	if err != nil {
-		return fault.Wrap("read the resources of a report", err)
-	}
-	at := make(map[string]*inventory.Listed, len(found))
-	for i := range found {
-		at[found[i].UID] = &found[i]
+	at, err := s.placeResources(ctx, page)
+	if err != nil || len(at) == 0 {
+		return err
 	}
 	var machines []emitter
 	for i := range page {
@@ -156,11 +148,39 @@ func (s *service) nameResources(ctx context.Context, page []ResourceCost, q *cos
 		if r == nil {
 			continue
 		}
-		page[i].ResourceID, page[i].Name = &r.ID, cmp.Or(r.Name, r.UID)
-		page[i].Type, page[i].Region = r.Type, r.Region
 		if m, emits := newEmitter(r, &page[i]); emits && r.CloudAccountID == page[i].CloudAccountID {
 			machines = append(machines, m)
 		}
 	}
 	return s.estimateCarbon(ctx, machines, q.From, q.To)
+}
+
+// placeResources gives items the id, the name, the type and the region that the inventory knows, and returns the
+// resources that it knows by their native ids. One or two round trips.
+func (s *service) placeResources(ctx context.Context, items []ResourceCost) (map[string]*inventory.Listed, error) {
+	var uids []string
+	for i := range items {
+		if items[i].ResourceUID != nil {
+			uids = append(uids, *items[i].ResourceUID)
+		}
+	}
+	if len(uids) == 0 {
+		return nil, nil
+	}
+	c := identity.CallerFrom(ctx)
+	found, err := s.Inventory.ByUIDs(ctx, c.Org, uids, inventory.SightOf(c, reading))
+	if err != nil {
+		return nil, fault.Wrap("read the resources of a report", err)
+	}
+	at := make(map[string]*inventory.Listed, len(found))
+	for i := range found {
+		at[found[i].UID] = &found[i]
+	}
+	for i := range items {
+		if r := at[pointed(items[i].ResourceUID)]; r != nil {
+			items[i].ResourceID, items[i].Name = &r.ID, cmp.Or(r.Name, r.UID)
+			items[i].Type, items[i].Region = r.Type, r.Region
+		}
+	}
+	return at, nil
 }

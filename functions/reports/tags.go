@@ -33,7 +33,7 @@ func (s *service) tagOperations(g *rest.Group) {
 	}, s.tag)
 	rest.Handle(g, rest.Op{
 		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List what the resources of a tag's value cost", Description: "The present month unless other days are asked for." + effective + asked,
+		Summary: "List what the resources of a tag's value cost", Description: "The present month unless other days are asked for; the dearest first unless sort_order says otherwise." + effective + asked,
 	}, s.tagResources)
 }
 

@@ -39,7 +39,7 @@ func (s *service) teamOperations(g *rest.Group) {
 	}, s.getTeam)
 	rest.Handle(g, rest.Op{
 		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "List what the resources of a team cost", Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns. The present month unless other days are asked for." + effective + asked,
+		Summary: "List what the resources of a team cost", Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; the dearest first unless sort_order says otherwise. The present month unless other days are asked for." + effective + asked,
 	}, s.teamResources)
 }
 

@@ -3,9 +3,10 @@ package resourcegroups
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -14,8 +15,11 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "resourcegroups",
-	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition, budgeting.Partition},
+	Access: rest.Access.With(reference.Access, table.Access{
+		Reads: []table.Partition{
+			execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition,
+			override.Partition, override.WakeLinkPartition, // what a group that is deleted must not be held by
+		},
 		Writes: []table.Partition{
 			inventory.IndexPartition, execution.BulkGroupPartition,
 			inventory.AttachedPartition, // what a group that is deleted must not be in
@@ -24,4 +28,9 @@ var Declaration = platform.Declaration{
 		},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "resource group", Prefix: "grp", Delete: "deleteResourceGroup"}},
+	Names: []platform.Reference{
+		{From: "resource group", To: "resource", Fields: []string{"members", "resourceID"}, OnDelete: platform.Detached},
+		{From: "resource group", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
+	},
 }

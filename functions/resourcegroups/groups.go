@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -259,47 +258,4 @@ func (c ChangedGroup) apply(g *inventory.Group) {
 		sel := inventory.Selector(c.Selector.Value)
 		g.Selector = &sel
 	}
-}
-
-func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted, error) {
-	g, err := s.readGroup(ctx, in.GroupID)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	audit.NoteChange(ctx, audit.Change{Before: newBriefGroup(g)})
-	free, err := s.unused(ctx, g)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	unscheduled, err := s.unscheduled(ctx, g)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	extra, err := s.andRebuild(ctx, []table.Write{free, unscheduled}, true)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
-}
-
-// unused refuses to delete a group on which a bulk action is under way. It gives the write that goes with the deletion: it
-// fails when one begins meanwhile.
-func (s *service) unused(ctx context.Context, g inventory.Group) (table.Write, error) {
-	key := execution.GroupClaimKey(callerOrg(ctx), g.ID)
-	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)
-	if fault.Is(err, fault.NotFound) {
-		return table.Check(key, table.Absent()), nil
-	}
-	if err != nil {
-		return table.Write{}, fault.Wrap("read what is under way on "+g.ID, err)
-	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(callerOrg(ctx), claim.BulkActionID))
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return table.Write{}, fault.Wrap("read bulk action "+claim.BulkActionID, err)
-	}
-	if err == nil && !b.Over() {
-		return table.Write{}, fault.New(fault.Conflict,
-			"resource group %s (%s) is in use by bulk action %s, which is %s: wait until it has ended, or cancel it, then delete", g.ID, g.Name, b.ID, b.Status)
-	}
-	return table.Delete(key, table.Any(table.Absent(), table.Equal("bulkActionID", claim.BulkActionID))), nil
 }

@@ -62,7 +62,8 @@ func (s *service) groupOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
-		Description: "The resources stay. While a bulk action runs on the group, or it is attached to schedules, the answer is 409, which names them.",
+		Description: "The resources stay. The answer is 409 while the group is in use, and lists the uses by id and name: bulk actions under way, schedules that it is attached to, overrides and " +
+			"wake links on it, and budgets, subscriptions, webhooks and integrations for it.",
 	}, s.deleteGroup)
 }
 

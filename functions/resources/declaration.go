@@ -21,4 +21,5 @@ var Declaration = platform.Declaration{
 	Starts:  []string{discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Samples: []string{"list", "list-types"},
+	Kinds:   []platform.Kind{{Name: "resource", Prefix: "res"}},
 }

@@ -69,29 +69,16 @@ func newRecord(r inventory.Listed) Record {
 	return out
 }
 
-// The sources of what a resource is said to cost.
-const (
-	fromEstimate = "estimated"
-	fromBill     = "actual"
-)
-
 // addCosts shows what the resource costs: the estimate and what was billed both stay visible.
 func (r *Record) addCosts(l inventory.Listed) {
-	source := ""
 	if l.Rate != nil && l.Rate.Reason == "" {
 		hour := l.Rate.Hourly(l.Status)
 		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version, l.Rate.Stale}
-		source = fromEstimate
 	}
 	if l.Billed != nil {
 		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
-		if l.Billed.Current || source == "" {
-			source = fromBill
-		}
 	}
-	if source != "" {
-		r.CostSource = &source
-	}
+	r.CostSource = rest.Optional(inventory.SourceOfCost(l.Rate, l.Billed))
 }
 
 // unpriced returns why a resource has no rack rate; empty when it has one.

@@ -22,7 +22,7 @@ const (
 
 // costNote tells in the interface description what the cost fields hold.
 const costNote = " rackRateUSD is the estimate at public prices, null where no price is known; actualUSD what was billed, null until a bill has arrived. " +
-	"sort_by=cost goes by what the last month cost, else by this month so far, else by the estimate of a month; what has neither comes first. " +
+	"sort_by=cost goes by the cost that costSource names: of actual lastMonth, or monthToDate where that is 0, of estimated rackRateUSD.monthly; a resource without a cost comes first. " +
 	"smartTags are those that were accepted and are derived still. scheduleIDs are the schedules that take the resource, by itself, by a group or by a tag."
 
 // Operations returns the operations of the group.

@@ -19,4 +19,11 @@ var Declaration = platform.Declaration{
 		},
 		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition, membership.ReviewPartition, teams.Partition},
 	}),
+	Kinds: []platform.Kind{{Name: "role", Prefix: "role", Delete: "deleteRole"}, {Name: "assignment", Prefix: "asgn", Delete: "deleteAssignment"}},
+	Names: []platform.Reference{
+		{From: "assignment", To: "role", Fields: []string{"roleID"}, OnDelete: platform.Refused},
+		{From: "assignment", To: "team", Fields: []string{"scope"}, OnDelete: platform.Refused},
+		{From: "assignment", To: "resource", Fields: []string{"scope"}, OnDelete: platform.Kept},
+		{From: "assignment", To: "user", Fields: []string{"email"}, OnDelete: platform.Ended},
+	},
 }

@@ -3,8 +3,6 @@ package roles
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
@@ -12,61 +10,47 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// shown is how many of those who have a role a refusal names.
-const shown = 3
-
-// checkUnused refuses to delete a role that somebody has, or was promised. Invitations are read before assignments: one that is
-// accepted meanwhile is seen as the one or as the other.
+// checkUnused returns the error that lists the uses of a role: invitations, assignments and single sign-on.
+// Invitations are read before assignments, so that one that is accepted meanwhile is listed as the one or as the
+// other.
 func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error {
-	invited, err := s.invited(ctx, r.ID)
+	uses, err := s.invitationUses(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	assigned, n, err := s.assigned(ctx, r.ID)
+	assigned, err := s.assignmentUses(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	var uses []string
-	if n > 0 {
-		uses = append(uses, use(n, "assignment", assigned))
-	}
-	if len(invited) > 0 {
-		uses = append(uses, use(len(invited), "invitation", invited))
-	}
-	if first, err := s.firstRole(ctx); err != nil {
+	uses = append(assigned, uses...)
+	first, err := s.firstRole(ctx)
+	if err != nil {
 		return err
-	} else if first == r.ID {
-		uses = append(uses, "single sign-on, as the default role")
 	}
-	if len(uses) == 0 {
-		return nil
+	if first == r.ID {
+		uses = append(uses, fault.Use{Kind: "single sign-on", ID: callerOrg(ctx), Name: "as the default role"})
 	}
-	return fault.New(fault.Conflict, "role %q is in use by %s: end that first", r.Name, strings.Join(uses, " and "))
+	return identity.InUse(ctx, fmt.Sprintf("role %s (%s)", r.ID, r.Name), uses, "delete them first, or give another role")
 }
 
-// assigned returns those who have the role, at least shown of them, and how many assignments there are of it.
-func (s *service) assigned(ctx context.Context, roleID string) (who []string, n int, err error) {
+func (s *service) assignmentUses(ctx context.Context, roleID string) (uses []fault.Use, err error) {
 	err = s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
-		if a.Role != roleID {
-			return true
-		}
-		if n++; len(who) <= shown && !slices.Contains(who, a.Email) {
-			who = append(who, a.Email)
+		if a.Role == roleID {
+			uses = append(uses, fault.Use{Kind: "assignment", ID: a.ID, Name: a.Email, Policy: "roles:read"})
 		}
 		return true
 	})
-	return who, n, err
+	return uses, err
 }
 
-func (s *service) invited(ctx context.Context, roleID string) ([]string, error) {
+func (s *service) invitationUses(ctx context.Context, roleID string) (uses []fault.Use, err error) {
 	all, err := s.people.ListInvitations(ctx, callerOrg(ctx))
-	var who []string
 	for _, i := range all {
 		if i.Role == roleID {
-			who = append(who, i.Email)
+			uses = append(uses, fault.Use{Kind: "invitation", ID: i.ID, Name: i.Email, Policy: "users:read"})
 		}
 	}
-	return who, err
+	return uses, err
 }
 
 // firstRole returns the role of who signs on for the first time; "" when the organization has no single sign-on.
@@ -78,15 +62,4 @@ func (s *service) firstRole(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return setup.DefaultRole, fault.Wrap("read single sign-on of "+callerOrg(ctx), err)
-}
-
-// use says how many uses there are, and names the first of who has them.
-func use(n int, what string, who []string) string {
-	if n != 1 {
-		what += "s"
-	}
-	if len(who) > shown {
-		who = append(slices.Clone(who[:shown]), "…")
-	}
-	return fmt.Sprintf("%d %s (%s)", n, what, strings.Join(who, ", "))
 }

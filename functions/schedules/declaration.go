@@ -25,4 +25,11 @@ var Declaration = platform.Declaration{
 		},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "schedule", Prefix: "sch", Delete: "deleteSchedule"}},
+	Names: []platform.Reference{
+		{From: "schedule", To: "calendar", Fields: []string{"calendarIDs"}, OnDelete: platform.Refused},
+		{From: "schedule", To: "resource group", Fields: []string{"groupID"}, OnDelete: platform.Refused},
+		{From: "schedule", To: "resource", Fields: []string{"resourceID", "resourceUID"}, OnDelete: platform.Detached},
+		{From: "schedule", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
+	},
 }

@@ -16,4 +16,8 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{showback.Partition},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "showback rule", Prefix: "rule", Delete: "deleteShowbackRule"}},
+	Names: []platform.Reference{
+		{From: "showback rule", To: "team", Fields: []string{"teamID"}, OnDelete: platform.Refused},
+	},
 }

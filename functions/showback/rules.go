@@ -113,10 +113,10 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 	if r.Shares, err = shares(in.Body.Shares); err != nil {
 		return Rule{}, err
 	}
-	if err = s.check(ctx, &r); err != nil {
-		return Rule{}, err
-	}
-	return newRule(r), s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) { return append(all, r), nil })
+	return newRule(r), s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+		err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
+		return append(all, r), err
+	})
 }
 
 // day returns the beginning of the day of a time that was sent.

@@ -16,4 +16,5 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{smarttag.Partition, inventory.IndexPartition},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "smart tag policy", Prefix: "tagp", Delete: "deleteSmartTagPolicy"}},
 }

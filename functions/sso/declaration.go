@@ -20,4 +20,8 @@ var Declaration = platform.Declaration{
 	}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"initiate"},
+	Kinds:   []platform.Kind{{Name: "single sign-on", Delete: "deleteSAMLSettings"}},
+	Names: []platform.Reference{
+		{From: "single sign-on", To: "role", Fields: []string{"defaultRole"}, OnDelete: platform.Refused},
+	},
 }

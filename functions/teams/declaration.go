@@ -4,8 +4,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -16,16 +16,23 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "teams",
-	Access: rest.Access.With(table.Access{
+	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
-			inventory.ChunkPartition, budgeting.Partition, showback.Partition,
+			inventory.ChunkPartition,
 		},
 		Writes: []table.Partition{
 			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named
 			workqueue.Partition,        // costs are rebuilt when it has changed what a team owns
+			showback.Partition,         // whose rules look at the teams again when one is deleted
 		},
 	}),
 	Samples: []string{"list"},
+	Kinds:   []platform.Kind{{Name: "team", Prefix: "team", Delete: "deleteTeam"}},
+	Names: []platform.Reference{
+		{From: "team", To: "user", Fields: []string{"members", "email"}, OnDelete: platform.Detached},
+		{From: "team", To: "resource", Fields: []string{"resources", "resourceID", "resourceIDs"}, OnDelete: platform.Detached},
+		{From: "team", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
+	},
 }

@@ -70,7 +70,8 @@ func (s *service) teamOperations(g *rest.Group) {
 	}, s.updateTeam)
 	rest.Handle(g, rest.Op{
 		ID: "deleteTeam", Method: http.MethodDelete, Path: teamPath, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Delete a team", Description: "Its members and resources stay. While roles on it are assigned the answer is 409 and names the assignments.",
+		Summary: "Delete a team", Description: "Its members and resources stay. The answer is 409 while the team is in use, and lists the uses by id and name: assignments on it, showback " +
+			"rules that give it a share, and budgets, subscriptions, webhooks and integrations for it.",
 	}, s.deleteTeam)
 }
 

@@ -8,18 +8,14 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -269,51 +265,4 @@ func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.
 		return TeamListed{}, err
 	}
 	return out[0], nil
-}
-
-func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, error) {
-	t, err := s.readTeam(ctx, in.TeamID)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	if err = s.unused(ctx, t.ID); err != nil {
-		return rest.Deleted{}, err
-	}
-	before, err := s.teamWithMembers(ctx, t)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	audit.NoteChange(ctx, audit.Change{Target: t.ID, Before: before})
-	rebuilt, err := s.rebuild(ctx, true)
-	if err != nil {
-		return rest.Deleted{}, err
-	}
-	gone := append(inventory.Disown(callerOrg(ctx), t.ID), table.Delete(rosterKey(callerOrg(ctx), t.ID)))
-	return rest.Deleted{ID: t.ID}, s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
-}
-
-// unused refuses to delete a team on which roles are assigned, that budgets are for, or that showback rules give a share.
-func (s *service) unused(ctx context.Context, teamID string) error {
-	var held []string
-	err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { held = append(held, a.ID) })
-	if err == nil && len(held) > 0 {
-		err = fault.New(fault.Conflict, "roles on team %s are assigned: delete the assignments %s first", teamID, quoteIDs(held))
-	}
-	if err != nil {
-		return err
-	}
-	if err = budgeting.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), budgeting.Team, teamID); err != nil {
-		return err
-	}
-	return showback.NewStore(s.p.Table).CheckUnused(ctx, callerOrg(ctx), teamID)
-}
-
-// eachAssignment returns each assignment of a role on the team.
-func (s *service) eachAssignment(ctx context.Context, teamID string, take func(membership.Assignment)) error {
-	return s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
-		if a.Scope == grant.TeamScope+teamID {
-			take(a)
-		}
-		return true
-	})
 }

@@ -14,4 +14,5 @@ var Declaration = platform.Declaration{
 		Reads:  []table.Partition{identity.SessionPartition},
 		Writes: []table.Partition{identity.UserPartition, identity.PATPartition, identity.PATDuePartition},
 	}),
+	Kinds: []platform.Kind{{Name: "personal access token", Prefix: "pat", Delete: "revokePersonalAccessToken"}},
 }

@@ -15,4 +15,9 @@ var Declaration = platform.Declaration{
 	Access:  rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{ratelimit.Partition, mail.Partition}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"own-profile"},
+	Kinds:   []platform.Kind{{Name: "user", Delete: "removeUser"}, {Name: "invitation", Prefix: "inv"}},
+	Names: []platform.Reference{
+		{From: "invitation", To: "role", Fields: []string{"role"}, OnDelete: platform.Refused},
+		{From: "user", To: "role", Fields: []string{"role"}, OnDelete: platform.Refused},
+	},
 }

@@ -30,6 +30,8 @@ type Declaration struct {
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none
 	Clouds   bool              // it links the SDKs of clouds and assumes customers' roles
 	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds implies it
+	Kinds    []Kind            // the kinds of records that it owns
+	Names    []Reference       // the records that its records name
 }
 
 // EveryMachine stands in Starts and Stops for all machines, those to come too.

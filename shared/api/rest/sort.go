@@ -16,6 +16,9 @@ import (
 type Order[T any] struct {
 	Field   string // the value of sort_by
 	Compare func(a, b T) int
+	// LargestFirst says that the list is descending when a request names no sort_order; the description of the
+	// operation tells it.
+	LargestFirst bool
 }
 
 // Orders declares once what a list can be sorted by, for the description, for the check of sort_by and for sorting itself. The
@@ -24,7 +27,7 @@ type Orders[T any] interface{ Orders() []Order[T] }
 
 // OrderBy sorts by what key gives.
 func OrderBy[T any, K cmp.Ordered](field string, key func(T) K) Order[T] {
-	return Order[T]{field, func(a, b T) int { return cmp.Compare(key(a), key(b)) }}
+	return Order[T]{Field: field, Compare: func(a, b T) int { return cmp.Compare(key(a), key(b)) }}
 }
 
 // OrderByText sorts by what key gives, without regard to case.
@@ -34,7 +37,7 @@ func OrderByText[T any](field string, key func(T) string) Order[T] {
 
 // OrderByTime sorts by what key gives, the earliest first.
 func OrderByTime[T any](field string, key func(T) time.Time) Order[T] {
-	return Order[T]{field, func(a, b T) int { return key(a).Compare(key(b)) }}
+	return Order[T]{Field: field, Compare: func(a, b T) int { return key(a).Compare(key(b)) }}
 }
 
 // Sort is the query that orders a list of T by one of the fields that O declares; embed it in an operation's input. Any other
@@ -42,13 +45,22 @@ func OrderByTime[T any](field string, key func(T) time.Time) Order[T] {
 type Sort[T any, O Orders[T]] struct {
 	By    sortField[T, O]     `query:"sort_by" doc:"The field to sort by"`
 	Order sortDirection[T, O] `query:"sort_order" doc:"Direction"`
+
+	unordered bool // the request names no sort_order
 }
 
 // Field returns the field to sort by; "" is the list's own order.
 func (s Sort[T, O]) Field() string { return cmp.Or(string(s.By), ordersOf[T, O]()[0].Field) }
 
 // Descending reports whether the last comes first.
-func (s Sort[T, O]) Descending() bool { return s.Order == "desc" }
+func (s Sort[T, O]) Descending() bool {
+	for _, o := range ordersOf[T, O]() {
+		if o.LargestFirst && s.unordered && o.Field == s.Field() {
+			return true
+		}
+	}
+	return s.Order == "desc"
+}
 
 // Apply sorts items in place. Those that are equal in the field stay in the order in which they come; descending is the
 // exact reverse of ascending.
@@ -63,8 +75,10 @@ func (s Sort[T, O]) Apply(items []T) {
 	}
 }
 
-// Resolve refuses a field that is not declared, where the schema cannot because the list has an order of its own.
-func (s *Sort[T, O]) Resolve(huma.Context) []error {
+// Resolve notes whether sort_order was sent, and refuses a field that is not declared, where the schema cannot
+// because the list has an order of its own.
+func (s *Sort[T, O]) Resolve(ctx huma.Context) []error {
+	s.unordered = ctx.Query("sort_order") == ""
 	fields := fieldsOf[T, O]()
 	if fields[0] != "" || s.By == "" || slices.Contains(fields, string(s.By)) {
 		return nil

@@ -106,6 +106,12 @@ func CheckRoom(all []Policy) error {
 // Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target, fault.Invalid
 // when there are MaxPolicies.
 func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
+	return s.CreateHeld(ctx, org, p, log, nil)
+}
+
+// CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they
+// are not.
+func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
 	for range table.MaxTurns {
 		turn, err := table.ReadTurn(ctx, s.table, Key(org, "").PK)
 		if err != nil {
@@ -118,7 +124,8 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 		if err != nil {
 			return p, err
 		}
-		if made, err := s.create(ctx, org, p, turn, log); !errors.Is(err, errTurnLost) {
+		with := append([]table.Write{turn.Take()}, holds...)
+		if made, err := s.create(ctx, org, p, with, log); !errors.Is(err, errTurnLost) {
 			return made, err
 		}
 	}
@@ -128,8 +135,10 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 // errTurnLost says that another policy was added since the list was read.
 var errTurnLost = errors.New("another autoscaler policy was added meanwhile")
 
-//nolint:revive // what is stored where, in which turn, with what log
-func (s *Store) create(ctx context.Context, org string, p Policy, turn table.Turn, log []Entry) (Policy, error) {
+// create stores a policy in one transaction with other writes.
+//
+//nolint:revive // as Create
+func (s *Store) create(ctx context.Context, org string, p Policy, with []table.Write, log []Entry) (Policy, error) {
 	p.Version = 1
 	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -143,7 +152,7 @@ func (s *Store) create(ctx context.Context, org string, p Policy, turn table.Tur
 		}
 		ws = append(ws, table.Put(it, table.Absent()))
 	}
-	return s.commit(ctx, org, p, append(ws, turn.Take()), log)
+	return s.commit(ctx, org, p, append(ws, with...), log)
 }
 
 // Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
@@ -178,11 +187,12 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 	return s.commit(ctx, org, next, ws, log)
 }
 
-// Delete deletes a policy as it was read or claimed; fault.Conflict when it has changed since. Its log goes with its time.
-func (s *Store) Delete(ctx context.Context, org string, p Policy, log ...Entry) error {
-	_, err := s.commit(ctx, org, p, []table.Write{
+// Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has
+// changed since, or a condition of an extra write does not hold. Its log goes with its time.
+func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
+	_, err := s.commit(ctx, org, p, append([]table.Write{
 		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)), table.Delete(targetKey(org, p.Target)),
-	}, log)
+	}, extra...), log)
 	return err
 }
 
@@ -214,7 +224,10 @@ func refused(lost *table.ConditionError, p *Policy) error {
 	if _, ok := lost.Old(1); ok {
 		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name", p.Name)
 	}
-	return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+	if _, ok := lost.Old(2); ok {
+		return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+	}
+	return fault.New(fault.Conflict, "the cloud account or an event readiness plan of autoscaler policy %s was changed meanwhile; try again", p.ID)
 }
 
 // changed tells why a policy could not be written that is old now.

@@ -69,7 +69,7 @@ func TestStore_KeepsOneNameAndOneTarget(t *testing.T) {
 			wantConflict(t, err, tt.says)
 		})
 	}
-	if err := f.store.Delete(t.Context(), org, f.policy); err != nil {
+	if err := f.store.Delete(t.Context(), org, f.policy, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.store.Create(t.Context(), org, policy("web", "arn:web")); err != nil {

@@ -222,22 +222,3 @@ func (s *Store) UsesOf(ctx context.Context, org string, of ScopeType, scopeID st
 	}
 	return out, err
 }
-
-// named is how many of many uses a refusal names.
-const named = 10
-
-// CheckUnused refuses, with fault.Conflict, what is about to be deleted while budgets are for it. One round trip.
-func (s *Store) CheckUnused(ctx context.Context, org string, of ScopeType, scopeID string) error {
-	uses, err := s.UsesOf(ctx, org, of, scopeID)
-	if err != nil || len(uses) == 0 {
-		return err
-	}
-	var by []string
-	for _, b := range uses[:min(len(uses), named)] {
-		by = append(by, b.String())
-	}
-	if more := len(uses) - named; more > 0 {
-		by = append(by, fmt.Sprintf("%d more", more))
-	}
-	return fault.New(fault.Conflict, "%s %s is in use by %s: delete them first, or have them be for something else", strings.ReplaceAll(string(of), "_", " "), scopeID, strings.Join(by, ", "))
-}

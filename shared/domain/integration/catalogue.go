@@ -103,7 +103,7 @@ var catalogue = []KindEntry{
 	{
 		Kind: ECR, Name: "Amazon ECR", Category: "registries", Description: "A registry of images, reached by a connected cloud account; no credential of its own is kept.",
 		Fields: []KindField{
-			text("cloudAccountID", "Our id of the account of AWS that has the registry", isAccountID),
+			text(CloudAccountID, "Our id of the account of AWS that has the registry", isAccountID),
 			text("region", "The region of the registry, such as eu-west-1", isRegion),
 		},
 	},

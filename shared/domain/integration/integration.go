@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
@@ -71,6 +72,19 @@ func NewMatcher(s *Store, a *receiver.Audience) delivery.Matcher {
 		entry, _ := EntryOf(i.Kind)
 		return entry.TakesEvents
 	})
+}
+
+// CloudAccountID is the field of a configuration that names one of the organization's cloud accounts.
+const CloudAccountID = "cloudAccountID"
+
+// IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their
+// configuration, oldest first. One round trip.
+func (s *Store) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
+	all, err := s.List(ctx, org)
+	return slices.DeleteFunc(all, func(i Integration) bool {
+		configured := of.Type == event.ScopeAccount && i.Config[CloudAccountID] == of.ID
+		return !configured && (i.ScopeType != of.Type || i.ScopeID != of.ID)
+	}), err
 }
 
 // Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.

@@ -39,6 +39,25 @@ func (r *Rate) Hourly(s cloud.Status) money.Amount {
 	return r.Running
 }
 
+// The sources of the cost that a resource is shown with.
+const (
+	EstimatedCost = "estimated"
+	BilledCost    = "actual"
+)
+
+// SourceOfCost returns which cost a resource is shown with: the billed one once a bill of this month has arrived, or
+// where there is no estimate; "" when neither is known.
+func SourceOfCost(r *Rate, billed *Invoiced) string {
+	estimated := r != nil && r.Reason == ""
+	switch {
+	case billed != nil && (billed.Current || !estimated):
+		return BilledCost
+	case estimated:
+		return EstimatedCost
+	}
+	return ""
+}
+
 // Invoiced is what was invoiced for a resource, to the cent.
 type Invoiced struct {
 	MonthToDate, LastMonth money.Amount
@@ -214,7 +233,7 @@ func (v *view) keepCosts(h costHead, keys []table.Key, got map[table.Key]table.I
 	if v.sets.costs.generation < set.generation {
 		known := v.sets
 		known.costs = set
-		v.st.SetCosts(func(uid string) int64 { return known.costs.order(uid) })
+		v.st.SetCosts(func(uid, status string) int64 { return known.costs.order(uid, cloud.Status(status)) })
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/foundation/packing"
@@ -45,19 +46,23 @@ func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2), s.current[i/64]>>(i%64)&1 == 1}
 }
 
-// order returns what a list by cost goes by, in millionths: what the last month cost, else this one so far, else the estimate of a month
-// in which it runs; -1 of what nothing is known.
-func (s *costSet) order(uid string) int64 {
+// unknownCost is the amount of a resource without a known cost: below every amount, credits too.
+const unknownCost = math.MinInt64
+
+// order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
+// (SourceOfCost), billed last month's, or this month's where that is 0, and estimated a month at the rate of the
+// status.
+func (s *costSet) order(uid string, status cloud.Status) int64 {
 	rate, billed := s.find(uid)
-	switch {
-	case billed != nil && !billed.LastMonth.IsZero():
+	switch source := SourceOfCost(rate, billed); {
+	case source == BilledCost && !billed.LastMonth.IsZero():
 		return millionths(billed.LastMonth)
-	case billed != nil:
+	case source == BilledCost:
 		return millionths(billed.MonthToDate)
-	case rate != nil && rate.Reason == "":
-		return millionths(rate.Running.MulInt(pricing.HoursPerMonth))
+	case source == EstimatedCost:
+		return millionths(rate.Hourly(status).MulInt(pricing.HoursPerMonth))
 	}
-	return -1
+	return unknownCost
 }
 
 func millionths(a money.Amount) int64 { return scaled(a, 6) }

@@ -54,6 +54,36 @@ func AttachedGroupKey(org, groupID string) table.Key {
 	return attached(org).Key("grp#" + groupID)
 }
 
+// HoldGroup returns the writes by which a record that names a group counts as a use of it, so that nobody deletes the
+// group at the same time. They fail when the group does not exist.
+func HoldGroup(org, groupID string) []table.Write {
+	return []table.Write{
+		table.Check(GroupKey(org, groupID), table.Exists()),
+		table.Update(AttachedGroupKey(org, groupID), []table.Change{table.Add("holds", 1)}),
+	}
+}
+
+// CountGroupHolds returns how often HoldGroup was written for a group. One round trip.
+func (s *Store) CountGroupHolds(ctx context.Context, org, groupID string) (int64, error) {
+	row, err := table.Read[struct {
+		Holds int64 `json:"holds"`
+	}](ctx, s.table, AttachedGroupKey(org, groupID))
+	if fault.Is(err, fault.NotFound) {
+		return 0, nil
+	}
+	return row.Holds, fault.Wrap("count the holds of "+groupID, err)
+}
+
+// ReleaseGroup returns the write that goes with the deletion of a group. It fails while the group is attached to a
+// schedule, and when HoldGroup was written since CountGroupHolds returned holds.
+func ReleaseGroup(org, groupID string, holds int64) table.Write {
+	unheld := table.Lacks("holds")
+	if holds > 0 {
+		unheld = table.Equal("holds", holds)
+	}
+	return table.Delete(AttachedGroupKey(org, groupID), table.Any(table.Lacks("n"), table.Equal("n", 0)), unheld)
+}
+
 // AttachedPKs returns the partitions of the rows at AttachedKey.
 func AttachedPKs(org string) []string { return attached(org).PKs() }
 

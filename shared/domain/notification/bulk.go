@@ -10,8 +10,9 @@ import (
 // Upserted tells what a bulk did: how many rows it made, and how many it found.
 type Upserted struct{ Created, Updated int }
 
-// togetherInBulk is how many subscriptions are written in a transaction: each takes its row, its list of receivers and its channel at most.
-const togetherInBulk = (table.MaxTransact - 1) / 3
+// togetherInBulk is how many subscriptions are written in a transaction: each takes at most five writes, which are
+// its row, its list of receivers, its channel and two of its scope.
+const togetherInBulk = (table.MaxTransact - 1) / 5
 
 // UpsertSubscriptions makes or changes subscriptions, each with an id of its own for when it is new: enabled is what changes. Of several of one
 // channel, event type and scope the last counts, and they are one row. It does so many at a time; what is left after a failure is done by

@@ -54,6 +54,12 @@ func subscribeAll(f *apitest.Fixture, ids []string) {
 		f.Join(org, fmt.Sprint("maker", i), "viewer")
 	}
 	s := notification.NewStore(f.Platform)
+	for _, of := range scopesOf(0) { // what subscriptions name exists
+		ws, _ := receiver.HoldScope(org, of)
+		for _, w := range ws {
+			f.Put(w.Item.Key, map[string]int{"holds": 0})
+		}
+	}
 	var all []notification.Subscription
 	flush := func() {
 		f.Helper()

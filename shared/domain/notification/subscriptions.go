@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -137,6 +139,7 @@ type changes struct {
 	order    []table.Key         // in which they came
 	channels map[string]int64    // by how many each channel has more
 	ids      []string            // of these, in order
+	named    []*Subscription     // those whose scope must exist, one of each scope
 }
 
 func (b *changes) list(k table.Key) *step {
@@ -174,6 +177,26 @@ func (b *changes) enlist(org string, next *Subscription) {
 	l.If = append(l.If, table.Lacks(next.ChannelID))
 	l.refused = duplicate(next)
 	b.count(next.ChannelID, 1)
+	if !slices.ContainsFunc(b.named, func(s *Subscription) bool { return s.Scope() == next.Scope() }) {
+		b.named = append(b.named, next)
+	}
+}
+
+// holds returns the writes by which the subscriptions count as uses of their scopes.
+func (b *changes) holds(org string) []step {
+	var out []step
+	for _, sub := range b.named {
+		ws, _ := receiver.HoldScope(org, sub.Scope())
+		for _, w := range ws {
+			out = append(out, step{w, MissingScope(sub)})
+		}
+	}
+	return out
+}
+
+// MissingScope returns the error of a subscription for a scope that does not exist.
+func MissingScope(sub *Subscription) error {
+	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", sub.ScopeID, sub.ScopeType)
 }
 
 func (b *changes) unlist(org string, sub *Subscription) {
@@ -203,7 +226,8 @@ func (b *changes) replace(org string, old, next *Subscription) error {
 	return nil
 }
 
-// steps returns the writes: the rows, the lists of receivers, the channels, which must be there, and the count of all.
+// steps returns the writes: the rows, the lists of receivers, the channels and the scopes, which must be there, and
+// the count of all.
 func (b *changes) steps(org string) []step {
 	out := b.rows
 	for _, k := range b.order {
@@ -220,7 +244,7 @@ func (b *changes) steps(org string) []step {
 	if sum != 0 {
 		out = append(out, counted(org, "subscriptions", sum, MaxSubscriptions))
 	}
-	return out
+	return append(out, b.holds(org)...)
 }
 
 // FindSubscriptions tells which of the subscriptions are there already, by their channel, event type and scope: their ids, in the order of

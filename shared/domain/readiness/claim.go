@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -34,7 +35,8 @@ func claimKey(org, policyID string) table.Key {
 }
 
 // claims returns the writes after which the plan holds exactly the policies now, for its window, of which it held the policies before: one
-// round trip. A window of another plan that overlaps is fault.Conflict.
+// round trip. They fail when a policy that it did not hold before does not exist. A window of another plan that overlaps is
+// fault.Conflict.
 func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]table.Write, error) {
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, now))))
 	keys := make([]table.Key, len(all))
@@ -55,6 +57,11 @@ func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]ta
 			return nil, err
 		}
 		out = append(out, w)
+	}
+	for _, policyID := range now {
+		if !slices.Contains(before, policyID) {
+			out = append(out, table.Check(autoscaling.Key(p.Org, policyID), table.Exists()))
+		}
 	}
 	return out, nil
 }

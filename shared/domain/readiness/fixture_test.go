@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -24,7 +25,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{f, readiness.New(f.Table, f.Clock)}
 }
 
-// plan is one on policies, that begins in a day.
+// plan is one on policies, which exist, that begins in a day.
 func (f *fixture) plan(policies ...string) readiness.Plan {
 	start := f.Clock.Now().Add(24 * time.Hour)
 	p := readiness.Plan{
@@ -32,6 +33,7 @@ func (f *fixture) plan(policies ...string) readiness.Plan {
 		PreScaleMinutes: 30, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000, Timezone: "Europe/Berlin", CreatedBy: "ada@example.com",
 	}
 	for _, policyID := range policies {
+		f.Put(autoscaling.Key(org, policyID), autoscaling.Policy{ID: policyID, Name: policyID})
 		p.Targets = append(p.Targets, readiness.Target{PolicyID: policyID, OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4})
 	}
 	return p

@@ -12,8 +12,12 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Access is what Holds reads.
-var Access = table.Access{Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, teams.Partition}}
+// Access is what Holds reads and writes.
+var Access = table.Access{
+	Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
+	// These count that a receiver names an account, a group or a team.
+	Writes: []table.Partition{inventory.AccountPartition, inventory.AttachedPartition, teams.Partition},
+}
 
 // Filter is the events of some types that belong to a scope.
 type Filter struct {
@@ -52,31 +56,39 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-// Holds returns the conditions that the scope of the filter exists in org, for the transaction that stores it; it takes a round trip for a
-// resource, and none otherwise. A scope that cannot be is fault.Invalid.
+// Holds returns the writes by which a receiver counts as a use of the scope of its filter, for the transaction that
+// stores the receiver. They fail when the scope does not exist. It takes a round trip for a resource, and none
+// otherwise. A scope that cannot exist is fault.Invalid.
 func (f *Filter) Holds(ctx context.Context, s *inventory.Store, org string) ([]table.Write, error) {
-	switch f.ScopeType {
-	case event.ScopeOrg:
-		return nil, nil
-	case event.ScopeAccount:
-		if id.IsValid("ca", f.ScopeID) {
-			return []table.Write{table.Check(inventory.AccountKey(org, f.ScopeID), table.Exists())}, nil
-		}
-	case event.ScopeGroup:
-		if id.IsValid("grp", f.ScopeID) {
-			return []table.Write{table.Check(inventory.GroupKey(org, f.ScopeID), table.Exists())}, nil
-		}
-	case event.ScopeTeam:
-		if id.IsValid("team", f.ScopeID) {
-			return []table.Write{table.Check(teams.Key(org, f.ScopeID), table.Exists())}, nil
-		}
-	case event.ScopeResource:
+	if f.ScopeType == event.ScopeResource {
 		found, err := s.ByUIDs(ctx, org, []string{f.ScopeID}, inventory.SeeEverything())
-		if err != nil || len(found) > 0 {
-			return nil, err
+		if err == nil && len(found) == 0 {
+			err = f.Missing()
 		}
+		return nil, err
 	}
-	return nil, f.Missing()
+	ws, known := HoldScope(org, event.Scope{Type: f.ScopeType, ID: f.ScopeID})
+	if !known {
+		return nil, f.Missing()
+	}
+	return ws, nil
+}
+
+// HoldScope returns the writes by which a record that names a scope counts as a use of it: none for an organization
+// or a resource. They fail when the scope does not exist. known is false for a scope whose id cannot be one.
+func HoldScope(org string, of event.Scope) (ws []table.Write, known bool) {
+	switch of.Type {
+	case event.ScopeOrg, event.ScopeResource:
+		return nil, true
+	case event.ScopeAccount:
+		ws, err := inventory.HoldAccounts(org, []string{of.ID})
+		return ws, err == nil && id.IsValid("ca", of.ID)
+	case event.ScopeGroup:
+		return inventory.HoldGroup(org, of.ID), id.IsValid("grp", of.ID)
+	case event.ScopeTeam:
+		return []table.Write{teams.Hold(org, of.ID)}, id.IsValid("team", of.ID)
+	}
+	return nil, false
 }
 
 // Missing is the error of a scope that does not exist.

@@ -204,6 +204,15 @@ func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	return fault.Wrap("delete "+s.kind.Noun+" "+b.ID, err)
 }
 
+// ReceiversFor lists the receivers whose filter names a scope, oldest first. One round trip.
+func (s *Store[T, P]) ReceiversFor(ctx context.Context, org string, of event.Scope) ([]T, error) {
+	all, err := s.List(ctx, org)
+	return slices.DeleteFunc(all, func(r T) bool {
+		b := P(&r).Base()
+		return b.ScopeType != of.Type || b.ScopeID != of.ID
+	}), err
+}
+
 // Matcher finds the receivers of a kind that are told of events.
 type Matcher[T any, P Pointer[T]] struct {
 	store    *Store[T, P]

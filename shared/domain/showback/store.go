@@ -62,23 +62,25 @@ func (s Store) List(ctx context.Context, org string) ([]Saved, error) {
 	return b.Rules, err
 }
 
-// CheckUnused refuses, as fault.Conflict that names them, that a team is deleted which rules give a share. Of a team that is deleted as a rule is
-// made, the share stays with nobody.
-func (s Store) CheckUnused(ctx context.Context, org, teamID string) error {
-	all, err := s.List(ctx, org)
+// UsesOfTeam lists the rules that give a team a share, in their order, and returns the write that goes with the
+// deletion of the team: it makes a change of the rules that is under way look at the teams again. One round trip.
+func (s Store) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use, table.Write, error) {
+	b, err := s.read(ctx, org)
 	if err != nil {
-		return err
+		return nil, table.Write{}, err
 	}
-	var names []string
-	for i := range all {
-		if slices.ContainsFunc(all[i].Shares, func(share Share) bool { return share.TeamID == teamID }) {
-			names = append(names, fmt.Sprintf("%.64q (%s)", all[i].Name, all[i].ID))
+	var uses []fault.Use
+	for i := range b.Rules {
+		if slices.ContainsFunc(b.Rules[i].Shares, func(share Share) bool { return share.TeamID == teamID }) {
+			use := fault.Use{Kind: "showback rule", ID: b.Rules[i].ID, Name: b.Rules[i].Name, Policy: "showback:read"}
+			uses = append(uses, use)
 		}
 	}
-	if len(names) == 0 {
-		return nil
+	unchanged := table.Equal("version", b.Version)
+	if b.Version == 0 {
+		unchanged = table.Absent()
 	}
-	return fault.New(fault.Conflict, "team %s has a share in the showback rules %s: change or delete these first", teamID, strings.Join(names, ", "))
+	return uses, table.Update(bookKey(org), []table.Change{table.Add("version", 1)}, unchanged), nil
 }
 
 // ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not there.

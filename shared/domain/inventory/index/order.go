@@ -133,12 +133,32 @@ func (st *State) comparison(which int) func(a, b int32) int {
 	}
 }
 
-// SetCosts gives the rows the amounts that CostOrder goes by: what price returns for their native ids, now and for those that come
-// later. It needs the write lock.
-func (st *State) SetCosts(price func(uid string) int64) {
+// Price returns the amount that CostOrder goes by, of the resource with a native id in a status.
+type Price func(uid, status string) int64
+
+// SetCosts gives the rows the amounts that CostOrder goes by: now, for rows that come later, and for rows whose
+// status changes. It needs the write lock.
+func (st *State) SetCosts(price Price) {
 	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
 	for n := range int32(st.count) {
-		st.costs = append(st.costs, price(st.uidOf(uint32(n))))
+		st.costs = append(st.costs, st.priceOf(n))
+	}
+}
+
+// priceOf returns the amount of a row as it is now.
+func (st *State) priceOf(n int32) int64 {
+	r := st.Row(n)
+	return st.price(r.UID(), r.Word(StatusRef))
+}
+
+// reprice brings the amount of a row up to date, whose status has changed.
+func (st *State) reprice(n int32) {
+	if st.price == nil || int(n) >= len(st.costs) {
+		return
+	}
+	if now := st.priceOf(n); now != st.costs[n] {
+		st.costs[n] = now
+		st.touch(n, CostOrder)
 	}
 }
 

@@ -28,7 +28,7 @@ type State struct {
 	scans   map[Partition]int64
 	orders  [orderCount]*order
 	costs   []int64 // by the numbers of rows, once there is a price
-	price   func(uid string) int64
+	price   Price
 	head    head
 	chunks  map[string]bool // applied
 	deltas  map[string]bool // applied, of those that there were when they were last read
@@ -123,7 +123,7 @@ func (st *State) add(sum uint64, e *Entry) {
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
 	st.byUID.add(sum, uint32(n), st.uidSum)
 	if st.price != nil {
-		st.costs = append(st.costs, st.price(e.UID))
+		st.costs = append(st.costs, st.priceOf(n))
 	}
 	if st.byID != nil {
 		st.addID(n)
@@ -150,10 +150,12 @@ func (st *State) sight(s sighting) {
 
 func (st *State) setStatus(n int32, s sighting) {
 	c := st.cell(n)
-	if c.status != s.status {
-		st.touch(n, StatusOrder)
-	}
+	changed := c.status != s.status
 	c.status, c.statusAt = s.status, s.at
+	if changed {
+		st.touch(n, StatusOrder)
+		st.reprice(n)
+	}
 }
 
 // RowByUID finds a row by its uid; false when there is none or it was dropped. It needs the read lock.

@@ -12,7 +12,12 @@ import (
 // lifeMode is set in a child process of the test of lives: how it ends.
 const lifeMode = "LAMPLIGHTER_TEST_LIFE"
 
-func overflow(n int) int { return overflow(n+1) + 1 }
+func overflow(n int) int {
+	if n < 0 {
+		return n
+	}
+	return overflow(n+1) + 1
+}
 
 // liveOnce begins a life in a folder, and ends it.
 func liveOnce(t *testing.T, dir, mode string) {
@@ -24,7 +29,7 @@ func liveOnce(t *testing.T, dir, mode string) {
 	switch mode {
 	case "fatal error":
 		debug.SetMaxStack(1 << 20)
-		overflow(0)
+		_ = overflow(0)
 	case "panic":
 		go panic("in a goroutine")
 		select {}

@@ -58,9 +58,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch command {
 	case "serve":
 		return runServe(ctx, args[1:], stdout, stderr)
-	case "openapi":
-		_, err := stdout.Write(functions.Describe(&platform.Platform{}).YAML())
-		return err
 	case "audit":
 		return runAudit(ctx, args[1:], stdout, stderr)
 	case "work":
@@ -73,13 +70,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return runRestore(ctx, args[1:], stdout, stderr)
 	case readBill: // for this program itself, which starts it
 		return confinedbill.Serve(ctx, os.Stdin, stdout)
-	case "version":
-		_, err := fmt.Fprintln(stdout, version)
-		return err
-	case "", "help", "-h", "-help", "--help":
-		_, err := fmt.Fprint(stdout, usage)
-		return err
 	default:
-		return fmt.Errorf("unknown command %q\n%s", command, usage)
+		return printText(command, stdout)
 	}
+}
+
+// printText runs a command that only prints.
+func printText(command string, stdout io.Writer) (err error) {
+	switch command {
+	case "openapi":
+		_, err = stdout.Write(functions.Describe(&platform.Platform{}).YAML())
+	case "version":
+		_, err = fmt.Fprintln(stdout, version)
+	case "", "help", "-h", "-help", "--help":
+		_, err = fmt.Fprint(stdout, usage)
+	default:
+		err = fmt.Errorf("unknown command %q\n%s", command, usage)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -86,13 +87,11 @@ func (v sampled) addValues(email string) {
 		v.t.Fatalf("%d instances and %d Auto Scaling groups run in the simulated cloud, want 3 of each", len(found), len(groups))
 	}
 	free := found[len(found)-1]
-	for name, value := range map[string]string{
+	maps.Copy(v.values, sampleValues{
 		"ownEmail": email, "password": testenv.Password, "organisationName": org.Name, "refreshToken": in.RefreshToken,
 		"resourceType": free.Type, "region": free.Region, "cloudAccountID": free.CloudAccountID, "resourceUID": free.UID,
 		"freeResourceUID": found[len(found)-2].UID, "freeTarget": groups[len(groups)-1].UID, "clusterName": "main",
-	} {
-		v.values[name] = value
-	}
+	})
 }
 
 var samplePlaceholder = regexp.MustCompile(`"<([^">]+)>"`)

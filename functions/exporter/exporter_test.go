@@ -347,12 +347,12 @@ func TestExport_AFileThatCannotBeRemovedKeepsNoOtherFromBeing(t *testing.T) {
 		a.Clock.Advance(time.Second)
 	}
 	files := a.Outbox
-	a.Platform.Outbox = stuck{files, costexport.ObjectName(ours, jobs[0])}
+	a.Outbox = stuck{files, costexport.ObjectName(ours, jobs[0])}
 	a.Clock.Advance(25 * time.Hour)
 	out, err := a.worker(a.Context(), json.RawMessage(`{}`))
 	if err == nil || !strings.Contains(err.Error(), jobs[0]) || fmt.Sprint(out) != "{2}" {
 		t.Errorf("removed %v, %v; want the two others removed, and the first one named", out, err)
 	}
-	a.Platform.Outbox = files
+	a.Outbox = files
 	a.Equal("removed in the next hour", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)), "{1}")
 }

@@ -18,7 +18,7 @@ import (
 func TestTakeUpload_OnlyUntilTheImportEnds(t *testing.T) {
 	f := apitest.New(t)
 	files := archive.NewFolderInbox(t.TempDir(), "http://127.0.0.1", []byte("key"), f.Clock)
-	f.Platform.Inbox = files
+	f.Inbox = files
 	s := &Service{Platform: f.Platform}
 	org, now := id.New("org", f.Clock.Now()), f.Clock.Now()
 	u := billing.Upload{ID: id.New("job", now), Status: billing.UploadWaiting, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}

@@ -47,9 +47,7 @@ func TestRead_FilesThatEndedTheProcessAreRefused(t *testing.T) {
 
 // claims are bytes that claim more than there is, each in a page of a file that is sound besides.
 func TestRead_PagesThatClaimTooMuchAreRefused(t *testing.T) {
-	data := func(values, unpacked int32, body []byte) hostilebill.Page {
-		return hostilebill.DataPage(values, unpacked, body)
-	}
+	data := hostilebill.DataPage
 	uncompressed := func(values int32, body []byte) []byte {
 		return hostilebill.Assemble(1000, format.Uncompressed, data(values, int32(len(body)), body))
 	}

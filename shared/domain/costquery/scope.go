@@ -2,6 +2,7 @@ package costquery
 
 import (
 	"lamplighter.dev/shared/foundation/fault"
+	"slices"
 )
 
 // The bounds of a question whose asker may see a part of the organization. Athena takes a query of 256 KB.
@@ -27,6 +28,6 @@ func (q Query) BoundTo(uids []string) (Query, error) {
 		return q, fault.New(fault.Invalid, "your grants of reports:read reach %d resources; a free question is about at most %d, or about all with a "+
 			"grant on the whole organization: use GET /reports/costs/breakdown or GET /reports/export instead", len(uids), MaxResources)
 	}
-	q.Filters = append(q.Filters[:len(q.Filters):len(q.Filters)], Filter{Column: resourceColumn, Operator: Is, Values: uids})
+	q.Filters = append(slices.Clip(q.Filters), Filter{Column: resourceColumn, Operator: Is, Values: uids})
 	return q, nil
 }

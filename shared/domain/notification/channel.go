@@ -125,6 +125,11 @@ func (r Rules) checkChat(of Type, raw string) error {
 	if err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "config.webhookURL: the address cannot be read")
 	}
+	return r.checkChatHost(of, u)
+}
+
+// checkChatHost reports whether u is an address of the vendor of the chat, or of a host that the operator allows.
+func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if r.Private && (host == "localhost" || host == "127.0.0.1" || host == "::1") {
 		return nil

@@ -38,12 +38,20 @@ const (
 )
 
 // overflow never returns: the process ends with a fatal error, which recover does not catch.
-func overflow(n int) int { return overflow(n+1) + 1 }
+func overflow(n int) int {
+	if n < 0 {
+		return n
+	}
+	return overflow(n+1) + 1
+}
 
 // deathsTask notes its call. That of the execution "killer" ends the process, the others take a little time.
 func deathsTask(calls *os.File, in json.RawMessage) (any, error) {
 	var v struct{ Name string }
-	if json.Unmarshal(in, &v) != nil || v.Name == "" {
+	if err := json.Unmarshal(in, &v); err != nil {
+		return nil, err
+	}
+	if v.Name == "" {
 		return in, nil
 	}
 	fmt.Fprintln(calls, v.Name)

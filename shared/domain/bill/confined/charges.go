@@ -79,7 +79,7 @@ func (e *encoder) addAmounts(c *focus.Charge) (bits uint64) {
 			continue
 		}
 		bits |= 1 << (firstAmount + i)
-		if i > 0 && *now[i] == *now[i-1] {
+		if i > 0 && *now[i] == *now[i-1] { //nolint:gosec // i is at least 1
 			e.b = append(e.b, sameAmount)
 		} else {
 			e.b = now[i].AppendBinary(e.b)

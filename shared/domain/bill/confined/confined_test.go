@@ -62,13 +62,18 @@ func (p *poisoned) Read(b []byte) (int, error) {
 
 var kept [][]byte
 
-func overflow(n int) int { return overflow(n+1) + 1 }
+func overflow(n int) int {
+	if n < 0 {
+		return n
+	}
+	return overflow(n+1) + 1
+}
 
 func fail(mode string) {
 	switch mode {
 	case "overflow":
 		debug.SetMaxStack(1 << 20)
-		overflow(0)
+		_ = overflow(0)
 	case "exit":
 		os.Exit(7)
 	case "once": // more than any machine has, in one piece
@@ -119,8 +124,8 @@ func bills(t *testing.T) map[string][]byte {
 		out[name] = b
 	}
 	out["a broken row"] = bytes.Replace(out["focus.csv"], []byte("USD"), []byte("MC"), 1)
-	real := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "focus", "focus_1.0_sample_1000.csv.gz")
-	if b, err := os.ReadFile(real); err == nil {
+	sample := filepath.Join("..", "..", "..", "..", "..", "shared", "data", "focus", "focus_1.0_sample_1000.csv.gz")
+	if b, err := os.ReadFile(sample); err == nil {
 		out["the real sample"] = b
 	}
 	var parquet bytes.Buffer

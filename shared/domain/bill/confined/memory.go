@@ -21,7 +21,7 @@ const watchEvery = 20 * time.Millisecond
 // limitMemory ends this process when it takes more than limit bytes of memory. On Linux the kernel refuses more address
 // space, too, so that one large allocation fails at once. Elsewhere the process only watches itself. An orphan ends
 // itself as well.
-func limitMemory(limit int64) error {
+func limitMemory(ctx context.Context, limit int64) error {
 	if limit <= 0 || limit > math.MaxInt64/4 {
 		return fmt.Errorf("a limit of %d bytes", limit)
 	}
@@ -29,14 +29,14 @@ func limitMemory(limit int64) error {
 	if err := limitAddressSpace(limit); err != nil {
 		return err
 	}
-	go watchMemory(limit, os.Getppid())
+	go watchMemory(ctx, limit, os.Getppid())
 	return nil
 }
 
 // watchMemory ends the process when its memory is above the limit, or its parent is gone.
-func watchMemory(limit int64, parent int) {
+func watchMemory(ctx context.Context, limit int64, parent int) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	for wait := error(nil); wait == nil; wait = (clock.System{}).Sleep(context.Background(), watchEvery) {
+	for wait := error(nil); wait == nil; wait = (clock.System{}).Sleep(context.WithoutCancel(ctx), watchEvery) {
 		metrics.Read(samples)
 		if used := samples[0].Value.Uint64() - samples[1].Value.Uint64(); used > uint64(limit) { //nolint:gosec // limit is positive
 			fmt.Fprintf(os.Stderr, "%s: %d of %d bytes\n", errMemory, used, limit)

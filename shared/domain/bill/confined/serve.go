@@ -27,7 +27,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err = json.Unmarshal(content, &q); err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
-	if err = limitMemory(q.Limit); err != nil {
+	if err = limitMemory(ctx, q.Limit); err != nil {
 		return fmt.Errorf("limit the memory: %w", err)
 	}
 	totals, err := bill.ReadRows(ctx, q.Form, q.Name, &remoteFile{c, q.Size}, c.take)
@@ -109,10 +109,10 @@ func (c *connection) ask(kind byte, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n := copy(p, content)
-	switch {
-	case status == readEnd:
+	switch status {
+	case readEnd:
 		return n, io.EOF
-	case status == readFailed:
+	case readFailed:
 		return n, errSource
 	}
 	return n, nil

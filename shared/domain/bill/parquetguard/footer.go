@@ -169,18 +169,18 @@ func (f *footer) readChunk(c *cursor, g *group) error {
 	return err
 }
 
-func (k *chunk) readMetadata(c *cursor, at field) (bool, error) {
+func (c *chunk) readMetadata(r *cursor, at field) (bool, error) {
 	switch at.id {
 	case 4:
-		return c.integer(at, &k.codec)
+		return r.integer(at, &c.codec)
 	case 5:
-		return c.integer(at, &k.values)
+		return r.integer(at, &c.values)
 	case 7:
-		return c.integer(at, &k.packed)
+		return r.integer(at, &c.packed)
 	case 9:
-		return c.integer(at, &k.data)
+		return r.integer(at, &c.data)
 	case 11:
-		return c.integer(at, &k.dictionary)
+		return r.integer(at, &c.dictionary)
 	}
 	return false, nil
 }
@@ -219,24 +219,35 @@ func (f *footer) checkElement(i int, at levels) (int, error) {
 		at.definitions++
 		at.repetitions += int(e.repetition / 2)
 	}
-	if e.repetition > 2 || e.isLeaf() && (e.kind > 7 || e.kind < 0 || e.children > 0) || e.length > MaxPageBytes {
-		return 0, refuse("column %.100q has type %d, length %d, repetition %d and %d children, which no column has",
-			e.name, e.kind, e.length, e.repetition, e.children)
+	if err := e.check(len(f.elements) - i - 1); err != nil {
+		return 0, err
 	}
 	if e.isLeaf() {
 		f.columns = append(f.columns, column{*e, at.repetitions, at.definitions})
 		return i + 1, nil
 	}
-	if rest := len(f.elements) - i - 1; e.children < 0 || e.children > int64(rest) {
-		return 0, refuse("group %.100q of the schema claims %d children; %d elements follow", e.name, e.children, rest)
-	}
-	next, err := i+1, error(nil)
+	next := i + 1
 	for range e.children {
-		if next, err = f.checkElement(next, at); err != nil {
+		after, err := f.checkElement(next, at)
+		if err != nil {
 			return 0, err
 		}
+		next = after
 	}
 	return next, nil
+}
+
+// check checks an element that rest elements follow.
+func (e *element) check(rest int) error {
+	isColumn := e.kind >= 0 && e.kind <= 7 && e.children <= 0
+	if e.repetition > 2 || e.isLeaf() && !isColumn || e.length > MaxPageBytes {
+		return refuse("column %.100q has type %d, length %d, repetition %d and %d children, which no column has",
+			e.name, e.kind, e.length, e.repetition, e.children)
+	}
+	if !e.isLeaf() && (e.children < 0 || e.children > int64(rest)) {
+		return refuse("group %.100q of the schema claims %d children; %d elements follow", e.name, e.children, rest)
+	}
+	return nil
 }
 
 func (f *footer) checkGroups(end int64) error {
@@ -273,6 +284,13 @@ func (f *footer) checkChunk(g *group, k int, end, most int64) error {
 		return refuse("it claims %d values; at most %d are possible", c.values, most)
 	case c.values == 0 && c.packed == 0:
 		return nil
+	}
+	return c.checkPlace(end)
+}
+
+// checkPlace checks where the pages of a chunk are, before the offset end, and how they are compressed.
+func (c *chunk) checkPlace(end int64) error {
+	switch {
 	case c.start() < 4 || c.packed < 0 || c.start() > end || c.packed > end-c.start():
 		return refuse("its pages are at offset %d and have %d bytes; pages are in the bytes 4 to %d", c.start(), c.packed, end)
 	case !isKnownCodec(c.codec):
@@ -288,6 +306,7 @@ func isKnownCodec(codec int64) bool {
 	switch format.CompressionCodec(codec) { //nolint:gosec // other values are unknown in any width
 	case format.Uncompressed, format.Gzip, format.Snappy, format.Zstd, format.Brotli, format.Lz4Raw:
 		return codec == int64(int32(codec)) //nolint:gosec // compared
+	default:
+		return false
 	}
-	return false
 }

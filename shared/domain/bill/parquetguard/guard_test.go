@@ -2,9 +2,11 @@ package parquetguard_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,11 +36,11 @@ func rows(n int) []row {
 	for i := range out {
 		v := float64(i) / 7
 		out[i] = row{
-			Text: fmt.Sprint(i % 5), Long: fmt.Sprintf("resource-%08d", i), Amount: int64(i) * 1_000_003, Small: int32(i), At: int64(i),
+			Text: strconv.Itoa(i % 5), Long: fmt.Sprintf("resource-%08d", i), Amount: int64(i) * 1_000_003, Small: int32(i), At: int64(i),
 			Present: i%3 == 0, Fixed: [16]byte{byte(i)},
 		}
 		if i%2 == 0 {
-			out[i].Ratio, out[i].Tags, out[i].Repeated = &v, map[string]string{"team": fmt.Sprint(i % 4)}, []string{"a", "b"}
+			out[i].Ratio, out[i].Tags, out[i].Repeated = &v, map[string]string{"team": strconv.Itoa(i % 4)}, []string{"a", "b"}
 		}
 	}
 	return out
@@ -108,7 +110,7 @@ func valuesOf(pages parquet.Pages) (string, error) {
 	batch := make([]parquet.Value, 256)
 	for {
 		p, err := pages.ReadPage()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out.String(), nil
 		}
 		if err != nil {
@@ -120,7 +122,7 @@ func valuesOf(pages parquet.Pages) (string, error) {
 			for _, v := range batch[:n] {
 				fmt.Fprintf(&out, "%+v ", v)
 			}
-			if written += n; err == io.EOF || n == 0 {
+			if written += n; errors.Is(err, io.EOF) || n == 0 {
 				break
 			}
 			if err != nil {
@@ -188,11 +190,11 @@ func TestOpen_RefusesFooters(t *testing.T) {
 
 func TestOpen_KeepsErrorsOfTheReader(t *testing.T) {
 	_, err := parquetguard.Open(failing{}, 1000)
-	if err != io.ErrClosedPipe {
+	if !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 	cut := write(t, 100)
-	if _, err := parquetguard.Open(bytes.NewReader(cut[:50]), int64(len(cut))); err != io.ErrUnexpectedEOF {
+	if _, err := parquetguard.Open(bytes.NewReader(cut[:50]), int64(len(cut))); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file shorter than its size: %v", err)
 	}
 }

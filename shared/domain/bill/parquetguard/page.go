@@ -74,6 +74,13 @@ func (p *page) check(left, leftValues int64) error {
 		return refuse("its header claims %d bytes; %d are left of the column", p.packed, left)
 	case p.unpacked < 0 || max(p.unpacked, p.packed) > MaxPageBytes:
 		return refuse("its header claims %d bytes when unpacked; at most %d are read", max(p.unpacked, p.packed), MaxPageBytes)
+	}
+	return p.checkCounts(leftValues)
+}
+
+// checkCounts checks the numbers of values and the bytes of levels that a header claims.
+func (p *page) checkCounts(leftValues int64) error {
+	switch {
 	case p.values < 0 || p.values > MaxPageValues:
 		return refuse("its header claims %d values; a page has at most %d", p.values, MaxPageValues)
 	case !p.isDictionary() && p.values > leftValues:
@@ -91,9 +98,12 @@ func (p *page) isDictionary() bool { return p.kind == int64(format.DictionaryPag
 // levelBytes returns the number of bytes of levels, which are not compressed, at the beginning of a page of version 2.
 func (p *page) levelBytes() int64 { return p.definitionBytes + p.repetitionBytes }
 
+// plainDictionary is format.PlainDictionary: it is deprecated, and older programs still write it.
+const plainDictionary = 2
+
 // hasIndexes reports whether the values of a data page are indexes into the dictionary.
 func (p *page) hasIndexes() bool {
-	return p.encoding == int64(format.PlainDictionary) || p.encoding == int64(format.RLEDictionary)
+	return p.encoding == plainDictionary || p.encoding == int64(format.RLEDictionary)
 }
 
 // encode returns the header of the unpacked page of n bytes.

@@ -97,6 +97,7 @@ func (e *element) convertedType() thrift.Null[deprecated.ConvertedType] {
 		if e.canBeDecimal() {
 			return thrift.New(t)
 		}
+	default:
 	}
 	return thrift.Null[deprecated.ConvertedType]{}
 }
@@ -105,6 +106,7 @@ func (e *element) canBeDecimal() bool {
 	switch format.Type(e.kind) { //nolint:gosec // checked
 	case format.Int32, format.Int64, format.ByteArray, format.FixedLenByteArray:
 		return true
+	default:
+		return false
 	}
-	return false
 }

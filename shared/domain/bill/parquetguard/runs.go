@@ -37,7 +37,7 @@ func (c *Chunk) checkDictionary(p *page) error {
 	switch {
 	case c.dictionary:
 		return refuse("it is the second dictionary of the column")
-	case p.encoding != int64(format.Plain) && p.encoding != int64(format.PlainDictionary):
+	case p.encoding != int64(format.Plain) && p.encoding != plainDictionary:
 		return refuse("the encoding of its dictionary is %d; dictionaries are PLAIN", p.encoding)
 	case c.column.kind == int64(format.ByteArray) && p.values*4 > int64(len(c.body)):
 		return refuse("its header claims %d texts in %d bytes", p.values, len(c.body))
@@ -57,14 +57,16 @@ func (c *Chunk) checkLevels(p *page) ([]byte, error) {
 		}
 		return c.body[p.levelBytes():], err
 	}
-	rest, err := c.body, error(nil)
+	rest := c.body
 	for _, l := range [][2]int64{{int64(repeated), p.repetitionEnc}, {int64(defined), p.definitionEnc}} {
 		if l[0] == 0 {
 			continue
 		}
-		if rest, err = checkCounted(rest, int(l[0]), int(p.values), l[1] == int64(format.RLE)); err != nil {
+		behind, err := checkCounted(rest, int(l[0]), int(p.values), l[1] == int64(format.RLE))
+		if err != nil {
 			return nil, err
 		}
+		rest = behind
 	}
 	return rest, nil
 }
@@ -166,8 +168,10 @@ func checkEncoded(b []byte, p *page, values int, kind int64) error {
 		return err
 	case format.DeltaByteArray:
 		return checkPrefixes(b, values)
+	default:
+		return fault.New(fault.Invalid, "its encoding is %d; PLAIN, dictionaries, RLE, the DELTA encodings and BYTE_STREAM_SPLIT are read",
+			p.encoding)
 	}
-	return fault.New(fault.Invalid, "its encoding is %d; PLAIN, dictionaries, RLE, the DELTA encodings and BYTE_STREAM_SPLIT are read", p.encoding)
 }
 
 func deltaWidth(kind int64) int {
@@ -203,20 +207,11 @@ func checkPrefixes(b []byte, values int) error {
 // checkDelta checks a list of differences, and returns its length in bytes. It passes over the blocks as the library
 // does.
 func checkDelta(b []byte, values, width int) (int, error) {
-	var head [4]uint64
-	at := 0
-	for i := range head {
-		v, n := binary.Uvarint(b[at:])
-		if n <= 0 {
-			return 0, refuse("it ends within the header of a list of differences")
-		}
-		head[i] = v
-		at += n
+	head, at, err := readDeltaHead(b)
+	if err != nil {
+		return 0, err
 	}
 	block, parts, total := head[0], head[1], head[2]
-	if block == 0 || block%128 != 0 || block > 65_536 || parts == 0 || parts > block/32 || block/parts%32 != 0 {
-		return 0, refuse("a list of differences has blocks of %d values in %d parts", block, parts)
-	}
 	if total > uint64(values) { //nolint:gosec // at most MaxPageValues
 		return 0, refuse("a list of differences claims %d values; the page has %d", total, values)
 	}
@@ -229,6 +224,24 @@ func checkDelta(b []byte, values, width int) (int, error) {
 		left -= n
 	}
 	return d.at, nil
+}
+
+// readDeltaHead reads the header of a list of differences, and returns its length in bytes: the values of a block, the
+// parts of a block, all values, and the first value.
+func readDeltaHead(b []byte) (head [4]uint64, at int, err error) {
+	for i := range head {
+		v, n := binary.Uvarint(b[at:])
+		if n <= 0 {
+			return head, 0, refuse("it ends within the header of a list of differences")
+		}
+		head[i] = v
+		at += n
+	}
+	block, parts := head[0], head[1]
+	if block == 0 || block%128 != 0 || block > 65_536 || parts == 0 || parts > block/32 || block/parts%32 != 0 {
+		return head, 0, refuse("a list of differences has blocks of %d values in %d parts", block, parts)
+	}
+	return head, at, nil
 }
 
 // deltaBlocks passes over blocks of differences.

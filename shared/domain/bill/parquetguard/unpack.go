@@ -46,8 +46,9 @@ func (u *unpacker) decompress(dst, src []byte, codec format.CompressionCodec) (i
 		return u.unpackZstd(dst, src)
 	case format.Lz4Raw:
 		return lz4.UncompressBlock(src, dst)
+	default:
+		return 0, errors.New("its compression is not known")
 	}
-	return 0, errors.New("its compression is not known")
 }
 
 // unpackSnappy looks at the length that the block itself claims first, of which the library makes a buffer.

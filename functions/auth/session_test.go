@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"lamplighter.dev/shared/testkit/apitest"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/testkit/apitest"
 )
 
 func (h *fixture) refresh(status int, tokens map[string]any) map[string]any {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
@@ -218,13 +219,23 @@ func (s *session) takeRows(content []byte) error {
 
 // died returns why a child ended before its answer.
 func (s *session) died(err, waited error) error {
-	said := s.stdio.String()
 	why := fmt.Sprintf("it ended the process that read it (%v)", waited)
-	if strings.Contains(said, "out of memory") || strings.Contains(said, errMemory) || strings.Contains(said, "cannot allocate memory") {
+	if reportsLackOfMemory(s.stdio.String()) {
 		why = "reading it takes more memory than a file may take"
 	}
 	if waited == nil {
 		return fault.Wrap("read bill "+s.taker.Name(), err)
 	}
 	return fault.New(fault.Invalid, "%s: %s: export it again, in smaller files", s.taker.Name(), why)
+}
+
+// memoryComplaints are parts of the last words of a process that lacks memory: of its own watch, and of the Go runtime.
+var memoryComplaints = []string{
+	errMemory, "out of memory", "cannot allocate memory", "failed to create new OS thread",
+	"too many address space collisions", // the runtime of a program that the race detector watches
+}
+
+// reportsLackOfMemory reports whether a process wrote to its standard error that it lacks memory.
+func reportsLackOfMemory(said string) bool {
+	return slices.ContainsFunc(memoryComplaints, func(part string) bool { return strings.Contains(said, part) })
 }

@@ -94,7 +94,7 @@ type child struct {
 
 func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, r.command[0], r.command[1:]...)} //nolint:gosec // our own command
-	c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none", childEnv+"=1")
+	c.cmd.Env = []string{"GOTRACEBACK=none"}
 	c.cmd.Stderr = &tail{to: &c.stdio}
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -110,9 +110,6 @@ func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	}
 	return c, q.write(c.in)
 }
-
-// childEnv is set in the environment of a child, so that a test binary can tell that it is one.
-const childEnv = "LAMPLIGHTER_CONFINED"
 
 // tail keeps the first 4 KB of what is written.
 type tail struct{ to *bytes.Buffer }

@@ -20,15 +20,9 @@ import (
 // TestServe_OutlivesHostileBills uploads the files that ended the whole service to a service that runs as users run it.
 func TestServe_OutlivesHostileBills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds and runs the command: not with -short")
+		t.Skip("runs the command for some seconds: not with -short")
 	}
-	dir := t.TempDir()
-	command := filepath.Join(dir, "lamplighter")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, ".") //nolint:gosec // this very package
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	base := serveForTest(t, command, filepath.Join(dir, "data"))
+	base := serveForTest(t, t.TempDir())
 	c := &uploader{t: t, base: base}
 	c.token = c.call("POST", "/auth/login", map[string]string{"email": local.DemoEmail, "password": local.DemoPassword})["accessToken"].(string)
 	for _, f := range hostilebill.Five() {
@@ -43,10 +37,11 @@ func TestServe_OutlivesHostileBills(t *testing.T) {
 	}
 }
 
-// serveForTest runs the command, and returns the address of its API.
-func serveForTest(t *testing.T, command, dir string) string {
+// serveForTest runs the command in a process of its own, and returns the address of its API.
+func serveForTest(t *testing.T, dir string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), command, "serve", "-root", filepath.Join("..", ".."), "-dir", dir, "-addr", "127.0.0.1:0") //nolint:gosec // ours
+	root := filepath.Join("..", "..")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "-root", root, "-dir", dir, "-addr", "127.0.0.1:0") //nolint:gosec // TestMain
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		cmd.Stderr = os.Stderr

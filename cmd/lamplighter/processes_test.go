@@ -7,7 +7,18 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"testing"
 )
+
+// TestMain makes the binary of the tests the command itself when its first argument is no flag. A service that a test runs
+// starts it with "read-bill".
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 // processes is how much processor time this process and its children have used, in hundredths of a second: wall time says little on
 // a machine that does other things, too.

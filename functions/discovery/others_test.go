@@ -42,6 +42,18 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 	s.settings(settings{"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1"})
 	s.clk.Advance(6 * time.Hour)
 	s.pass(discovery.Succeeded)
+	first := s.kinds()
+	if first["aws-ebs"] != before["aws-ebs"] || first["aws-ec2"] != 0 {
+		t.Errorf("after the first listing without them: %v of %v", first, before)
+	}
+	s.account = s.stored()
+	s.clk.Advance(6 * time.Hour)
+	if s.pass(discovery.Succeeded); s.kinds()["aws-ebs"] != before["aws-ebs"] {
+		t.Errorf("more than a tenth of the account is gone within six hours: %v of %v", s.kinds(), before)
+	}
+	s.account = s.stored()
+	s.clk.Advance(18 * time.Hour)
+	s.pass(discovery.Succeeded)
 	if got := s.kinds(); len(got) != 0 {
 		t.Errorf("left when all is gone: %v", got)
 	}

@@ -219,7 +219,9 @@ func (r *run) finish(ctx context.Context) error {
 	var of []int
 	for i, read := range r.reads {
 		if p := r.sh.Parts[i]; p.ended && !p.IsFinal() {
-			ended = append(ended, inventory.EndedScan{Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Others: r.listedAlone(p.Region)})
+			ended = append(ended, inventory.EndedScan{
+				Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Exists: r.existence(p), Others: r.listedAlone(p.Region),
+			})
 			of = append(of, i)
 		}
 	}

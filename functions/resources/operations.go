@@ -53,7 +53,8 @@ func (s *service) listOperations(g *rest.Group) {
 		ID: "listResources", Method: http.MethodGet, Path: "/resources", Policy: policy, Scoped: true, Statuses: invalid,
 		Summary: "List resources",
 		Description: "A bare array, ordered by name unless sort_by says otherwise; page until a short page returns. " +
-			"Terminated resources stay listed for seven days." + costNote,
+			"A resource that a discovery does not find is terminated when a read by id confirms that it does not exist, or when two complete " +
+			"listings an hour apart lack it. Terminated resources stay listed for seven days." + costNote,
 	}, s.listResources)
 	rest.Handle(g, rest.Op{
 		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true, Statuses: invalid, Produces: rest.CSVType + ", " + rest.NDJSONType,

@@ -140,6 +140,12 @@ func IsOff(snapshot json.RawMessage) bool {
 	return len(snapshot) > 0 && json.Unmarshal(snapshot, &was) == nil && was.Off
 }
 
+// NoSizeRemembered returns why a start is refused of a resource of size 0 that no stop of ours has brought there: no size is invented.
+func NoSizeRemembered(name string) string {
+	return name + " has the size 0, and none is remembered, because no stop of ours is on record: set the size that it should have in its cloud, " +
+		"which starts it"
+}
+
 // Result is what became of the act on one resource: nil Err means that the provider accepted it. LeftOff is why a start has left the
 // resource off: it was off before it was stopped, or somebody else has switched it off since. It is empty when the resource starts.
 type Result struct {

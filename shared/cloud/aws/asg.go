@@ -240,7 +240,7 @@ func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud
 	}
 	if !ok { // stopped by somebody else: the suspensions are his too
 		m.Suspended = suspended(g)
-		if m.size, err = groupSize(g).smallestRunning(); err != nil {
+		if m.size, err = groupSize(g).orUnknown(sdk.ToString(g.AutoScalingGroupName)); err != nil {
 			return err
 		}
 	}

@@ -322,6 +322,7 @@ func ecsGroup(tw *twin.Cloud) cloudtest.Group {
 	}
 	g.Free = append(g.Free, tw.AddService(twin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
 	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9, Scheduled: true})
+	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-1", Region: region, Min: 1, Max: 9})
 	g.Tied[tw.AddService(twin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1, Daemon: true}).UID()] = "daemon"
 	tw.AddService(twin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
 	return g

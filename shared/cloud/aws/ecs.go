@@ -59,6 +59,15 @@ type ecsAPI interface {
 type serviceMemory struct {
 	Desired int32    `json:"desired"`
 	Scaling *scaling `json:"scaling,omitempty"`
+	Made    int64    `json:"made,omitempty"` // when the service was made, in Unix seconds: one made again has its name
+}
+
+// madeAt returns when the service was made, in Unix seconds; 0 when ECS does not tell.
+func madeAt(s types.Service) int64 {
+	if s.CreatedAt == nil {
+		return 0
+	}
+	return s.CreatedAt.Unix()
 }
 
 // splitServiceUID returns cluster and service of a uid.
@@ -230,7 +239,7 @@ func serviceState(s types.Service, scaled *scaling) cloud.State {
 		Reason: serviceReason(s), Unschedulable: tiedService(s),
 	}
 	if s.DesiredCount > 0 {
-		state.Snapshot = encodeSnapshot(serviceMemory{s.DesiredCount, scaled})
+		state.Snapshot = encodeSnapshot(serviceMemory{s.DesiredCount, scaled, madeAt(s)})
 	}
 	return state
 }

@@ -141,8 +141,8 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	if err != nil {
 		return err
 	}
-	if !ok {
-		m = serviceMemory{Desired: l.least()}
+	if !ok || m.Made != 0 && m.Made != madeAt(l.service) { // it was made again since the stop
+		m = serviceMemory{Desired: l.minimum()}
 	}
 	if m.Scaling != nil && l.scaling != nil {
 		if was := m.Scaling.changedTo(*l.scaling); was != *l.scaling {
@@ -154,6 +154,9 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	if l.service.DesiredCount > 0 {
 		return nil // somebody has started it
 	}
+	if m.Desired == 0 {
+		return errUnsupported("%s", cloud.NoSizeRemembered(l.name))
+	}
 	return l.setCount(ctx, c, m.Desired)
 }
 
@@ -163,12 +166,12 @@ func (s scaling) changedTo(live scaling) scaling {
 	return scaling{live.Min, live.Max, s.In && live.In, s.Out && live.Out, s.Scheduled && live.Scheduled}
 }
 
-// least returns the smallest count that runs, for a service of which nothing is remembered.
-func (l live) least() int32 {
+// minimum returns the minimum of what scales the service; 0 when nothing does.
+func (l live) minimum() int32 {
 	if l.scaling != nil {
-		return max(l.scaling.Min, 1)
+		return l.scaling.Min
 	}
-	return 1
+	return 0
 }
 
 func (l live) setCount(ctx context.Context, c ecsAPI, n int32) error {

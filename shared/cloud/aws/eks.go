@@ -219,7 +219,7 @@ func actNodegroup(ctx context.Context, c eksAPI, v cloud.Verb, t cloud.Target) e
 	}
 	m, ok, err := decodeSnapshot[size](t.Snapshot)
 	if err == nil && !ok {
-		m, err = z.smallestRunning()
+		m, err = z.orUnknown(sdk.ToString(n.NodegroupName))
 	}
 	if err != nil {
 		return err

@@ -64,13 +64,11 @@ func (s size) changedTo(live size) size {
 	return s
 }
 
-// smallestRunning returns the smallest size that runs, for something that was at none when we first saw it, so that nothing is
-// remembered. It is class Unsupported where not even one would fit: we do not guess above a customer's maximum.
-func (s size) smallestRunning() (size, error) {
-	if s.Max < 1 {
-		return s, errUnsupported("its size before it was stopped is not known: set its capacity instead")
+// orUnknown returns the size of something of which nothing is remembered. It is class Unsupported where that is off.
+func (s size) orUnknown(name string) (size, error) {
+	if s.Desired == 0 {
+		return s, errUnsupported("%s", cloud.NoSizeRemembered(name))
 	}
-	s.Desired = max(s.Min, 1)
 	return s, nil
 }
 

@@ -102,22 +102,33 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWhatWasStoppedByOthersStartsSmall(t *testing.T) {
+// TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has set.
+func TestStart_InventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Max: 5})
-	none := tw.AddGroup(twin.Group{Name: "none", Region: region})
-	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region})
-	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 3, Max: 9})
+	api := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region})
+	again := tw.AddService(twin.Service{Cluster: "shop", Name: "again", Region: region})
+	scaled := tw.AddService(twin.Service{Cluster: "shop", Name: "scaled", Region: region})
+	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/scaled", Region: region, Min: 3, Max: 9})
 	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Max: 4})
-	for kind, uid := range map[string]string{"aws-asg": g.ARN(), "aws-ecs": s.UID(), "aws-eks-nodegroup": n.ARN()} {
-		if err := act(t, c, cloud.Start, kind, cloud.Target{UID: uid}); err != nil {
-			t.Errorf("start of %s without a memory: %v", uid, err)
+	for name, start := range map[string]struct{ kind, uid, memory string }{
+		"a group":                       {"aws-asg", g.ARN(), ""},
+		"a service":                     {"aws-ecs", api.UID(), ""},
+		"a service that was made again": {"aws-ecs", again.UID(), `{"desired":5,"made":1700000000}`},
+		"a node group":                  {"aws-eks-nodegroup", n.ARN(), ""},
+	} {
+		err := act(t, c, cloud.Start, start.kind, cloud.Target{UID: start.uid, Snapshot: []byte(start.memory)})
+		wantClass(t, "start of "+name, err, cloud.Unsupported)
+		if err == nil || !strings.Contains(err.Error(), "has the size 0, and none is remembered") {
+			t.Errorf("start of %s: %v", name, err)
 		}
 	}
-	if g.Size() != "0/5/1" || s.Desired != 3 || n.Desired != 1 || n.Max != 4 {
-		t.Errorf("started at %s, %d and %d of %d; want 0/5/1, 3 and 1 of 4", g.Size(), s.Desired, n.Desired, n.Max)
+	if g.Size() != "0/5/0" || api.Desired+again.Desired+int(n.Desired) != 0 {
+		t.Errorf("started at %s, %d, %d and %d; want none", g.Size(), api.Desired, again.Desired, n.Desired)
 	}
-	wantClass(t, "start of a group of 0/0/0", act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: none.ARN()}), cloud.Unsupported)
+	if err := act(t, c, cloud.Start, "aws-ecs", cloud.Target{UID: scaled.UID()}); err != nil || scaled.Desired != 3 {
+		t.Errorf("a service of the minimum 3: %v, %d", err, scaled.Desired)
+	}
 	wantClass(t, "start with a broken memory", act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: []byte(`[`)}), cloud.Invalid)
 }
 
@@ -178,12 +189,13 @@ func TestANodegroupKeepsItsMaximum(t *testing.T) {
 func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
 	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2})
+	before := state(t, c, "aws-eks-nodegroup", n.ARN()).Snapshot
 	_ = act(t, c, cloud.Stop, "aws-eks-nodegroup", cloud.Target{UID: n.ARN()})
 	s := state(t, c, "aws-eks-nodegroup", n.ARN())
 	if s.Status != cloud.Stopping || !strings.Contains(s.Reason, "update-1: InProgress") {
 		t.Errorf("while it is updated: %+v", s)
 	}
-	wantClass(t, "a second update", act(t, c, cloud.Start, "aws-eks-nodegroup", cloud.Target{UID: n.ARN()}), cloud.Moving)
+	wantClass(t, "a second update", act(t, c, cloud.Start, "aws-eks-nodegroup", cloud.Target{UID: n.ARN(), Snapshot: before}), cloud.Moving)
 }
 
 func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {

@@ -108,6 +108,12 @@ func TestNodePool_OneThatIsAutoscaledToZeroIsNotStopped(t *testing.T) {
 	}
 }
 
+func TestNodePool_AStartInventsNoSize(t *testing.T) {
+	tw, c := connect(t)
+	p := tw.AddPool(tw.AddCluster("prod", region, nil), "user", 0, 0, 0)
+	wantClass(t, "start with nothing remembered", act(t, c, cloud.Start, pool, cloud.Target{UID: p.UID()}), cloud.Unsupported)
+}
+
 func TestNodePool_ASystemPoolIsRefused(t *testing.T) {
 	tw, c := connect(t)
 	p := tw.AddPool(tw.AddCluster("prod", region, nil), "system", 1, 0, 0)

@@ -111,15 +111,14 @@ func (p aksPool) status() cloud.Status {
 }
 
 func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
-	to := nodePoolMemory{}
+	to, known := nodePoolMemory{}, true
 	if v == cloud.Start {
 		m, ok, err := decodeSnapshot[nodePoolMemory](t.Snapshot)
 		if err != nil {
 			return err
 		}
-		if to = m; !ok { // stopped by somebody else
-			to = nodePoolMemory{Count: 1}
-		}
+		to = m
+		known = ok
 	}
 	return writePool(ctx, c, t.UID, func(p aksPool) (nodePoolMemory, error) {
 		if strings.EqualFold(p.Mode, "System") {
@@ -131,6 +130,9 @@ func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		if v == cloud.Start && (p.Count > 0 || p.Autoscaled) { // somebody has started it: the count is his, and so is an autoscaler
 			live := p.size()
 			return nodePoolMemory{p.Count, cmp.Or(live.bounds, to.Autoscaled)}, nil
+		}
+		if !known {
+			return to, errUnsupported("%s", cloud.NoSizeRemembered(p.Name))
 		}
 		return to, nil
 	})

@@ -37,7 +37,16 @@ type scaleSet struct {
 // scaleSetMemory is what a stop forgets.
 type scaleSetMemory struct {
 	Capacity  int64 `json:"capacity"`
-	Autoscale bool  `json:"autoscale"` // the setting was enabled
+	Autoscale bool  `json:"autoscale"`      // the setting was enabled
+	Made      int64 `json:"made,omitempty"` // when the set was made, in Unix seconds: one made again has its name
+}
+
+// madeAt returns when the set was made, in Unix seconds; 0 when Azure does not tell.
+func (s scaleSet) madeAt() int64 {
+	if s.TimeCreated.IsZero() {
+		return 0
+	}
+	return s.TimeCreated.Unix()
 }
 
 func scaleSetFacts(r resource, s *setting) (facts, error) {
@@ -58,7 +67,7 @@ func scaleSetFacts(r resource, s *setting) (facts, error) {
 		now.bounds = &s.bounds
 	}
 	if f.capacity = now.capacityMap(); n > 0 {
-		f.snapshot = encodeSnapshot(scaleSetMemory{n, s != nil && s.enabled})
+		f.snapshot = encodeSnapshot(scaleSetMemory{n, s != nil && s.enabled, p.madeAt()})
 	}
 	return f, nil
 }
@@ -115,8 +124,15 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 	if err != nil {
 		return err
 	}
-	if !ok { // stopped by somebody else, or our memory is lost: what is on the resource tells
-		m.Capacity, m.Autoscale = smallest(t.setting), t.setting != nil && t.setting.paused
+	p, err := properties[scaleSet](r)
+	if err != nil {
+		return err
+	}
+	if !ok || m.Made != 0 && m.Made != p.madeAt() { // stopped by somebody else, made again, or our memory is lost: what is on the resource tells
+		m.Capacity, m.Autoscale = t.setting.minimum(), t.setting != nil && t.setting.paused
+	}
+	if *r.SKU.Capacity == 0 && m.Capacity == 0 {
+		return errUnsupported("%s", cloud.NoSizeRemembered(r.Name))
 	}
 	if m.Autoscale {
 		if err := t.setting.resume(ctx, c); err != nil {
@@ -129,12 +145,12 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 	return resizeScaleSet(ctx, c, r, m.Capacity)
 }
 
-// smallest is the smallest size that runs.
-func smallest(s *setting) int64 {
-	if s == nil || !s.enabled {
-		return 1
+// minimum returns the minimum of the setting, if it scales or a stop of ours has paused it; else 0.
+func (s *setting) minimum() int64 {
+	if s == nil || !s.enabled && !s.paused {
+		return 0
 	}
-	return max(s.bounds.Min, 1)
+	return s.bounds.Min
 }
 
 func readScaleSet(ctx context.Context, c *armClient, uid string) (resource, error) {

@@ -138,6 +138,19 @@ func TestVMSS_AStartWithoutMemoryEnablesWhatAStopDisabled(t *testing.T) {
 	}
 }
 
+// A set that nothing scales, and one that was made again under the name of an earlier one.
+func TestVMSS_AStartInventsNoSize(t *testing.T) {
+	tw, c := connect(t)
+	set := tw.AddScaleSet("web", region, 0, func(r *twin.Resource) { r.Properties()["timeCreated"] = "2026-01-02T03:04:05Z" })
+	for _, memory := range []string{"", `{"capacity":4,"autoscale":false,"made":1700000000}`} {
+		err := act(t, c, cloud.Start, vmss, cloud.Target{UID: set.UID(), Snapshot: []byte(memory)})
+		wantClass(t, "start with "+memory, err, cloud.Unsupported)
+		if tw.SettleAll(); capacityOf(set) != 0.0 && capacityOf(set) != 0 {
+			t.Errorf("with the memory %q it has %v instances; want none", memory, capacityOf(set))
+		}
+	}
+}
+
 func TestVMSS_AChangeThatFailedIsNotTakenForDone(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 0, nil)

@@ -40,6 +40,9 @@ func (g trial) runAll(t *testing.T) {
 		t.Run("a start gives back what the stop forgot", g.start)
 	}
 	t.Run("a scale sets what is given", g.testScale)
+	if g.kind.Remembers && g.kind.Scalable && g.f.Settle != nil {
+		t.Run("a stop, changes by hand and a start come to the changes alone", g.testChanges)
+	}
 }
 
 func kindOf(t *testing.T, p cloud.Provider, kind string) cloud.Kind {

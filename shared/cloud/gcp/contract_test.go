@@ -3,6 +3,7 @@ package gcp_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"testing"
 	"time"
@@ -162,6 +163,7 @@ func migGroup(tw *twin.Cloud) cloudtest.Group {
 	for _, one := range []twin.Group{
 		{Name: "web", Zone: region + "-b", Size: 2},
 		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
+		{Name: "cart", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "jobs", Region: region, Size: 3},
 		{Name: "shop", Region: region, Size: 4, Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
 	} {
@@ -171,7 +173,9 @@ func migGroup(tw *twin.Cloud) cloudtest.Group {
 	for zone, pool := range map[string]string{"b": "prod-blue", "c": "prod-blue", "d": "auto-pool"} { // of poolGroup
 		g.Tied[(&twin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-" + zone}).UID()] = "GKE node pool"
 	}
-	g.Tied[(&twin.Group{Name: "gke-dev-green-0a1b-grp", Zone: region + "-b"}).UID()] = "GKE node pool"
+	for _, pool := range []string{"dev-green", "test-lime", "stage-teal"} {
+		g.Tied[(&twin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-b"}).UID()] = "GKE node pool"
+	}
 	tw.AddGroup(twin.Group{Name: "web", Zone: "us-central1-a", Size: 1})
 	return g
 }
@@ -193,11 +197,15 @@ func poolGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPGKENodepool, Region: region, Tied: map[string]string{}}
 	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
 	zonal := tw.AddCluster(twin.Cluster{Name: "dev", Location: region + "-b"})
+	stage := tw.AddCluster(twin.Cluster{Name: "stage", Location: region + "-b"})
+	test := tw.AddCluster(twin.Cluster{Name: "test", Location: region + "-b"})
 	auto := tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true})
 	scaled := map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}
 	g.Free = append(g.Free,
 		tw.AddPool(prod, twin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled}, 2).UID(),
-		tw.AddPool(zonal, twin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID())
+		tw.AddPool(stage, twin.Pool{Name: "teal", Zones: []string{region + "-b"}, Scaling: maps.Clone(scaled)}, 2).UID(),
+		tw.AddPool(zonal, twin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID(),
+		tw.AddPool(test, twin.Pool{Name: "lime", Zones: []string{region + "-b"}}, 3).UID())
 	g.Tied[tw.AddPool(auto, twin.Pool{Name: "pool", Zones: []string{region + "-d"}}, 1).UID()] = "Autopilot"
 	g.Missing = prod.UID() + "/nodePools/nothing"
 	tw.AddPool(tw.AddCluster(twin.Cluster{Name: "far", Location: "us-central1-a"}), twin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
@@ -209,6 +217,8 @@ func runGroup(tw *twin.Cloud) cloudtest.Group {
 	g.Missing = (&twin.Service{Name: "nothing", Region: region}).UID()
 	g.Free = append(g.Free,
 		tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
+		tw.AddService(twin.Service{Name: "cleaner", Region: region, Mode: "MANUAL", Manual: 2}).UID(),
+		tw.AddService(twin.Service{Name: "cart", Region: region, Min: 1, Max: 20}).UID(),
 		tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 20, Annotations: map[string]string{"owner": "ada"}}).UID())
 	g.Tied[tw.AddService(twin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
 	g.Tied[tw.AddService(twin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"

@@ -25,6 +25,7 @@ const (
 type groupMemory struct {
 	Size int64  `json:"size"`
 	Mode string `json:"mode,omitempty"` // of the autoscaler; "" when there is none
+	Made string `json:"made,omitempty"` // when the group was made: one made again has its name
 }
 
 // marks finds what a stop wrote at the end of an autoscaler's description.
@@ -46,9 +47,9 @@ func (g group) mark() (groupMemory, bool) {
 // memory returns what a stop of the group has to remember: of one that is half done, what the first stop saw.
 func (g group) memory() groupMemory {
 	if m, ok := g.mark(); ok && g.mode() == modeOff {
-		return groupMemory{Size: g.TargetSize, Mode: m.Mode}
+		return groupMemory{Size: g.TargetSize, Mode: m.Mode, Made: g.CreationTimestamp}
 	}
-	return groupMemory{Size: g.TargetSize, Mode: g.mode()}
+	return groupMemory{Size: g.TargetSize, Mode: g.mode(), Made: g.CreationTimestamp}
 }
 
 // getGroup reads a group, and what scales it.
@@ -112,14 +113,18 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 	if err != nil {
 		return err
 	}
+	ok = ok && (m.Made == "" || m.Made == g.CreationTimestamp) // else it was made again since the stop
 	if mark, marked := g.mark(); !ok && marked {
 		m, ok = mark, true
 	}
 	if !ok { // stopped by somebody else: so is the autoscaler
-		m = groupMemory{Size: g.leastSize(), Mode: g.mode()}
+		m = groupMemory{Size: g.minimum(), Mode: g.mode()}
 	}
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		return alreadyScaled(ctx, p, g)
+	}
+	if g.TargetSize == 0 && m.Size == 0 {
+		return errUnsupported("%s", cloud.NoSizeRemembered(g.Name))
 	}
 	if g.TargetSize == 0 { // or somebody has started it
 		if err := resizeGroup(ctx, p, g.ref, m.Size); err != nil {
@@ -132,12 +137,12 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
 }
 
-// leastSize returns the smallest size that runs, for a group of which nothing is remembered.
-func (g group) leastSize() int64 {
+// minimum returns the minimum of the autoscaler; 0 when there is none.
+func (g group) minimum() int64 {
 	if p := g.policy(); p != nil {
-		return max(p.MinNumReplicas, 1)
+		return p.MinNumReplicas
 	}
-	return 1
+	return 0
 }
 
 // alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized. What a stop wrote into the autoscaler

@@ -125,18 +125,23 @@ func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 	}
 }
 
-func TestAGroupThatOthersStoppedStartsSmall(t *testing.T) {
+// TestStart_InventsNoSizeOfAGroup starts groups that nothing is remembered of. A minimum of the autoscaler is a size that its owner has set.
+func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 	tw, c := connect(t)
 	plain := tw.AddGroup(twin.Group{Name: "plain", Zone: region + "-b"})
 	scaled := tw.AddGroup(twin.Group{Name: "scaled", Zone: region + "-b", Scaler: &twin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
 	idle := tw.AddGroup(twin.Group{Name: "idle", Zone: region + "-b", Scaler: &twin.Scaler{Max: 9, Mode: "ON"}})
-	for _, g := range []*twin.Group{plain, scaled} {
-		if err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: g.UID()}); err != nil {
-			t.Errorf("start of %s: %v", g.Name, err)
+	for name, memory := range map[string]string{
+		"nothing remembered": "", "the memory of a group of the same name": `{"size":4,"made":"2025-01-01T08:00:00.000-08:00"}`,
+	} {
+		err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: plain.UID(), Snapshot: []byte(memory)})
+		wantClass(t, "start with "+name, err, cloud.Unsupported)
+		if err == nil || !strings.Contains(err.Error(), "plain has the size 0, and none is remembered") || plain.Size != 0 {
+			t.Errorf("start with %s: %v, size %d", name, err, plain.Size)
 		}
 	}
-	if plain.Size != 1 || scaled.Size != 3 || scaled.Scaler.Mode != "OFF" {
-		t.Errorf("started at %d and %d, autoscaler %s; want 1, the minimum 3, and the autoscaler left off", plain.Size, scaled.Size, scaled.Scaler.Mode)
+	if err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: scaled.UID()}); err != nil || scaled.Size != 3 || scaled.Scaler.Mode != "OFF" {
+		t.Errorf("started at %d, autoscaler %s, %v; want the minimum 3, and the autoscaler left off", scaled.Size, scaled.Scaler.Mode, err)
 	}
 	wantClass(t, "start of a group that its autoscaler keeps at 0", act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: idle.UID()}), cloud.Unsupported)
 	wantClass(t, "start with a broken memory", act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: plain.UID(), Snapshot: []byte(`[`)}), cloud.Invalid)

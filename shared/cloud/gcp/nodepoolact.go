@@ -58,7 +58,7 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if !ok { // stopped by somebody else: so is its scaling
-		m = nodepoolMemory{Nodes: n.leastNodes()}
+		m = nodepoolMemory{Nodes: n.minimum()}
 	}
 	if m.Scaling != nil && n.scaling() == nil {
 		if err := setScaling(ctx, p, n, m.Scaling); err != nil {
@@ -68,14 +68,18 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 	if n.perZone() > 0 {
 		return nil // somebody has started it
 	}
+	if m.Nodes == 0 {
+		return errUnsupported("%s", cloud.NoSizeRemembered(n.Name))
+	}
 	return setNodes(ctx, p, n, m.Nodes)
 }
 
-func (n nodepool) leastNodes() int64 {
+// minimum returns the minimum of a zone between which the pool is scaled; 0 when it is not.
+func (n nodepool) minimum() int64 {
 	if s := n.scaling(); s != nil {
-		return max(s.Min, 1)
+		return s.Min
 	}
-	return 1
+	return 0
 }
 
 func getNodepool(ctx context.Context, p place, r ref) (nodepool, error) {

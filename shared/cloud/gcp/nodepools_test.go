@@ -74,13 +74,16 @@ func TestANodePoolIsAsBigAsItsInstanceGroups(t *testing.T) {
 func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, twin.Pool{}, 2)
+	before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
 	if err := act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != cloud.Stopping {
 		t.Errorf("during the stop: %+v", s)
 	}
-	wantClass(t, "start during the stop", act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Moving)
+	wantClass(t, "start during the stop", act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID(), Snapshot: before}), cloud.Moving)
+	tw.SettleAll()
+	wantClass(t, "start with nothing remembered", act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
 }
 
 // Both acts take their steps in the order that leaves, after a crash in between, a state in which the act is done again.

@@ -33,13 +33,16 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return s.setAlways(ctx, p, s.always())
 	}
 	n, err := s.remembered(t)
-	if err != nil || n == s.always() {
+	switch {
+	case err != nil:
 		return err
+	case n == 0:
+		return errUnsupported("%s", cloud.NoSizeRemembered(s.name))
 	}
 	return s.setAlways(ctx, p, n)
 }
 
-// remembered returns how many instances the service had: from what was remembered, else from the annotation, else one.
+// remembered returns how many instances the service had: from what was remembered, else from the annotation, else 0.
 func (s runService) remembered(t target) (int64, error) {
 	m, _, err := decodeSnapshot[runMemory](t.snapshot)
 	if err != nil {
@@ -54,7 +57,7 @@ func (s runService) remembered(t target) (int64, error) {
 	case !s.isManual() && wasStopped:
 		return stopped, nil
 	default:
-		return max(s.always(), 1), nil
+		return 0, nil
 	}
 }
 

@@ -263,11 +263,11 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 				err = s.store.KeepFound(s.ctx, testOrg, sc, 0, f)
 			}
 			if err == nil {
-				_, err = s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: &Found{}, Kept: true}})
+				_, err = s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: &Found{}, Kept: true, Exists: noneExists}})
 			}
 			faulty.RemoveFaults()
 			s.upsert(sc, found...)
-			s.finish(sc)
+			s.finishRead(sc, noneExists(s.ctx, []string{instance(0).UID, instance(1).UID, instance(9).UID}))
 			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
 			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})), 3)
 			equal(t, fmt.Sprintf("harm %d, call %d: all", harm, call), len(s.states()), 20)

@@ -22,14 +22,18 @@ type EndedScan struct {
 	Scan
 	Found *Found
 	Kept  bool
+	// Exists reads resources by id that the scan did not find, and reports by uid whether each exists. A resource that it could
+	// not read is not in its answer. It is nil for kinds that cannot be read by id.
+	Exists func(ctx context.Context, uids []string) map[string]bool
 	// Others are, of a scan of a collective kind, the kinds that other scans find; another collective kind ("kubernetes-*") stands for all
 	// types that begin as it does.
 	Others []string
 }
 
-// FinishScans ends scans of one organization: what they did not find is terminated now, and what has been terminated for a week
-// is dropped. It returns the changes of each, in their order. Finishing again does nothing. A scan that failed is not finished:
-// then nothing is known of what it did not find.
+// FinishScans ends scans of one organization. A resource that they did not find is terminated when a read by id confirms that it
+// does not exist, or when later scans did not find it either (missing.isConfirmed). What has been terminated for a week is dropped.
+// It returns the changes of each scan, in their order. Finishing again does nothing. A scan that failed is not finished: then
+// nothing is known of what it did not find.
 func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) ([]Changes, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
@@ -43,6 +47,7 @@ func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) 
 	if err != nil {
 		return nil, err
 	}
+	f.decide(v.st, f.confirm(ctx, scans))
 	if err = s.writeInTransactions(ctx, f.writes, f.retry); err != nil {
 		return nil, fmt.Errorf("terminate %d resources of %s: %w", len(f.writes), org, err)
 	}
@@ -98,6 +103,7 @@ type finish struct {
 	of      map[string]int // the scan that a record that goes belongs to, by uid
 	scans   map[index.Partition]*unfinished
 	parts   []index.PartitionNames // that have rows, when a scan asked for them
+	missing []missing
 	g       *index.Segment
 	writes  []table.Write
 
@@ -177,15 +183,11 @@ func (f *finish) leftover(st *index.State, r index.Row, u *unfinished, now time.
 	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started { // it came while the scan went on
 		return
 	}
-	rec.Status, rec.StatusAt = cloud.Terminated, u.started
-	out := newRow(f.g.Symbols, rec)
-	out.Vanished, out.Times[index.ContentTime] = true, u.started
-	f.g.Rows = append(f.g.Rows, out)
-	f.of[rec.UID] = u.i
-	f.changes[u.i].Vanished++
-	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
-		table.Set("status", string(rec.Status)), table.Set("statusAt", u.started), table.Set("lastSeenAt", rec.LastSeenAt),
-	}, table.LessEqual("statusAt", u.started)))
+	m := missing{rec: rec, scan: u}
+	if r.Vanished() {
+		m.since = max(r.Time(index.ContentTime), r.Time(index.StatusTime))
+	}
+	f.missing = append(f.missing, m)
 }
 
 func (f *finish) drop(rec Resource, u *unfinished, now time.Time) {

@@ -77,8 +77,24 @@ func (s *fixture) remember(sc Scan, found []cloud.Resource) {
 
 func (s *fixture) finish(sc Scan) Changes {
 	s.Helper()
+	return s.finishRead(sc, nil)
+}
+
+// noneExists is what reads by id answer when none of the resources exists.
+func noneExists(_ context.Context, uids []string) map[string]bool {
+	out := map[string]bool{}
+	for _, uid := range uids {
+		out[uid] = false
+	}
+	return out
+}
+
+// finishRead finishes a scan; exists is what reads by id answer.
+func (s *fixture) finishRead(sc Scan, exists map[string]bool) Changes {
+	s.Helper()
 	s.remember(sc, nil)
-	c, err := s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: s.found[sc]}})
+	read := func(context.Context, []string) map[string]bool { return exists }
+	c, err := s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: s.found[sc], Exists: read}})
 	s.Must(err)
 	return c[0]
 }

@@ -119,7 +119,9 @@ func TestFinishLeavesOtherPartitionsAlone(t *testing.T) {
 		s.finish(sc)
 	}
 	s.Clock.Advance(time.Hour)
-	equal(t, "finished", s.finish(s.scan("job_2")), Changes{Vanished: 1})
+	equal(t, "finished", s.finish(s.scan("job_2")), Changes{})
+	s.Clock.Advance(time.Hour)
+	equal(t, "finished again", s.finish(s.scan("job_3")), Changes{Vanished: 1})
 	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
 	equal(t, "terminated", uidsOf(gone), []string{instance(0).UID})
 }
@@ -134,7 +136,7 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 	s.upsert(second, instances(0, 9)...)
 	s.Clock.Advance(time.Minute)
 	s.upsert(s.scan("job_other"), instance(20)) // made while this scan runs, after its page was read
-	equal(t, "second", s.finish(second), Changes{Vanished: 1})
+	equal(t, "second", s.finishRead(second, map[string]bool{instance(9).UID: false}), Changes{Vanished: 1})
 	equal(t, "finished twice", s.finish(second), Changes{})
 
 	gone := s.find(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})
@@ -155,14 +157,14 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 
 func TestFinishDropsWhatWasTerminatedAWeekAgo(t *testing.T) {
 	s := newFixture(t)
-	for day, n := range []int{10, 9, 9, 9, 9, 9, 9, 9, 9, 9} {
+	for day, n := range []int{10, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9} {
 		sc := s.scan("job_" + string(rune('a'+day)))
 		s.upsert(sc, instances(0, n)...)
 		want := Changes{}
 		switch day {
-		case 1:
+		case 2:
 			want.Vanished = 1
-		case 9:
+		case 10:
 			want.Dropped = 1
 		}
 		equal(t, sc.ID, s.finish(sc), want)

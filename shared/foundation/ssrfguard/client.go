@@ -17,6 +17,10 @@ const (
 	headerBytes  = 16 << 10
 	idleTime     = 30 * time.Second
 	idlePerHost  = 32
+
+	// maxAnswerBytes bounds the body of each answer, unpacked: a server that a user gave may send without end, and not all
+	// readers stop by themselves. Pages of clouds and parts of bills are far smaller.
+	maxAnswerBytes = 64 << 20
 )
 
 // HTTPClient makes requests to addresses that users gave. It follows no redirect (the answer is the redirect itself), takes
@@ -74,7 +78,28 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	return c.Transport.RoundTrip(r)
+	resp, err := c.Transport.RoundTrip(r)
+	if err == nil {
+		resp.Body = &limitedBody{resp.Body, maxAnswerBytes}
+	}
+	return resp, err
+}
+
+// limitedBody is the body of an answer, of which at most left bytes more can be read.
+type limitedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read reads up to the limit. What is behind it is fault.Invalid.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if int64(n) <= b.left {
+		b.left -= int64(n)
+		return n, err
+	}
+	n, b.left = int(b.left), 0
+	return n, fault.New(fault.Invalid, "the answer is longer than %d bytes", int64(maxAnswerBytes))
 }
 
 // ReadLimited reads at most limit bytes of an answer; a longer one is fault.Invalid.

@@ -284,6 +284,36 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 	})
 }
 
+// TestTransport_EndsAnswersThatAreTooLong reads with a reader that has no limit of its own, as SDKs of clouds do.
+func TestTransport_EndsAnswersThatAreTooLong(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes int64
+		fails bool
+	}{"the longest": {maxAnswerBytes, false}, "a byte more": {maxAnswerBytes + 1, true}, "without end": {1 << 40, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.CopyN(w, zeros{}, c.bytes) // the client hangs up
+			}))
+			defer s.Close()
+			client := http.Client{Transport: Policy{Private: true, AnyPort: true}.Transport()}
+			resp, err := client.Get(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			n, err := io.Copy(io.Discard, resp.Body)
+			if n != min(c.bytes, maxAnswerBytes) || fault.Is(err, fault.Invalid) != c.fails || !c.fails && err != nil {
+				t.Errorf("read %d of %d bytes: %v", n, c.bytes, err)
+			}
+		})
+	}
+}
+
+// zeros is a reader without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 func TestNoProxyIsTaken(t *testing.T) {
 	proxy, seen := listener(t, func(http.ResponseWriter, *http.Request) {})
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
@@ -93,7 +94,7 @@ type child struct {
 
 func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, r.command[0], r.command[1:]...)} //nolint:gosec // our own command
-	c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none", childEnv+"=1")
+	c.cmd.Env = []string{"GOTRACEBACK=none"}
 	c.cmd.Stderr = &tail{to: &c.stdio}
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -109,9 +110,6 @@ func (r *Reader) start(ctx context.Context, q request) (*child, error) {
 	}
 	return c, q.write(c.in)
 }
-
-// childEnv is set in the environment of a child, so that a test binary can tell that it is one.
-const childEnv = "LAMPLIGHTER_CONFINED"
 
 // tail keeps the first 4 KB of what is written.
 type tail struct{ to *bytes.Buffer }
@@ -218,13 +216,23 @@ func (s *session) takeRows(content []byte) error {
 
 // died returns why a child ended before its answer.
 func (s *session) died(err, waited error) error {
-	said := s.stdio.String()
 	why := fmt.Sprintf("it ended the process that read it (%v)", waited)
-	if strings.Contains(said, "out of memory") || strings.Contains(said, errMemory) || strings.Contains(said, "cannot allocate memory") {
+	if reportsLackOfMemory(s.stdio.String()) {
 		why = "reading it takes more memory than a file may take"
 	}
 	if waited == nil {
 		return fault.Wrap("read bill "+s.taker.Name(), err)
 	}
 	return fault.New(fault.Invalid, "%s: %s: export it again, in smaller files", s.taker.Name(), why)
+}
+
+// memoryComplaints are parts of the last words of a process that lacks memory: of its own watch, and of the Go runtime.
+var memoryComplaints = []string{
+	errMemory, "out of memory", "cannot allocate memory", "failed to create new OS thread",
+	"too many address space collisions", // the runtime of a program that the race detector watches
+}
+
+// reportsLackOfMemory reports whether a process wrote to its standard error that it lacks memory.
+func reportsLackOfMemory(said string) bool {
+	return slices.ContainsFunc(memoryComplaints, func(part string) bool { return strings.Contains(said, part) })
 }

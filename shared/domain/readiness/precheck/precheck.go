@@ -128,7 +128,7 @@ func (c Checker) StartProblem(ctx context.Context, org string, t autoscaling.Tar
 	case known && !k.Actionable:
 		return execution.Unactionable(r.Provider, r.Type), nil
 	case known && k.Remembers && got[memory].Data == nil:
-		return "its size before it was stopped is not known: start it, and set its capacity", nil
+		return "its size before it was stopped is not known: set the size that it should have in its cloud, which starts it", nil
 	}
 	return "", nil
 }

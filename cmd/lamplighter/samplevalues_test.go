@@ -140,7 +140,7 @@ func (c *caller) budget(t *testing.T, number, account, team string) sampleValues
 	}
 	var found struct{ Items []struct{ ID string } }
 	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found) // whose id no other organization has
-	if len(found.Items) == 0 { // the bills of this account hold none: one of an account that was connected before
+	if len(found.Items) == 0 {                                                                                     // the bills of this account hold none: one of an account that was connected before
 		c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account", nil, &found)
 	}
 	if len(found.Items) == 0 {

@@ -18,7 +18,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: readiness.Function,
-	Access: rest.Access.With(table.Access{
+	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, autoscaling.Partition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
 			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition, inventory.ResourcePartition, override.Partition, execution.SnapshotPartition,

@@ -125,7 +125,9 @@ func (c *caller) budget(t *testing.T, number, account, team string) sampleValues
 	t.Helper()
 	var budget, dashboard, rule, policy struct{ ID string }
 	c.Call(http.MethodPost, "/budgets", map[string]any{"name": "Budget of " + number, "scopeType": "team", "scopeID": team, "amountUSD": "10"}, &budget)
-	c.Call(http.MethodPost, "/dashboards", map[string]any{"name": "Dashboard of " + number, "widgets": []any{map[string]any{"type": "trend"}}}, &dashboard)
+	c.Call(http.MethodPost, "/dashboards", map[string]any{"name": "Dashboard of " + number, "widgets": []any{
+		map[string]any{"type": "trend", "query": map[string]any{"filter": map[string]any{"tag:label": []string{number}}}},
+	}}, &dashboard)
 	c.Call(http.MethodPost, "/showback/rules", map[string]any{
 		"name": "Rule of " + number, "split": "even", "selector": map[string]any{"region": []string{"nowhere"}}, "shares": []any{map[string]any{"teamID": team}},
 	}, &rule)
@@ -140,7 +142,8 @@ func (c *caller) budget(t *testing.T, number, account, team string) sampleValues
 	}
 	var found struct{ Items []struct{ ID string } }
 	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found) // whose id no other organization has
-	if len(found.Items) == 0 {                                                                                     // the bills of this account hold none: one of an account that was connected before
+	if len(found.Items) == 0 {
+		// The bills of this account hold none: one of an account that was connected before.
 		c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account", nil, &found)
 	}
 	if len(found.Items) == 0 {

@@ -55,8 +55,9 @@ var sharedByAll = map[string]string{
 
 // neverPassed are the scoped operations that no narrow user passes in this test, with the reason.
 var neverPassed = map[string]string{
-	"cancelAction":     "actions of the simulated cloud end before the next request; TestCancel tests of actions look at scopes",
-	"cancelBulkAction": "as above",
+	"cancelAction":           "actions of the simulated cloud end before the next request; TestAnOperatorOfOneTeamHasThatTeam cancels them",
+	"cancelBulkAction":       "as above",
+	"calculateDatabaseClass": "no class of databases has a known price in the regions of the simulated cloud",
 }
 
 // TestScopeSweep_ShowsNothingOutsideTheScope calls every operation of the interface description as five users with a narrow
@@ -145,9 +146,6 @@ func (v *scopeSweep) eachOperation(selected func(swept) bool, do func(swept)) {
 func (v *scopeSweep) send(op swept, target, body, foreign string) {
 	v.t.Helper()
 	res := v.theirs.ask(v.t, op.method, target, body)
-	if op.OperationID == "calculateDatabaseClass" {
-		v.t.Log(target, res.Code, res.Body.String())
-	}
 	if res.Code/100 == 2 {
 		v.passed[op.OperationID] = true
 		v.keep(op, res.Body.Bytes())

@@ -102,8 +102,14 @@ func (r resource) order(verb string) map[string]string {
 // running are n running EC2 instances that may be stopped.
 func running(t *testing.T, c *testenv.Client, n int) []resource {
 	t.Helper()
+	return runningOf(t, c, "", n)
+}
+
+// runningOf returns n running EC2 instances of the account that may be stopped; "" is any account.
+func runningOf(t *testing.T, c *testenv.Client, account string, n int) []resource {
+	t.Helper()
 	var all, out []resource
-	c.Call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100", nil, &all)
+	c.Call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100&cloud_account_id="+account, nil, &all)
 	for _, r := range all {
 		if r.Type == "aws-ec2" && r.Status == "running" && r.Schedulable {
 			out = append(out, r)

@@ -45,7 +45,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true, Statuses: invalid, Summary: "List dashboards",
-		Description: "First the presets executive, engineering, finops and operations, then those of the organization: at most 50, which all of its members see.",
+		Description: "First the presets executive, engineering, finops and operations, then those of the organization: at most 50, which all of its members see; a grant on teams or resources shows them without the filters of their widgets.",
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "createDashboard", Method: http.MethodPost, Path: dashboards, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
@@ -56,6 +56,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, s.widgets)
 	rest.Handle(g, rest.Op{
 		ID: "getDashboard", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: absent, Summary: "Read a dashboard",
+		Description: "A grant on teams or resources shows the filters of its widgets empty; the data is filtered all the same.",
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateDashboard", Method: http.MethodPut, Path: one, Policy: writing,
@@ -90,6 +91,9 @@ type DashboardInput struct {
 
 func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[Dashboard], error) {
 	all, err := s.store.list(ctx, callerOrg(ctx))
+	for i := range all {
+		all[i] = hideFilters(ctx, all[i])
+	}
 	return rest.PageOf(all, in.Page), err
 }
 
@@ -146,7 +150,20 @@ func (s *service) add(ctx context.Context, name, description string, widgets []W
 
 func (s *service) get(ctx context.Context, in *DashboardInput) (Dashboard, error) {
 	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
-	return d.Dashboard, err
+	return hideFilters(ctx, d.Dashboard), err
+}
+
+// hideFilters returns the dashboard as the caller sees it. Who has grants on teams or resources sees a shared dashboard without the values of its
+// filters: they may be ids, names or tags of things outside the grants.
+func hideFilters(ctx context.Context, d Dashboard) Dashboard {
+	if identity.CallerFrom(ctx).Scopes(reading).All {
+		return d
+	}
+	d.Widgets = slices.Clone(d.Widgets)
+	for i := range d.Widgets {
+		d.Widgets[i].Query.Filter = map[string][]string{}
+	}
+	return d
 }
 
 // own reads a dashboard that can be changed.

@@ -62,16 +62,17 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 	}
 	for i := range all {
 		sub := &all[i]
-		switch {
-		case there.channels[sub.ChannelID] == nil:
-			return noChannel(which(i)+"channelID", sub.ChannelID)
+		switch { // before the channel, which the caller may not know
 		case sub.ScopeType == event.ScopeOrg && !sees(sub):
 			return fault.New(fault.Denied, "your grants are on teams or resources: subscribe to these, and not to the whole organization")
-		case !there.scopes[sub.Scope()] || !sees(sub):
-			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists", which(i), sub.ScopeID, sub.ScopeType)
+		case there.channels[sub.ChannelID] == nil:
+			return noChannel(which(i)+"channelID", sub.ChannelID)
 		}
 		if err := s.checkOwner(ctx, which(i)+"channelID", there.channels[sub.ChannelID]); err != nil {
 			return err
+		}
+		if !there.scopes[sub.Scope()] || !sees(sub) {
+			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists", which(i), sub.ScopeID, sub.ScopeType)
 		}
 	}
 	return nil

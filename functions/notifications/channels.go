@@ -112,7 +112,10 @@ func (s *service) shown(ctx context.Context, c *notification.Channel) (Channel, 
 func (s *service) createChannel(ctx context.Context, in *struct{ Body NewChannel }) (Channel, error) {
 	now := s.p.Clock.Now()
 	c := notification.Channel{ID: id.New("chn", now), Type: in.Body.Type, CreatedAt: now, UpdatedAt: now}
-	c.TakeOver(identity.CallerFrom(ctx), nil, now)
+	caller := identity.CallerFrom(ctx)
+	if c.TakeOver(caller, nil, now); !caller.Scopes(writing).All {
+		c.Personal = caller.User
+	}
 	var err error
 	if c.Name, err = notification.CleanName(in.Body.Name); err != nil {
 		return Channel{}, err
@@ -128,7 +131,7 @@ func (s *service) createChannel(ctx context.Context, in *struct{ Body NewChannel
 }
 
 func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Channel, error) {
-	old, err := s.channel(ctx, in.ChannelID)
+	old, err := s.changeable(ctx, in.ChannelID)
 	if err != nil {
 		return Channel{}, err
 	}
@@ -165,11 +168,11 @@ func (s *service) channel(ctx context.Context, channelID string) (notification.C
 
 func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Deleted, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.ChannelID})
-	old, err := s.channel(ctx, in.ChannelID)
+	old, err := s.changeable(ctx, in.ChannelID)
 	switch {
 	case err == nil:
 		audit.NoteChange(ctx, audit.Change{Before: newChannel(&old, old.Masked)})
-	case !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID): // one whose deletion was interrupted is not there for anybody
+	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID): // one whose deletion was interrupted is not there for anybody
 		return rest.Deleted{}, err
 	}
 	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, callerOrg(ctx), in.ChannelID)

@@ -78,21 +78,22 @@ func (s *service) channelOperations(g *rest.Group) {
 			"A grant on teams or resources shows the channels that the caller made, those to the caller's own mailbox, and, without their addresses, those of the subscriptions that the caller may read.",
 	}, s.listChannels)
 	rest.Handle(g, rest.Op{
-		ID: "createChannel", Method: http.MethodPost, Path: channels, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary: "Create a notification channel", Description: addresses + masked + "Names are unique without regard to case. At most 1,000 an organization.",
+		ID: "createChannel", Method: http.MethodPost, Path: channels, Policy: writing, Scoped: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary: "Create a notification channel", Description: addresses + masked + "Names are unique without regard to case. At most 1,000 an organization. " +
+			"A grant on teams or resources makes at most 20 channels of one's own, whose names are unique among these.",
 	}, s.createChannel)
 	rest.Handle(g, rest.Op{
-		ID: "updateChannel", Method: http.MethodPut, Path: channel, Policy: writing, Statuses: writes, Summary: "Change a notification channel",
-		Description: "Changes only the fields present; type never changes, and config is replaced as a whole. " + addresses + masked,
+		ID: "updateChannel", Method: http.MethodPut, Path: channel, Policy: writing, Scoped: true, Statuses: writes, Summary: "Change a notification channel",
+		Description: "Changes only the fields present; type never changes, and config is replaced as a whole. " + addresses + masked + madeByCaller,
 	}, s.updateChannel)
 	rest.Handle(g, rest.Op{
-		ID: "deleteChannel", Method: http.MethodDelete, Path: channel, Policy: writing, Statuses: writes[1:], Summary: "Delete a notification channel",
-		Description: "With all its subscriptions. Should the request be interrupted, the channel is gone for everybody all the same; repeating it removes what is left.",
+		ID: "deleteChannel", Method: http.MethodDelete, Path: channel, Policy: writing, Scoped: true, Statuses: writes[1:], Summary: "Delete a notification channel",
+		Description: "With all its subscriptions. Should the request be interrupted, the channel is gone for everybody all the same; repeating it removes what is left. " + madeByCaller,
 	}, s.deleteChannel)
 	rest.Handle(g, rest.Op{
-		ID: "testChannel", Method: http.MethodPost, Path: channel + "/test", Policy: writing, Statuses: writes[1:2], Summary: "Send a test message to a channel",
+		ID: "testChannel", Method: http.MethodPost, Path: channel + "/test", Policy: writing, Scoped: true, Statuses: writes[1:2], Summary: "Send a test message to a channel",
 		Description: "Sends now and answers what the receiver said, at most 200 characters of it; a mail is queued. It is on record among the deliveries. " +
-			"A channel that was broken and takes the message is whole again.",
+			"A channel that was broken and takes the message is whole again. A grant on teams or resources tests the channels that the caller made and those to the caller's own mailbox.",
 	}, s.testChannel)
 	rest.Handle(g, rest.Op{
 		ID: "shareRecommendation", Method: http.MethodPost, Path: legacies + "/share/recommendation/{recID}", Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
@@ -181,9 +182,10 @@ const (
 	scopes = "scopeID is empty for org, our id of an account, group or team, the native id of a resource; one that does not exist is 400. enabled is true unless it says otherwise. "
 	made   = "A channel or subscription gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
 		"Who sends config of a channel, or another place or enabled true of a subscription, is its maker from then on. "
-	scoped = made + "A grant on teams or resources shows and makes the subscriptions of just these, to channels that the caller made or to the caller's own mailbox: 403 a channel of somebody else, 400 one that the caller cannot see. "
-	own    = "Of the caller, for the built-in mails: to members who may see what an event is about. One that was never set is off. An unknown key is 404."
-	tries  = "At most 60 requests in ten minutes from one address."
+	scoped       = made + "A grant on teams or resources shows and makes the subscriptions of just these, to channels that the caller made or to the caller's own mailbox: 403 a channel of somebody else, 400 one that the caller cannot see. "
+	madeByCaller = "A grant on teams or resources reaches the channels that the caller made: 403 a channel of somebody else, 404 one that the caller cannot see. "
+	own          = "Of the caller, for the built-in mails: to members who may see what an event is about. One that was never set is off. An unknown key is 404."
+	tries        = "At most 60 requests in ten minutes from one address."
 )
 
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

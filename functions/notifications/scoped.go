@@ -60,6 +60,43 @@ func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) 
 	return out, err
 }
 
+// changeable reads a channel that the caller may change or delete. Who has grants on teams or resources changes the channels that they made. Another
+// channel is fault.Denied when the caller sees it, and fault.NotFound else.
+func (s *service) changeable(ctx context.Context, channelID string) (notification.Channel, error) {
+	return s.permitted(ctx, channelID, func(c identity.Caller, ch *notification.Channel) bool { return ch.Maker == c.User })
+}
+
+// testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller owns.
+func (s *service) testable(ctx context.Context, channelID string) (notification.Channel, error) {
+	return s.permitted(ctx, channelID, owns)
+}
+
+func (s *service) permitted(ctx context.Context, channelID string, may func(identity.Caller, *notification.Channel) bool) (notification.Channel, error) {
+	ch, err := s.channel(ctx, channelID)
+	c := identity.CallerFrom(ctx)
+	if err != nil || c.Scopes(writing).All || may(c, &ch) {
+		return ch, err
+	}
+	visible, err := s.shows(ctx, c, &ch)
+	switch {
+	case err != nil:
+		return ch, err
+	case !visible:
+		return ch, notification.MissingChannel(channelID)
+	}
+	return ch, fault.New(fault.Denied, "channel %s belongs to somebody else, and your grants are on teams or resources: "+
+		"ask somebody who has %s on the whole organization, or make a channel of your own", channelID, writing)
+}
+
+// shows reports whether the list of channels shows a channel to a caller.
+func (s *service) shows(ctx context.Context, c identity.Caller, ch *notification.Channel) (bool, error) {
+	if c.Scopes(reading).All || owns(c, ch) {
+		return true, nil
+	}
+	reached, err := s.reachedChannels(ctx)
+	return reached[ch.ID], err
+}
+
 // checkOwner refuses the channel of another person to a caller whose grants are on teams or resources: a channel that the caller cannot see
 // as one that does not exist. No round trip unless it refuses.
 func (s *service) checkOwner(ctx context.Context, field string, ch *notification.Channel) error {
@@ -67,15 +104,11 @@ func (s *service) checkOwner(ctx context.Context, field string, ch *notification
 	if c.Scopes(writing).All || owns(c, ch) {
 		return nil
 	}
-	visible := c.Scopes(reading).All
-	if !visible {
-		reached, err := s.reachedChannels(ctx)
-		if err != nil {
-			return err
-		}
-		visible = reached[ch.ID]
-	}
-	if !visible {
+	visible, err := s.shows(ctx, c, ch)
+	switch {
+	case err != nil:
+		return err
+	case !visible:
 		return noChannel(field, ch.ID)
 	}
 	return fault.New(fault.Denied, "%s: channel %s belongs to somebody else, and your grants are on teams or resources: "+

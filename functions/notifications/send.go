@@ -33,7 +33,7 @@ type TestedChannel struct {
 }
 
 func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChannel, error) {
-	c, err := s.channel(ctx, in.ChannelID)
+	c, err := s.testable(ctx, in.ChannelID)
 	if err != nil {
 		return TestedChannel{}, err
 	}

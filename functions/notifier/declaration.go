@@ -22,6 +22,7 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition, override.Partition},
 		Writes: []table.Partition{
 			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition, notification.LegacyPartition,
+			notification.RecipientPartition,
 		},
 	}),
 	Seals:    []string{mail.Secret},

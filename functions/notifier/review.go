@@ -61,6 +61,9 @@ func (r *reviewer) Round(ctx context.Context) error {
 
 // review does one review: it finds what is to be paused, tells the owners of it once, and then notes it.
 func (r *reviewer) review(ctx context.Context, v membership.Review) error {
+	if v.User == membership.Nobody {
+		return r.attributeUnclaimed(ctx, v)
+	}
 	pauses, err := r.pauses(ctx, v)
 	if err != nil {
 		return err
@@ -87,19 +90,25 @@ func (r *reviewer) review(ctx context.Context, v membership.Review) error {
 // pauses returns the receivers that are to be paused, or to go on.
 func (r *reviewer) pauses(ctx context.Context, v membership.Review) ([]receiver.Pause, error) {
 	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
-	all, err := r.notices.Subjects(ctx, v.Org, j)
+	all, err := r.subjects(ctx, v.Org, j)
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := r.webhooks.Subjects(ctx, v.Org)
+	return j.Pauses(ctx, all)
+}
+
+// subjects returns the receivers of an organization that a review may concern.
+func (r *reviewer) subjects(ctx context.Context, org string, j *receiver.Judge) ([]receiver.Subject, error) {
+	all, err := r.notices.Subjects(ctx, org, j)
 	if err != nil {
 		return nil, err
 	}
-	services, err := r.services.Subjects(ctx, v.Org)
+	hooks, err := r.webhooks.Subjects(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	return j.Pauses(ctx, slices.Concat(all, hooks, services))
+	services, err := r.services.Subjects(ctx, org)
+	return slices.Concat(all, hooks, services), err
 }
 
 // linesOf returns a line for each receiver that is paused now.

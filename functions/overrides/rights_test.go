@@ -132,11 +132,19 @@ func TestWake_EndsWithTheRightsOfItsMaker(t *testing.T) {
 			a.visit("POST /wake/"+token).Want(404, "does not work")
 			a.Equal("bulk actions", len(a.bulks()), 0)
 			all := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
-			if all.Total != 1 || name != "narrowed" && all.Items[0].EndedReason == nil {
+			if all.Total != 1 || all.Items[0].EndedReason == nil || !strings.Contains(*all.Items[0].EndedReason, "tim@") {
 				t.Errorf("%+v", all)
 			}
 		})
 	}
+}
+
+func TestWake_ALinkWhoseMakerKeepsAPartOfTheGroupHasNotEnded(t *testing.T) {
+	a := newFixture(t)
+	tim := a.operator()
+	a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", "{}").Want(200)
+	a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"), apitest.Grants("operator resource:"+a.ids[0])))
+	a.call("GET /wake-links").Want(200, `"endedReason":null`)
 }
 
 // A link of before links named their makers has only an address.
@@ -147,9 +155,11 @@ func TestWake_AnOlderLinkEndsWithItsMakerToo(t *testing.T) {
 	row.Maker = ""
 	a.Put(override.WakeLinkKey(ours, l.ID), row)
 	a.visit("GET " + page).Want(200)
+	a.call("GET /wake-links").Want(200, `"endedReason":null`)
 	a.Join(ours, "bob", "owner")
 	a.Must(a.People.RemoveMember(a.Context(), ours, a.Member(ours, "ada")))
 	a.visit("GET " + page).Want(404)
+	a.call("GET /wake-links").Want(200, "is no active member")
 }
 
 func TestWake_ItsMakerListsAndRevokesIt(t *testing.T) {

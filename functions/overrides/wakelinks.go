@@ -22,7 +22,6 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/people/membership"
 )
 
 // Bounds of wake links.
@@ -76,7 +75,7 @@ type WakeLink struct {
 	CreatedAt    time.Time  `json:"createdAt"`
 	ExpiresAt    time.Time  `json:"expiresAt"`
 	LastUsedAt   *time.Time `json:"lastUsedAt" doc:"Null until it is used"`
-	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing any more although it has not expired: its maker has left the organization, or has lost overrides:write; null while it works"`
+	EndedReason  *string    `json:"endedReason" doc:"Why it starts nothing any more although it has not expired: its maker has left the organization, has lost overrides:write, or may act on nothing that it is for; null while it works"`
 	Force        bool       `json:"force" doc:"It also stops targets of active event readiness plans at its end"`
 }
 
@@ -313,33 +312,12 @@ func (s *service) listLinks(ctx context.Context, in *struct{ rest.Page }) (rest.
 	}
 	all = slices.DeleteFunc(all, func(l link) bool { return !isOwn(c, l.Maker, l.CreatedBy) && !sees(l.GroupID, l.ResourceID) })
 	page := rest.PageOf(all, in.Page)
-	makers, err := s.readMakers(ctx, c.Org, page.Items)
+	ends, err := s.endsOf(ctx, c.Org, page.Items)
 	return rest.MapItems(page, func(l link) WakeLink {
 		out := shownLink(l)
-		out.EndedReason = rest.Optional(l.ended(makers))
+		out.EndedReason = rest.Optional(ends[l.ID])
 		return out
 	}), err
-}
-
-// readMakers reads what the makers of links may do now: one round trip.
-func (s *service) readMakers(ctx context.Context, org string, links []link) (membership.Callers, error) {
-	var users []string
-	for _, l := range links {
-		users = append(users, l.Maker)
-	}
-	return membership.ReadCallers(ctx, s.p.Table, org, users...)
-}
-
-// ended returns why a link starts nothing any more; "" while its maker may act somewhere.
-func (l link) ended(makers membership.Callers) string {
-	_, member := makers[l.Maker]
-	switch {
-	case l.Maker != "" && !member:
-		return "its maker, " + l.CreatedBy + ", is no active member of the organization any more"
-	case makers.Scopes(l.Maker, writing).None():
-		return "its maker, " + l.CreatedBy + ", does not hold " + writing + " any more"
-	}
-	return ""
 }
 
 func (s *service) revoke(ctx context.Context, in *struct {

@@ -125,9 +125,13 @@ var (
 	teams = []string{"atlas", "borealis", "cinder", "delta", "ember"}
 )
 
-// nodeName is "<app>-<env>-<number>".
+// nodeName is "<app>-<env>-<number>", behind the label and a hyphen when there is a label.
 func (s *settings) nodeName(n node) string {
-	return s.pick(n, asApp, apps) + "-" + s.pick(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
+	name := s.pick(n, asApp, apps) + "-" + s.pick(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
+	if s.label == "" {
+		return name
+	}
+	return s.label + "-" + name
 }
 
 // tagsOf returns those that a tidy company would set, but for the tenth of resources that nobody tagged.
@@ -138,6 +142,9 @@ func (s *settings) tagsOf(n node) map[string]string {
 	app, team := s.pick(n, asApp, apps), s.pick(n, asTeam, teams)
 	tags := map[string]string{
 		"app": app, "env": s.pick(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
+	}
+	if s.label != "" {
+		tags["label"] = s.label
 	}
 	if kinds[n.kind].Type == cloud.AWSLambda && s.drawProperty(n, asBarred)%4 == 0 {
 		tags[allowStop] = "true"

@@ -15,6 +15,7 @@ import (
 //
 //	size                how many resources (200; at most 5,000,000)
 //	seed                another one makes another cloud ("1")
+//	label               a text that begins the name of each resource and is the value of its tag "label" (none)
 //	kinds               only these kinds, comma list; "*" is all that there are, "azure-*" those of one provider (those of AWS that
 //	                    can be started and stopped)
 //	regions             how many regions (4), or which ones, comma list
@@ -46,6 +47,7 @@ import (
 type settings struct {
 	number  string // account number
 	key     uint64 // hash of account number and seed: what makes this cloud different from others
+	label   string // of each resource, empty for none
 	counts  [][]int
 	regions []string
 	named   []string // by the account
@@ -68,7 +70,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s := settings{named: a.Regions, number: r.text("accountID", a.NativeID), page: r.readInteger("pageSize", pageSize, 1, pageSize)}
 	s.latency = time.Duration(r.readInteger("callMillis", 0, 0, 3_600_000)) * time.Millisecond
 	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
-	s.key = hashParts(s.number, r.text("seed", "1"))
+	s.key, s.label = hashParts(s.number, r.text("seed", "1")), r.text("label", "")
 	s.regions, s.stopped = r.regions(), r.readRate("stopped", 0.14, 1)
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.organisation()

@@ -29,6 +29,7 @@ const (
 // The bounds of an organization.
 const (
 	MaxChannels      = 1_000
+	MaxPersonal      = 20 // channels that a user makes whose grants are on teams or resources
 	MaxSubscriptions = 100_000
 	MaxLegacy        = 100
 	MaxBulk          = 500 // subscriptions of one request
@@ -46,6 +47,7 @@ type Channel struct {
 	FailingAt time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
 	BrokenAt  time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
 	BrokenWhy string    `json:"brokenWhy,omitempty"` // of both
+	Personal  string    `json:"personal,omitempty"`  // the user among whose channels the name is unique; empty: among those of the organization
 	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`

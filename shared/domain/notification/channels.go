@@ -117,13 +117,33 @@ func (s *Store) Addresses(ctx context.Context, org string, cs ...Channel) ([]Add
 	return out, g.Wait()
 }
 
-// CreateChannel stores a new channel; fault.Conflict when another one has its name, fault.Invalid when there are MaxChannels.
+// CreateChannel stores a new channel; fault.Conflict when another one has its name, fault.Invalid when there are MaxChannels, or MaxPersonal
+// of its user.
 func (s *Store) CreateChannel(ctx context.Context, org string, next Channel) (Channel, error) {
 	steps, err := channelSteps(org, Channel{}, &next)
 	if err != nil {
 		return next, err
 	}
-	return next, s.transact(ctx, "write channel "+next.ID, append(steps, counted(org, "channels", 1, MaxChannels))...)
+	return next, s.transact(ctx, "write channel "+next.ID, append(steps, countChannel(org, &next))...)
+}
+
+// countChannel counts a new channel, of the organization and of the user whose own it is.
+func countChannel(org string, c *Channel) step {
+	out := counted(org, "channels", 1, MaxChannels)
+	if field := c.personalCount(); field != "" {
+		out.Changes = append(out.Changes, table.Add(field, 1))
+		out.If = append(out.If, table.Any(table.Lacks(field), table.LessEqual(field, MaxPersonal-1)))
+		out.refused = fault.New(fault.Invalid, "you would have more than %d channels of your own, or the organization more than %d: delete some first", MaxPersonal, MaxChannels)
+	}
+	return out
+}
+
+// personalCount returns the field that counts the channels of the user whose own c is; "" when c is the organization's.
+func (c *Channel) personalCount() string {
+	if c.Personal == "" {
+		return ""
+	}
+	return "channels of " + c.Personal
 }
 
 // UpdateChannel replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
@@ -149,10 +169,10 @@ func channelSteps(org string, old Channel, next *Channel) ([]step, error) {
 	if old.ID != "" && strings.EqualFold(old.Name, next.Name) {
 		return steps, nil
 	}
-	it, err := table.NewItem(channelNameKey(org, next.Name), map[string]string{"id": next.ID})
+	it, err := table.NewItem(next.nameKey(org), map[string]string{"id": next.ID})
 	taken := fault.New(fault.Conflict, "name: a channel named %.64q exists already; choose another name", next.Name)
 	if steps = append(steps, step{table.Put(it, table.Absent()), taken}); old.ID != "" {
-		steps = append(steps, step{table.Delete(channelNameKey(org, old.Name)), nil})
+		steps = append(steps, step{table.Delete(old.nameKey(org)), nil})
 	}
 	return steps, err
 }

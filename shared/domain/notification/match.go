@@ -45,8 +45,11 @@ func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]deliv
 	if err != nil || len(users)+len(found) == 0 {
 		return nil, err
 	}
-	asked := slices.Sorted(maps.Keys(users))
-	may, err := m.audience.WhoMayRead(ctx, org, &e, append(distinct(found), asked...)...)
+	asked, makers := slices.Sorted(maps.Keys(users)), distinct(found)
+	if err = m.audience.NoteUnclaimed(ctx, org, makers); err != nil {
+		return nil, err
+	}
+	may, err := m.audience.WhoMayRead(ctx, org, &e, append(makers, asked...)...)
 	if err != nil {
 		return nil, err
 	}

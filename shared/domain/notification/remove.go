@@ -38,9 +38,13 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 	if err = g.Wait(); err != nil {
 		return fault.Wrap("delete subscriptions of "+channelID, err)
 	}
+	counts := []table.Change{table.Add("channels", -1), table.Add("subscriptions", -row.Subscriptions)}
+	if field := row.personalCount(); field != "" {
+		counts = append(counts, table.Add(field, -1))
+	}
 	return s.transact(ctx, "delete channel "+channelID,
 		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)), MissingChannel(channelID)},
-		step{table.Update(countsKey(org), []table.Change{table.Add("channels", -1), table.Add("subscriptions", -row.Subscriptions)}), nil})
+		step{table.Update(countsKey(org), counts), nil})
 }
 
 // endChannel takes a channel away from everybody, with its name, so that no subscription is added any more.
@@ -51,7 +55,7 @@ func (s *Store) endChannel(ctx context.Context, org, channelID string) (channelR
 	}
 	end := table.Update(ChannelKey(org, channelID), []table.Change{table.Set("ended", true), table.Add("generation", 1)},
 		table.Equal("generation", row.Generation))
-	err = s.transact(ctx, "delete channel "+channelID, step{end, changedChannel(channelID)}, step{table.Delete(channelNameKey(org, row.Name)), nil})
+	err = s.transact(ctx, "delete channel "+channelID, step{end, changedChannel(channelID)}, step{table.Delete(row.nameKey(org)), nil})
 	if err != nil {
 		return row, err
 	}

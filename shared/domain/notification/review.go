@@ -29,16 +29,41 @@ func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]
 		l := &legacies[i]
 		out = append(out, receiver.Subject{
 			Noun: "notification configuration", ID: l.ID, Name: string(l.Channel), Made: l.Made, Keys: l.Keys(), Key: legacyKey(org, l.ID),
-			Unchanged: table.Equal("generation", l.Generation),
+			Unchanged: table.Equal("generation", l.Generation), Lists: l.listsOf(org),
 		})
 	}
 	err = s.EachSubscription(ctx, org, func(sub *Subscription) {
 		if j.Concerns(&sub.Made, "") {
 			out = append(out, receiver.Subject{
 				Noun: "subscription", ID: sub.ID, Name: sub.EventType, Made: sub.Made, Keys: []string{sub.EventType}, Key: subscriptionKey(org, sub.ID),
-				Unchanged: table.Equal("generation", sub.Generation),
+				Unchanged: table.Equal("generation", sub.Generation), Lists: sub.listsOf(org),
 			})
 		}
 	})
 	return out, err
+}
+
+// listsOf returns the function that makes the writes of the list of receivers that names the subscription with its maker.
+func (s *Subscription) listsOf(org string) func(receiver.Made) ([]table.Write, error) {
+	old := *s
+	return func(made receiver.Made) ([]table.Write, error) {
+		next := old
+		next.Made = made
+		change := []table.Change{table.Set(next.ChannelID, next.listed())}
+		return []table.Write{table.Update(recipientsKey(org, next.EventType, next.Scope()), change, old.is())}, nil
+	}
+}
+
+// listsOf does the same for the lists that name the configuration.
+func (l *Legacy) listsOf(org string) func(receiver.Made) ([]table.Write, error) {
+	old := *l
+	return func(made receiver.Made) ([]table.Write, error) {
+		next := old
+		next.Made = made
+		var out []table.Write
+		for _, s := range legacyLists(org, &old, &next) {
+			out = append(out, s.Write)
+		}
+		return out, nil
+	}
 }

@@ -60,8 +60,13 @@ func ChannelKey(org, channelID string) table.Key {
 
 func countsKey(org string) table.Key { return ChannelKey(org, "COUNTS") }
 
-func channelNameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CHANNELNAME", SK: strings.ToLower(name)}
+// nameKey returns where the name of a channel is claimed. A name holds no line break, so that a personal one is never one of the organization.
+func (c *Channel) nameKey(org string) table.Key {
+	name := strings.ToLower(c.Name)
+	if c.Personal != "" {
+		name = c.Personal + "\n" + name
+	}
+	return table.Key{PK: table.OrgPK(org) + "CHANNELNAME", SK: name}
 }
 
 func subscriptionKey(org, subID string) table.Key {

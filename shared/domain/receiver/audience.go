@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
 )
@@ -25,10 +26,22 @@ var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Pa
 type Audience struct {
 	table     table.Store
 	inventory *inventory.Store
+	clock     clock.Clock
 }
 
 // NewAudience returns the Audience on p.
-func NewAudience(p *platform.Platform) *Audience { return &Audience{p.Table, inventory.New(p)} }
+func NewAudience(p *platform.Platform) *Audience {
+	return &Audience{p.Table, inventory.New(p), p.Clock}
+}
+
+// NoteUnclaimed asks for the review of the receivers of org that name no maker, when makers are those of receivers that an event has met and one of them
+// is nobody. The review attributes such receivers to a member, so that there is none afterwards. No round trip without one, else one.
+func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []string) error {
+	if !slices.Contains(makers, "") {
+		return nil
+	}
+	return membership.RequestReview(ctx, a.table, membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
+}
 
 // WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and may read everything. One round
 // trip for a hundred users, none for those that ctx remembers (membership.RememberCallers), and one more when grants are on single resources.

@@ -243,6 +243,9 @@ func (m *Matcher[T, P]) Match(ctx context.Context, org string, e event.Event) ([
 	if len(wanting) == 0 {
 		return nil, nil
 	}
+	if err = m.audience.NoteUnclaimed(ctx, org, makers); err != nil {
+		return nil, err
+	}
 	may, err := m.audience.WhoMayRead(ctx, org, &e, makers...)
 	if err != nil {
 		return nil, err

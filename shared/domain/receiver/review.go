@@ -24,13 +24,14 @@ type Subject struct {
 	CreatedBy      string   // the address of who made it, where its row has one: an older row names its maker by that alone
 	Keys           []string // of the events that it asks for; [] is all
 	Key            table.Key
-	Unchanged      table.Cond // holds while its row is as it was read
+	Unchanged      table.Cond                        // holds while its row is as it was read
+	Lists          func(Made) ([]table.Write, error) // returns the writes of the lists that name its maker too; nil when none do
 }
 
 // Concerns reports whether a receiver gets events by the rights of the review.
 func (j *Judge) Concerns(m *Made, createdBy string) bool {
 	if m.Maker == "" {
-		return createdBy != "" && createdBy == j.Review.Email
+		return j.Review.User == membership.Nobody || createdBy != "" && createdBy == j.Review.Email
 	}
 	return j.Review.User == membership.Everybody || j.Review.User == m.Maker
 }
@@ -64,6 +65,18 @@ func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 		}
 	}
 	return out, nil
+}
+
+// Attribute returns the writes that make a user the maker of a receiver without one, paused when that user may read none of its events.
+func (s *Subject) Attribute(user, email string, callers membership.Callers, now time.Time) ([]table.Write, error) {
+	made := Made{Maker: user, MakerEmail: email}
+	made.SetPause(made.PauseReason(callers, s.Keys), now)
+	ws := []table.Write{table.Update(s.Key, made.changes(), table.Exists(), s.Unchanged)}
+	if s.Lists == nil {
+		return ws, nil
+	}
+	lists, err := s.Lists(made)
+	return append(ws, lists...), err
 }
 
 // changes returns the changes of a row that give it the maker and the pause of m.

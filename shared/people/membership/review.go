@@ -20,6 +20,9 @@ const ReviewPartition table.Partition = ReviewPrefix + "*"
 // Everybody stands for all users of an organization in a Review: one of its roles has changed.
 const Everybody = "*"
 
+// Nobody is the user in a Review of the receivers that name no maker: an event has met one of them.
+const Nobody = "?"
+
 // reviewTTL is how long a review is kept that nobody comes to do.
 const reviewTTL = 30 * 24 * time.Hour
 
@@ -27,7 +30,7 @@ const reviewTTL = 30 * 24 * time.Hour
 // It is written in the transaction of the change.
 type Review struct {
 	Org   string    `json:"org"`
-	User  string    `json:"user"`            // or Everybody
+	User  string    `json:"user"`            // or Everybody, or Nobody
 	Email string    `json:"email,omitempty"` // of the user
 	Left  bool      `json:"left,omitempty"`  // the user was removed from the organization
 	Told  bool      `json:"told,omitempty"`  // the owners were, of what this review has found
@@ -45,6 +48,20 @@ func AddReview(r Review) (table.Write, error) {
 	it, err := table.NewItem(reviewKey(r.Org, r.User), r)
 	it.Expires = r.At.Add(reviewTTL)
 	return table.Put(it), err
+}
+
+// RequestReview asks for a review that is not asked for yet. One round trip.
+func RequestReview(ctx context.Context, s table.Store, r Review) error {
+	w, err := AddReview(r)
+	if err != nil {
+		return err
+	}
+	w.If = append(w.If, table.Absent())
+	_, err = s.Write(table.Within(ctx, ReviewPrefix), w)
+	if _, asked := errors.AsType[*table.ConditionError](err); asked {
+		return nil
+	}
+	return fault.Wrap("ask for a review of the rights of "+r.User+" in "+r.Org, err)
 }
 
 // reviewPage is how many reviews are read at a time.

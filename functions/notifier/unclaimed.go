@@ -1,0 +1,131 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
+)
+
+// attributeUnclaimed gives each receiver of an organization that names no maker one, and tells the owners once. The maker is the user with the address
+// under which the receiver was made; when that user is no member any more, the receiver is paused. A receiver without an address goes on by the right of
+// the owner who joined first, and is paused like any other when that owner leaves or loses the right.
+func (r *reviewer) attributeUnclaimed(ctx context.Context, v membership.Review) error {
+	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
+	all, err := r.subjects(ctx, v.Org, j)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(s receiver.Subject) bool { return s.Made.Maker != "" })
+	makers, err := r.readMakers(ctx, v.Org, all)
+	if err != nil || makers.owner.User == "" { // an organization without an owner is being deleted
+		return errors.Join(err, membership.RemoveReview(ctx, r.p.Table, v))
+	}
+	if lines := makers.linesOf(all); len(lines) > 0 && !v.Told {
+		if err = r.tellOwners(ctx, v, lines); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		if err = r.attribute(ctx, &all[i], makers); err != nil {
+			return err
+		}
+	}
+	return membership.RemoveReview(ctx, r.p.Table, v)
+}
+
+// attribute gives a receiver its maker. One that was changed meanwhile has another.
+func (r *reviewer) attribute(ctx context.Context, s *receiver.Subject, makers unclaimedMakers) error {
+	m := makers.of(s)
+	ws, err := s.Attribute(m.User, m.Email, makers.callers, r.p.Clock.Now())
+	if err != nil {
+		return err
+	}
+	err = r.p.Table.Transact(ctx, ws...)
+	if _, changed := errors.AsType[*table.ConditionError](err); changed {
+		return nil
+	}
+	return fault.Wrap("name the maker of "+s.Noun+" "+s.ID, err)
+}
+
+// unclaimedMakers are the members to whom receivers without a maker are attributed.
+type unclaimedMakers struct {
+	owner     identity.Member // who joined first of those who are not disabled
+	byAddress map[string]identity.Member
+	callers   membership.Callers
+}
+
+// readMakers reads the members that all are attributed to: one round trip for each 1,000 members, and one for a hundred makers.
+func (r *reviewer) readMakers(ctx context.Context, org string, all []receiver.Subject) (unclaimedMakers, error) {
+	out := unclaimedMakers{byAddress: map[string]identity.Member{}}
+	for _, s := range all {
+		if s.CreatedBy != "" {
+			out.byAddress[s.CreatedBy] = identity.Member{}
+		}
+	}
+	var users []string
+	for q := (table.Query{PK: identity.MemberKey(org, "").PK, Limit: table.MaxPage}); ; {
+		members, next, err := table.ReadPage[identity.Member](ctx, r.p.Table, q)
+		if err != nil {
+			return out, fmt.Errorf("read the members of %s: %w", org, err)
+		}
+		for _, m := range members {
+			if out.consider(m) {
+				users = append(users, m.User)
+			}
+		}
+		if q.Cursor = next; next == "" {
+			break
+		}
+	}
+	var err error
+	out.callers, err = membership.ReadCallers(ctx, r.p.Table, org, users...)
+	return out, err
+}
+
+// consider takes a member in who can be a maker, and reports whether it did.
+func (u *unclaimedMakers) consider(m identity.Member) bool {
+	_, made := u.byAddress[m.Email]
+	if made {
+		u.byAddress[m.Email] = m
+	}
+	first := m.Owns() && !m.Disabled && (u.owner.User == "" || m.Joined.Before(u.owner.Joined))
+	if first {
+		u.owner = m
+	}
+	return made || first
+}
+
+// of returns the member to whom a receiver is attributed: membership.Nobody when the address of its maker is that of no member.
+func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
+	switch m := u.byAddress[s.CreatedBy]; {
+	case s.CreatedBy == "":
+		return u.owner
+	case m.User == "":
+		return identity.Member{User: membership.Nobody, Email: s.CreatedBy}
+	default:
+		return m
+	}
+}
+
+// linesOf returns a line for each receiver whose maker is not on record or is no member any more.
+func (u *unclaimedMakers) linesOf(all []receiver.Subject) []string {
+	var out []string
+	for i := range all {
+		s := &all[i]
+		switch m := u.of(s); {
+		case m.User == membership.Nobody:
+			out = append(out, line(s.Noun, s.Name, s.ID, "is paused: its maker, "+m.Email+", is no active member of the organization any more"))
+		case s.CreatedBy == "":
+			out = append(out, line(s.Noun, s.Name, s.ID, "goes on by the right of "+u.owner.Email+
+				", because it is not on record who made it: delete it unless you know where it leads"))
+		}
+	}
+	return out
+}

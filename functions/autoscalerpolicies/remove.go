@@ -37,7 +37,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	if p.PlanID != "" {
 		return out, autoscaling.HeldBy(p)
 	}
-	if p.Applied != nil && !in.Force {
+	if mayHaveSet(p) && !in.Force {
 		if err = s.checkActs(ctx, p); err != nil {
 			return out, err
 		}
@@ -46,7 +46,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 		return out, err
 	}
 	var log []autoscaling.Entry
-	if p.Applied != nil && !in.Force {
+	if mayHaveSet(p) && !in.Force {
 		if out, log, err = s.restore(ctx, p); err != nil {
 			_, err = s.refused(ctx, p, nil, err)
 			return out, err
@@ -54,6 +54,9 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	}
 	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log...)
 }
+
+// mayHaveSet reports whether the cloud may have set the target of a policy so.
+func mayHaveSet(p autoscaling.Policy) bool { return p.Applied != nil || p.Asked != nil }
 
 // restore gives the target back as it was found. One that is gone needs nothing.
 func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry, error) {
@@ -70,6 +73,9 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 	}
 	live, err := s.ask(ctx, p.Target, account)
 	if fault.Is(err, fault.NotFound) {
+		return out, nil, nil
+	}
+	if err == nil && !p.HasSet(live) {
 		return out, nil, nil
 	}
 	if err == nil {

@@ -18,6 +18,8 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -282,4 +284,45 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 		})
 		return f.state()
 	})
+}
+
+// The plan itself says, from the moment at which it is scheduled, which targets cannot be ready: by the real list of overrides and the real account.
+func TestEvent_NamesWhatCannotBeReadyWhenItIsScheduled(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(f *eventFlow)
+		says    []string
+	}{
+		"a stopped target that a start restores is none": {func(*eventFlow) {}, nil},
+		"a disconnected account": {func(f *eventFlow) {
+			f.Change(inventory.AccountKey(org, f.account.ID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "its organization excludes it"))
+		}, []string{"asp_0: ", "asp_1: ", "asp_2: ", "its cloud account is disconnected", "its organization excludes it"}},
+		"an override": {func(f *eventFlow) {
+			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.until,
+			}}})
+		}, []string{"asp_1: it is held by"}},
+		"an override that is over when it is scaled up is none": {func(f *eventFlow) {
+			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.up,
+			}}})
+		}, nil},
+		"a stopped target whose size is gone": {func(f *eventFlow) {
+			f.Write(table.Delete(snapshotKey(org, f.groups[0].UID)))
+		}, []string{"asp_0: it has 0 instances, and cannot be started: its size before it was stopped is not known"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newEventFlow(t)
+			c.prepare(f)
+			f.driveTo(readiness.Scheduled)
+			p := f.plan()
+			if (p.Message == "") != (len(c.says) == 0) {
+				t.Errorf("the plan says %q", p.Message)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(p.Message, says) {
+					t.Errorf("the plan says %q; want %q in it", p.Message, says)
+				}
+			}
+		})
+	}
 }

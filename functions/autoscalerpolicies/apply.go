@@ -111,28 +111,37 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	if err := allowed(p, a); err != nil {
 		return p, err
 	}
-	claimed, err := s.store.Claim(ctx, callerOrg(ctx), p)
+	want, asking := p.Wanted(), p
+	asking.Asked = &want
+	claimed, err := s.store.Claim(ctx, callerOrg(ctx), asking)
 	if err != nil {
 		return p, err
 	}
-	if err = connected(a); err != nil {
+	live, err := s.askRunning(ctx, p, a)
+	if err != nil {
+		claimed.Asked = p.Asked // nothing was asked for
 		return s.refused(ctx, claimed, nil, err)
+	}
+	got, err := s.set(ctx, p.Target, a, want)
+	if err != nil {
+		return s.refused(ctx, claimed, &live, err)
+	}
+	next, by := claimed, identity.CallerFrom(ctx).Email
+	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(), withoutNative(got), nil
+	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
+	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
+}
+
+// askRunning asks the cloud how the target of a policy is scaled, and refuses one that has 0 instances or whose account is disconnected.
+func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a inventory.Account) (cloud.Autoscaling, error) {
+	if err := connected(a); err != nil {
+		return cloud.Autoscaling{}, err
 	}
 	live, err := s.ask(ctx, p.Target, a)
 	if err == nil {
 		err = autoscaling.CheckRunning(p.Target.UID, live)
 	}
-	if err != nil {
-		return s.refused(ctx, claimed, nil, err)
-	}
-	got, err := s.set(ctx, p.Target, a, p.Wanted())
-	if err != nil {
-		return s.refused(ctx, claimed, &live, err)
-	}
-	next, by := claimed, identity.CallerFrom(ctx).Email
-	next.Status, next.Note, next.AppliedAt, next.Applied = autoscaling.Active, "", s.p.Clock.Now(), withoutNative(got)
-	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
-	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
+	return live, err
 }
 
 // refused notes that a policy could not be applied, and returns why.

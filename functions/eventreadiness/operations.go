@@ -134,11 +134,13 @@ func (s *service) previewOperations(g *rest.Group) {
 	}, s.preview)
 	rest.Handle(g, rest.Op{
 		ID: "checkReadiness", Method: http.MethodGet, Path: plan + "/readiness-check", Policy: reading, Scoped: true, Statuses: found, Summary: "Check whether a plan can be carried out",
-		Description: "Asks the clouds now: the capacity of each target, the credentials of its account, and whether the executor has the plan. ready is false when a check failed.",
+		Description: "Asks the clouds now, for 5 seconds at most: the capacity of each target, what the credentials of its account may do with it, overrides that hold it stopped when the plan scales up, and whether the executor has the " +
+			"plan. A target that has 0 instances is a warning when the plan can start it, else a failed check. ready is false when a check failed or is unknown.",
 	}, s.check)
 	rest.Handle(g, rest.Op{
 		ID: "rehearseEventPlan", Method: http.MethodPost, Path: plan + "/rehearse", Policy: writing, Reads: true, Statuses: changes, Summary: "Rehearse a plan",
-		Description: "Carries the plan out on a simulated cloud that has groups like its targets, with the clock sped up, by the code that the executor runs. Nothing of the real accounts is touched. Tells when each target had its " +
+		Description: "Carries the plan out on a simulated cloud that has groups like its targets, with the clock sped up, by the code that the executor runs. The real accounts are asked what " +
+			"readiness-check asks, and nothing in them is changed: a target that is stopped now is stopped when the rehearsal begins, and one that cannot be ready is not raised and names its problem. Tells when each target had its " +
 			"capacity, and what it was short of when the event began. launchSeconds is how long a machine needs to come into service.",
 	}, s.rehearse)
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // letGoPatience is how long a forced stop waits for the plan's capacity to be given back.
@@ -19,15 +22,13 @@ const letGoPatience = 15 * time.Minute
 // unheld returns the actions that no active event readiness plan is against, and in how many seconds to look again at the others; wait is
 // that of actions that wait for something else. A stop that has asked nothing of its provider is ended while a plan holds its target. A
 // forced stop has the plan let the target go first. It takes one round trip for stops that have not begun, and none for other actions.
-func (e *Executor) unheld(
-	ctx context.Context, org string, actions []*execution.Action, wait int, //nolint:revive // whose, what, and when to look again
-) (free []*execution.Action, again int, err error) {
+func (e *Executor) unheld(ctx context.Context, w waiting, actions []*execution.Action) (free []*execution.Action, again int, err error) {
 	if !hasUnaskedStop(actions) {
-		return actions, wait, nil
+		return actions, w.seconds, nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, org)
+	held, err := eventhold.Read(ctx, e.p.Table, w.org)
 	if err != nil {
-		return nil, wait, err
+		return nil, w.seconds, err
 	}
 	var ended []execution.Outcome
 	for _, a := range actions {
@@ -36,24 +37,83 @@ func (e *Executor) unheld(
 		case !isUnaskedStop(a) || len(holds) == 0:
 			free = append(free, a)
 		case !a.Force:
-			o := e.endedUnasked(a, held.Against(a.Action, a.ResourceUID))
-			o.LeftOut = true
-			ended = append(ended, o)
+			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
 		default:
-			seconds, failed, err := e.letGo(ctx, org, a, holds)
+			seconds, failed, err := e.letGo(ctx, w.org, a, holds)
 			switch {
 			case err != nil:
-				return nil, wait, err
+				return nil, w.seconds, err
 			case failed != "":
 				ended = append(ended, e.endedUnasked(a, failed))
 			case seconds > 0:
-				wait = min(cmp.Or(wait, seconds), seconds)
+				w.seconds = min(cmp.Or(w.seconds, seconds), seconds)
 			default:
 				free = append(free, a)
 			}
 		}
 	}
-	return free, wait, execution.SettleActions(ctx, e.store(), org, ended)
+	if err = e.owe(ctx, w.org, w.bulk, held, resourcesOf(ended)); err != nil {
+		return nil, w.seconds, err
+	}
+	return free, w.seconds, execution.SettleActions(ctx, e.store(), w.org, ended)
+}
+
+// waiting is which bulk action the actions of a run are of, the zero one for a single action, and in how many seconds to look again at those of its
+// actions that wait; 0 when none does.
+type waiting struct {
+	org     string
+	bulk    execution.Bulk
+	seconds int
+}
+
+func resourcesOf(ended []execution.Outcome) []string {
+	out := make([]string, len(ended))
+	for i := range ended {
+		out[i] = ended[i].Action.ResourceUID
+	}
+	return out
+}
+
+// owe has the holds on resources remember the stops that an order of a schedule or an override cannot make now. What a person has asked for is not made
+// good: the answer tells the person. A hold that has ended meanwhile is fault.Unavailable: the step is tried again, and finds the resource free.
+func (e *Executor) owe( //nolint:revive // of which order, as holds are
+	ctx context.Context, org string, b execution.Bulk, held eventhold.List, uids []string,
+) error {
+	if !b.Ordered() || b.Force || len(uids) == 0 {
+		return nil
+	}
+	w, some := held.Owe(org, eventhold.Order{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
+	if !some {
+		return nil
+	}
+	_, err := e.p.Table.Write(ctx, w)
+	if _, ended := errors.AsType[*table.ConditionError](err); ended {
+		return fault.NewWithCause(fault.Unavailable, err, "a hold on resources of %s has ended at this moment: try again", b.ID)
+	}
+	return fault.Wrap("note what "+b.ID+" cannot stop during an event", err)
+}
+
+// oweLeftOut is owe for what a bulk action leaves out as it is planned: one round trip more where that is something.
+func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk, left []execution.LeftOut) error {
+	var uids []string
+	for _, l := range left {
+		if l.Reason == execution.LeftOutEvent {
+			uids = append(uids, l.UID)
+		}
+	}
+	if !b.Ordered() || len(uids) == 0 {
+		return nil
+	}
+	held, err := eventhold.Read(ctx, e.p.Table, org)
+	if err != nil {
+		return err
+	}
+	for _, uid := range uids {
+		if _, still := held.Of(uid); !still {
+			return fault.New(fault.Unavailable, "the hold on resource %s has ended at this moment: try again", uid)
+		}
+	}
+	return e.owe(ctx, org, b, held, uids)
 }
 
 // isUnaskedStop reports whether an action is a stop that nothing is under way of at its provider.
@@ -65,9 +125,10 @@ func hasUnaskedStop(actions []*execution.Action) bool {
 	return slices.ContainsFunc(actions, isUnaskedStop)
 }
 
-// endedUnasked returns the end of an action that is not asked of its provider, for a reason. Nobody is told of it: nothing was tried.
+// endedUnasked returns the end of an action that is left out, for a reason: nothing was asked of its provider, so it is no failure that aborts a
+// bulk action.
 func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Outcome {
-	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, Changed: a.Progress.Changed, At: e.p.Clock.Now()}
+	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, LeftOut: true, Changed: a.Progress.Changed, At: e.p.Clock.Now()}
 }
 
 // letGo has plans let the targets of a forced stop go. It returns in how many seconds to call it again, 0 when all are let go, or why the stop

@@ -103,7 +103,7 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 		return err
 	}
 	if restore && want.KeepStopped {
-		return nil // the start of a stopped service restores its scalable target
+		to = s.keptStopped(to)
 	}
 	if restore {
 		return s.become(ctx, c, to)
@@ -113,6 +113,15 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	}
 	to = serviceNative{int32(want.Desired), s.scalingFor(want), ruleFor(want, s.autoscaling(), s.ours)} //nolint:gosec // checked
 	return s.become(ctx, c, to)
+}
+
+// keptStopped returns what restores the bounds and the rule of a service and leaves it at the count that it has. Scaling is suspended, as a stop of ours
+// leaves it: a minimum that is registered would raise the count at once. The next start ends that.
+func (s scaledService) keptStopped(to serviceNative) serviceNative {
+	if to.Desired = s.service.DesiredCount; to.Scaling != nil {
+		to.Scaling = &scaling{to.Scaling.Min, to.Scaling.Max, true, true, true}
+	}
+	return to
 }
 
 // scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size without a rule.

@@ -27,12 +27,13 @@ func (r run) runAutoscaled(t *testing.T) {
 		t.Fatal("the connection is no cloud.Autoscaler")
 	}
 	for _, g := range r.f.Autoscaled {
-		t.Run(g.Kind, autoscaled{Autoscaled: g, scaler: a, moveOn: trial{run: r}.moveOn}.runAll)
+		t.Run(g.Kind, autoscaled{Autoscaled: g, conn: r.conn, scaler: a, moveOn: trial{run: r}.moveOn}.runAll)
 	}
 }
 
 type autoscaled struct {
 	Autoscaled
+	conn   cloud.Conn
 	scaler cloud.Autoscaler
 	moveOn func()
 }
@@ -45,6 +46,8 @@ func (g autoscaled) runAll(t *testing.T) {
 	t.Run("sizes are set and the rule stays", g.setsSizes)
 	t.Run("what was remembered comes back", func(t *testing.T) { g.restore(t, found) })
 	t.Run("what somebody else did meanwhile is told, and undone", func(t *testing.T) { g.others(t, found) })
+	t.Run("one that is stopped meanwhile stays so, and its start gives it back", func(t *testing.T) { g.keepsStopped(t, found) })
+	t.Run("the permissions of its kind are told alone", g.kindPermissions)
 	if got := g.custom(t); got != custom {
 		t.Errorf("the customer's own rules are %s; want %s, as before", got, custom)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,10 +109,24 @@ func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResou
 	if err != nil {
 		return err
 	}
-	if err := c.restoreHPA(ctx, w, m.HPA); err != nil || want.KeepStopped {
+	switch err = c.restoreHPA(ctx, w, m.HPA); {
+	case err != nil:
 		return err
+	case want.KeepStopped:
+		return c.correctMark(ctx, r, w.object, m.Replicas)
 	}
 	return c.setReplicas(ctx, r, w.object, m.Replicas)
+}
+
+// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload without one was not stopped by a stop
+// of ours, and stays as it is.
+func (c *cluster) correctMark(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+	return c.guarded(ctx, r, w, func(o object) (change, error) {
+		if was := o.remembered(); o.replicas() > 0 || was == 0 || was == n {
+			return nil, nil //nolint:nilnil // it tells so
+		}
+		return change{"metadata": change{"annotations": change{stoppedReplicas: strconv.FormatInt(n, 10)}}}, nil
+	})
 }
 
 func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec) error {

@@ -58,6 +58,8 @@ type Policy struct {
 	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil before that.
 	Applied   *cloud.Autoscaling `json:"applied,omitempty"`
 	AppliedAt time.Time          `json:"appliedAt,omitzero"`
+	// Asked is what the cloud was last asked for by a call that has not said how it ended; nil when each call has.
+	Asked *cloud.Autoscaling `json:"asked,omitempty"`
 	Note      string             `json:"note,omitempty"` // why Status is Failed
 
 	ClaimedUntil int64     `json:"claimedUntil,omitempty"` // Unix seconds until which an apply may be under way

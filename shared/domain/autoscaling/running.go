@@ -27,6 +27,12 @@ func (p *Policy) RunningSize() (cloud.Autoscaling, bool) {
 	return p.Found, !p.Found.RunsNothing()
 }
 
+// HasSet reports whether the target, as it is scaled now, was set by the policy: by an apply, or by a call that never said how it ended and that has taken
+// effect. The deletion of the policy gives such a target back.
+func (p *Policy) HasSet(live cloud.Autoscaling) bool {
+	return p.Applied != nil || p.Asked != nil && hasBounds(live, *p.Asked) && !IsUntouched(live, p.Found)
+}
+
 // IsUntouched reports whether a target is scaled exactly as it was recorded: its sizes, and what its provider keeps besides.
 func IsUntouched(live, recorded cloud.Autoscaling) bool {
 	return live.Min == recorded.Min && live.Max == recorded.Max && live.Desired == recorded.Desired && sameJSON(live.Native, recorded.Native)

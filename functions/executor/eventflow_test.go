@@ -1,0 +1,328 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/killpoint"
+)
+
+// eventFlow is an event on three groups, on a clock that a test moves. A schedule stops the first two groups while the event holds them; the first one
+// is stopped when the event is dispatched.
+type eventFlow struct {
+	*heldEvent
+	up, until time.Time // when it is scaled up, and when all is over
+}
+
+func newEventFlow(t *testing.T) *eventFlow {
+	t.Helper()
+	f := &eventFlow{heldEvent: newEvent(t, readiness.Scheduling)}
+	f.e.p.Workflow = apitest.Idle{}
+	f.Put(identity.AccessKey(org), identity.Access{})
+	f.do(f.groups[0], cloud.Stop)
+	p := f.plan()
+	f.scheduleStop(p.ScaleUpAt().Add(2*time.Minute), 0, 1)
+	f.up, f.until = p.ScaleUpAt(), p.ScaleDownAt().Add(10*time.Minute)
+	return f
+}
+
+// scheduleStop has a schedule stop groups at a time, each day.
+func (f *eventFlow) scheduleStop(at time.Time, groups ...int) {
+	f.Helper()
+	now := f.Clock.Now()
+	sch := apitest.Value(f.e.schedules.CreateSchedule(f.ctx, org, scheduling.Schedule{
+		ID: id.New("sch", now), Name: "Nights", Timezone: "UTC", Enabled: true, Drift: scheduling.ReportDrift, CreatedAt: now, UpdatedAt: now,
+		Crons: []scheduling.CronLine{{ID: "cron_1", Action: cloud.Stop, Expression: fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour())}},
+	}))(f)
+	for _, n := range groups {
+		f.Must(f.e.schedules.Attach(f.ctx, org, scheduling.Attachment{
+			ScheduleID: sch.ID, ResourceID: f.groups[n].ID, CloudAccountID: f.account.ID, CreatedAt: now,
+		}))
+	}
+}
+
+// tick is how much time passes between two looks at what is to be done.
+const tick = 15 * time.Second
+
+// live is one process: it carries out what is pending and what schedules want, until all is over or the process is killed.
+func (f *eventFlow) live(ctx context.Context, p *platform.Platform) error {
+	l := &flowProcess{eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}), steps: map[string]StepResult{}}
+	for f.Clock.Now().Before(f.until) {
+		if err := l.look(ctx); err != nil {
+			return err
+		}
+		f.Clock.Advance(tick)
+	}
+	return nil
+}
+
+// flowProcess is one process of an eventFlow.
+type flowProcess struct {
+	*eventFlow
+	p     *platform.Platform
+	e     *Executor
+	steps map[string]StepResult // of bulk actions
+}
+
+// look takes everything that is pending one step further.
+func (l *flowProcess) look(ctx context.Context) error {
+	if err := l.evaluate(ctx); err != nil {
+		return err
+	}
+	for _, w := range l.pending() {
+		if err := l.step(ctx, w); err != nil && !fault.Is(err, fault.Unavailable) {
+			return fmt.Errorf("%s: %w", w.ID, err)
+		}
+	}
+	return nil
+}
+
+// evaluate does what is due.
+func (l *flowProcess) evaluate(ctx context.Context) error {
+	var due []scheduling.Due
+	now := l.Clock.Now()
+	for i := range scheduling.DueShards {
+		for _, d := range apitest.Rows[scheduling.Due](l.Fixture, scheduling.DuePK(i)) {
+			if !d.Minute.After(now) {
+				due = append(due, d)
+			}
+		}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	_, err := evaluation.New(l.p).Evaluate(ctx, org, now, due)
+	return err
+}
+
+// step takes one piece of work one step further.
+func (l *flowProcess) step(ctx context.Context, w workqueue.Work) error {
+	switch w.Machine {
+	case readiness.Machine:
+		_, err := advanceWork(ctx, w, l.e.rescaler().Advance)
+		return err
+	case execution.Machine:
+		_, err := advanceWork(ctx, w, l.e.RunActions)
+		return err
+	}
+	return l.stepBulk(ctx, w)
+}
+
+func advanceWork[In, Out any](ctx context.Context, w workqueue.Work, do func(context.Context, In) (Out, error)) (Out, error) {
+	var in In
+	if err := json.Unmarshal(w.Input, &in); err != nil {
+		var none Out
+		return none, err
+	}
+	return do(ctx, in)
+}
+
+// stepBulk takes a bulk action one step further, as its machine does, which begins anew in a new process.
+func (l *flowProcess) stepBulk(ctx context.Context, w workqueue.Work) error {
+	s, begun := l.steps[w.ID]
+	in := execution.BulkInput{Org: org, BulkID: w.ID, Step: s.Next, From: s.From}
+	var err error
+	if !begun {
+		s, err = l.e.begin(ctx, in)
+	}
+	for _, c := range s.Chunks {
+		got, ran := l.e.RunActions(ctx, c)
+		if err = errors.Join(err, ran); !got.Done {
+			l.steps[w.ID] = s
+			return err
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.Last:
+		_, err = l.e.finishBulk(ctx, in)
+	default:
+		in.Step, in.From = s.Next, s.From
+		l.steps[w.ID], err = l.e.nextStep(ctx, in)
+	}
+	return err
+}
+
+var actionIDs = regexp.MustCompile(`act_[0-9a-z]+`)
+
+// state says how all is in the end, without times and random ids.
+func (f *eventFlow) state() string {
+	f.Helper()
+	p := f.plan()
+	out := []string{fmt.Sprintf("plan %s: %s", p.Status, actionIDs.ReplaceAllString(p.Message, "act"))}
+	sizes := f.sizes()
+	for i, g := range f.groups {
+		policy := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyID(i)))
+		out = append(out, fmt.Sprintf("group %d: %s %s, held by %q, in flight %q, remembers %s",
+			i, f.state0(i), sizes[g.UID], policy.PlanID, f.resource(g.UID).ActionID, f.remembered(i)))
+	}
+	for _, h := range f.history() {
+		by, _, _ := strings.Cut(h.ChangedBy, ":")
+		out = append(out, fmt.Sprintf("changed: %s %s by %s", h.ResourceUID, h.State, by))
+	}
+	q := readiness.Logs(org, p.ID)
+	q.Reverse, q.Limit = false, 1000
+	lines, _, err := table.ReadPage[readiness.Line](f.ctx, f.Table, q)
+	f.Must(err)
+	for _, l := range lines {
+		out = append(out, fmt.Sprintf("log: %s %s to %s", l.Kind, l.From, l.To))
+	}
+	held := f.holds()
+	out = append(out, fmt.Sprintf("%d held, %d ended, %d pending", len(held.All()), len(held.Ended()), len(f.pending())))
+	slices.Sort(out[1+len(f.groups):])
+	return strings.Join(out, "\n")
+}
+
+func (f *eventFlow) state0(n int) cloud.Status { f.Helper(); return f.heldEvent.state(f.groups[n]) }
+
+// remembered returns what a start of the nth group restores; "nothing" where no start does.
+func (f *eventFlow) remembered(n int) string {
+	f.Helper()
+	it, err := f.Table.Get(f.ctx, snapshotKey(org, f.groups[n].UID))
+	if fault.Is(err, fault.NotFound) {
+		return "nothing"
+	}
+	f.Must(err)
+	s := apitest.Value(table.Decode[snapshot](it))(f)
+	if !s.IsFor("") {
+		return "nothing"
+	}
+	return string(s.Snapshot)
+}
+
+// A stopped target is started through the executor, which restores its size, raised, and given back at that size. The schedule that fired during the
+// event has its way when the event has ended; zero is restored nowhere.
+func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
+	f := newEventFlow(t)
+	during := map[int]string{}
+	active := f.up.Add(5 * time.Minute)
+	whole := f.until
+	f.until = active
+	f.Must(f.live(f.ctx, f.e.p))
+	if p := f.plan(); p.Status != readiness.Active {
+		t.Fatalf("the plan is %s: %s", p.Status, p.Message)
+	}
+	for n := range f.groups {
+		if during[n] = f.size(n); during[n] == f.before[f.groups[n].UID] || f.state0(n) != cloud.Running {
+			t.Errorf("during the event group %d is %s and has %s", n, f.state0(n), during[n])
+		}
+	}
+	f.until = whole
+	f.Must(f.live(f.ctx, f.e.p))
+	for n, want := range []cloud.Status{cloud.Stopped, cloud.Stopped, cloud.Running} {
+		if got := f.state0(n); got != want {
+			t.Errorf("after the event group %d is %s; its schedule wants %s", n, got, want)
+		}
+	}
+	for n := range 2 {
+		if a := f.do(f.groups[n], cloud.Start); a.Status != execution.Succeeded {
+			t.Fatalf("%s: %s", a.Status, a.ErrorMessage)
+		}
+	}
+	if got := apitest.JSON(f.sizes()); got != apitest.JSON(f.heldEvent.before) {
+		t.Errorf("after the next start %s, before the event %s", got, apitest.JSON(f.heldEvent.before))
+	}
+}
+
+// The processes of an event are killed at fifty random steps: while a target is started, raised, given back, and stopped again by its schedule.
+func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("carries fifty events out: not with -short")
+	}
+	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		f := newEventFlow(t)
+		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error { return f.live(ctx, p.Platform(f.e.p)) })
+		return f.state()
+	})
+}
+
+// The same of a plan that is cancelled during its event, and of a target that is stopped by force.
+func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("carries fifty events out: not with -short")
+	}
+	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		f := newEventFlow(t)
+		end := f.until
+		f.until = f.up.Add(5 * time.Minute)
+		f.Must(f.live(f.ctx, f.e.p))
+		apitest.Value(f.ask(f.groups[2], cloud.Stop, true))(t)
+		cancelAt := f.Clock.Now().Add(4 * time.Minute)
+		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
+			if f.until = cancelAt; f.plan().Status == readiness.Active {
+				if err := f.live(ctx, p.Platform(f.e.p)); err != nil {
+					return err
+				}
+				f.cancel(f.in.PlanID)
+			}
+			f.until = end
+			return f.live(ctx, p.Platform(f.e.p))
+		})
+		return f.state()
+	})
+}
+
+// The plan itself says, from the moment at which it is scheduled, which targets cannot be ready: by the real list of overrides and the real account.
+func TestEvent_NamesWhatCannotBeReadyWhenItIsScheduled(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(f *eventFlow)
+		says    []string
+	}{
+		"a stopped target that a start restores is none": {func(*eventFlow) {}, nil},
+		"a disconnected account": {func(f *eventFlow) {
+			f.Change(inventory.AccountKey(org, f.account.ID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "its organization excludes it"))
+		}, []string{"asp_0: ", "asp_1: ", "asp_2: ", "its cloud account is disconnected", "its organization excludes it"}},
+		"an override": {func(f *eventFlow) {
+			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.until,
+			}}})
+		}, []string{"asp_1: it is held by"}},
+		"an override that is over when it is scaled up is none": {func(f *eventFlow) {
+			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.up,
+			}}})
+		}, nil},
+		"a stopped target whose size is gone": {func(f *eventFlow) {
+			f.Write(table.Delete(snapshotKey(org, f.groups[0].UID)))
+		}, []string{"asp_0: it has 0 instances, and cannot be started: its size before it was stopped is not known"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newEventFlow(t)
+			c.prepare(f)
+			f.driveTo(readiness.Scheduled)
+			p := f.plan()
+			if (p.Message == "") != (len(c.says) == 0) {
+				t.Errorf("the plan says %q", p.Message)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(p.Message, says) {
+					t.Errorf("the plan says %q; want %q in it", p.Message, says)
+				}
+			}
+		})
+	}
+}

@@ -32,6 +32,7 @@ var realWaits = map[string]struct {
 	"shared/cloud/kubernetes/controlplane_test.go":        {1, "a control plane is processes of its own, which are asked whether they are ready"},
 	"shared/cloud/kubernetes/peers_test.go":               {1, "a controller manager acts in its own time"},
 	"shared/api/audit/append_test.go":                     {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/limit_test.go":                       {1, "in a bubble of synctest, where no real time passes"},
 	"shared/api/rest/audit_store_test.go":                 {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/aws/peers_test.go":                      {1, "moto_server starts"},
 	"shared/cloud/cloudtest/group.go":                     {1, "a real cloud, or one of another maker, moves on"},

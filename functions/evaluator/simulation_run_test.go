@@ -158,7 +158,7 @@ func (a *simReal) do(act simAct) {
 	case actCloud:
 		a.running[act.Resource] = act.Verb == "start"
 	case actScan:
-		a.note()
+		a.scan()
 	case actByHand:
 		a.act(execution.Bulk{}, cloud.Verb(act.Verb), a.ids[act.Resource])
 	case actBegin:
@@ -217,18 +217,16 @@ func (a *simReal) act(b execution.Bulk, verb cloud.Verb, ids ...string) {
 	}
 	standing, cannot := a.schedules.ReadStanding(a.In(ours), ours)
 	a.Must(errors.Join(err, cannot))
-	var changed []int
 	for r, resourceID := range a.ids {
 		for _, asked := range ids {
 			var s scheduling.Subject
 			standing.Apply(resourceID, &s)
 			if asked == resourceID && s.MayAct(in).Reason == scheduling.Acts {
 				a.running[r] = verb == cloud.Start
-				changed = append(changed, r)
+				a.note(r)
 			}
 		}
 	}
-	a.note(changed...)
 }
 
 // simCause returns who asks for a bulk action; the zero one is asked for by hand.
@@ -245,18 +243,21 @@ func simCause(b execution.Bulk) scheduling.Cause {
 	}
 }
 
-// note has the inventory tell the state of resources; without any, of all.
-func (a *simReal) note(resources ...int) {
+// scan has the inventory tell the states of all resources.
+func (a *simReal) scan() {
 	a.Helper()
-	for r, runs := range a.running {
-		if len(resources) > 0 && !slices.Contains(resources, r) {
-			continue
-		}
-		status := cloud.Stopped
-		if runs {
-			status = cloud.Running
-		}
-		seen := inventory.Seen{UID: fmt.Sprint("i-", r), Status: status, At: a.now.Now()}
-		a.Write(apitest.Value(inventory.NoteStatuses(ours, a.now.Now(), []inventory.Seen{seen}))(a))
+	for r := range a.running {
+		a.note(r)
 	}
+}
+
+// note has the inventory tell the state of a resource.
+func (a *simReal) note(resource int) {
+	a.Helper()
+	status := cloud.Stopped
+	if a.running[resource] {
+		status = cloud.Running
+	}
+	seen := inventory.Seen{UID: fmt.Sprint("i-", resource), Status: status, At: a.now.Now()}
+	a.Write(apitest.Value(inventory.NoteStatuses(ours, a.now.Now(), []inventory.Seen{seen}))(a))
 }

@@ -35,6 +35,7 @@ func (r *run) leaveOut(ctx context.Context) error {
 	for _, a := range r.ready {
 		var s scheduling.Subject
 		standing.Apply(ids[a.ResourceUID], &s)
+		in.Force = a.Force
 		if skip := s.MayAct(in); skip.Reason != scheduling.Acts {
 			r.endLeftOut(a, skip)
 			continue

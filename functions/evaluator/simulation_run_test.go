@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -38,6 +40,7 @@ type simReal struct {
 	overrides map[int]string
 	running   []bool
 	queue     *simQueue
+	plans     *simPlans
 }
 
 // simQueue is an engine that notes which bulk actions are to begin, and when.
@@ -80,6 +83,7 @@ func newSimReal(t testing.TB, base *platform.Platform, d *simDay) *simReal {
 		a.running = append(a.running, true)
 	}
 	a.furnish()
+	a.plans = newSimPlans(a)
 	return a
 }
 
@@ -159,7 +163,7 @@ func (a *simReal) do(act simAct) {
 	case actScan:
 		a.scan()
 	case actByHand:
-		a.act(execution.Bulk{}, cloud.Verb(act.Verb), a.ids[act.Resource])
+		a.act(execution.Bulk{Type: cloud.Verb(act.Verb), Force: act.Force}, a.ids[act.Resource])
 	case actBegin:
 		a.beginOverride(act)
 	case actEnd:
@@ -176,7 +180,7 @@ func (a *simReal) do(act simAct) {
 func (a *simReal) beginOverride(act simAct) {
 	a.Helper()
 	now := a.now.Now()
-	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For)}
+	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For), Force: act.Force}
 	if act.Verb == "start" {
 		o.Action = override.ForceOn
 	}
@@ -188,8 +192,10 @@ func (a *simReal) beginOverride(act simAct) {
 		o.ResourceID, o.ResourceUID = a.ids[act.Resource], fmt.Sprint("i-", act.Resource)
 		t = apitest.Value(a.store.ResourceTarget(a.In(ours), ours, o.ResourceID))(a)
 	}
-	apitest.Value(a.store.BeginOverride(a.In(ours), ours, o, t))(a)
-	a.overrides[act.ID] = o.ID
+	if _, err := a.store.BeginOverride(a.In(ours), ours, o, t); !fault.Is(err, fault.Conflict) { // else an event holds its target
+		a.Must(err)
+		a.overrides[act.ID] = o.ID
+	}
 }
 
 // begin begins the bulk actions whose time has come.
@@ -202,14 +208,15 @@ func (a *simReal) begin() {
 		for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, a.inventory, ours, b))(a) {
 			ids = append(ids, m.ResourceID)
 		}
-		a.act(b, b.Type, ids...)
+		a.act(b, ids...)
 	}
 }
 
-// act acts on those resources on which that is still allowed, by the product's own rules, and notes what they are then.
-func (a *simReal) act(b execution.Bulk, verb cloud.Verb, ids ...string) {
+// act acts on those resources on which that is still allowed, by the product's own rules, in the order in which the executor asks them, and
+// notes what they are then.
+func (a *simReal) act(b execution.Bulk, ids ...string) {
 	a.Helper()
-	in := scheduling.Intent{Verb: verb, Cause: simCause(b), At: a.now.Now()}
+	in := scheduling.Intent{Verb: b.Type, Cause: simCause(b), At: a.now.Now(), Force: b.Force}
 	var err error
 	if in.Cause == scheduling.BySchedule {
 		in.Timetable, err = a.schedules.ReadAsking(a.In(ours), ours, b.Plan.ScheduleID, in.At)
@@ -217,15 +224,27 @@ func (a *simReal) act(b execution.Bulk, verb cloud.Verb, ids ...string) {
 	standing, cannot := a.schedules.ReadStanding(a.In(ours), ours)
 	a.Must(errors.Join(err, cannot))
 	for r, resourceID := range a.ids {
-		for _, asked := range ids {
-			var s scheduling.Subject
-			standing.Apply(resourceID, &s)
-			if asked == resourceID && s.MayAct(in).Reason == scheduling.Acts {
-				a.running[r] = verb == cloud.Start
-				a.note(r)
-			}
+		if !slices.Contains(ids, resourceID) || !a.unheld(b, r) {
+			continue
+		}
+		var s scheduling.Subject
+		standing.Apply(resourceID, &s)
+		if s.MayAct(in).Reason == scheduling.Acts {
+			a.running[r] = b.Type == cloud.Start
+			a.note(r)
 		}
 	}
+}
+
+// unheld reports whether no event readiness plan is against an act on a resource; a forced stop has it let the resource go.
+func (a *simReal) unheld(b execution.Bulk, resource int) bool {
+	a.Helper()
+	uid, l := fmt.Sprint("i-", resource), apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	if b.Type == cloud.Stop && b.Force {
+		a.plans.letGo(resource, l.Inside(uid))
+		return true
+	}
+	return l.Against(b.Type, uid) == ""
 }
 
 // simCause returns who asks for a bulk action; the zero one is asked for by hand.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -84,9 +83,6 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd) ([]execution.Order, 
 		}
 		order = *newOrder(w.Timetable.Schedule, w.Cron, t.Group)
 		order.Members = t.Members
-	}
-	if order.Verb == cloud.Start && t.Members[0].Status == cloud.Running {
-		return nil, nil
 	}
 	order.Cause, order.At = "event end "+e.field, e.EndedAt
 	return []execution.Order{order}, nil

@@ -135,15 +135,15 @@ func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
 	}
 }
 
-// misfit returns the first resource that no plan holds and that has not its usual size; -1 when all have.
-func (s *simPlans) misfit() int {
+// misfit returns which resource has not its usual size though no plan holds it; "" when all have.
+func (s *simPlans) misfit() string {
 	held := s.held()
 	for r, is := range s.sizes {
 		if !held[r] && (is.Min != usual.Min || is.Max != usual.Max || is.Desired != usual.Desired) {
-			return r
+			return fmt.Sprintf("resource %d is scaled to %+v, and no event holds it", r, is)
 		}
 	}
-	return -1
+	return ""
 }
 
 func simResource(uid string) (r int) {

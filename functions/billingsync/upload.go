@@ -25,7 +25,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
 		in.Done = true
-		return in, nil
+		return in, w.removeFile(ctx, in)
 	}
 	if err != nil {
 		return in, err
@@ -48,7 +48,15 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 		return in, err
 	}
 	in.Done = true
-	return in, errors.Join(w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }), w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, u.ID)))
+	if err = w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }); err != nil {
+		return in, err // the next try needs the file
+	}
+	return in, w.removeFile(ctx, in)
+}
+
+// removeFile removes the file of an upload whose record has ended; one that is gone is no error.
+func (w *worker) removeFile(ctx context.Context, in Share) error {
+	return w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID))
 }
 
 // nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.

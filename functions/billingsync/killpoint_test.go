@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	domain "lamplighter.dev/shared/domain/billing"
@@ -122,12 +123,14 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 	})
 }
 
-// An account is connected and discovered, and thirteen months of its bills are imported.
+// Thirteen months of bills of an account are imported that has exported none before.
 func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		s := newFixture(t)
+		a := s.connect(settings{"size": "3", "bills": "none"})
+		s.change(a.ID, settings{"size": "3", "bills": "focus"})
 		s.Workflow = apitest.Idle{}
-		s.connect(settings{"size": "3", "bills": "focus"})
+		apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
 		lives.Run(t, s.In("org_a"), func(ctx context.Context, p *killpoint.Process) error {
 			return s.service().Run(ctx, p.Platform(s.Platform))
 		})

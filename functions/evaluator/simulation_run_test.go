@@ -224,12 +224,9 @@ func (a *simReal) act(b execution.Bulk, ids ...string) {
 	standing, cannot := a.schedules.ReadStanding(a.In(ours), ours)
 	a.Must(errors.Join(err, cannot))
 	for r, resourceID := range a.ids {
-		if !slices.Contains(ids, resourceID) || !a.unheld(b, r) {
-			continue
-		}
 		var s scheduling.Subject
 		standing.Apply(resourceID, &s)
-		if s.MayAct(in).Reason == scheduling.Acts {
+		if slices.Contains(ids, resourceID) && s.MayAct(in).Reason == scheduling.Acts && a.unheld(b, r) {
 			a.running[r] = b.Type == cloud.Start
 			a.note(r)
 		}

@@ -15,6 +15,7 @@ type naiveEvent struct {
 	held     bool
 	since    time.Time
 	over     bool      // it is given back, or was let go for a forced stop
+	owed     bool      // an override has ended meanwhile, whose end would have stopped it
 	blocked  time.Time // when an override last held it off
 	ended    int       // runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
 }
@@ -111,9 +112,9 @@ func (n *naive) endEvents(at time.Time, unsettled []bool) string {
 			continue
 		}
 		verb, minute, by := n.wanted(r, at)
-		if verb != "" && minute >= minuteAt(e.from) {
+		if verb != "" && (minute >= minuteAt(e.from) || e.owed) {
 			// Of a target that was raised late it is not said whether firings before that count.
-			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by, open: minute < minuteAt(e.since)})
+			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by, open: minute < minuteAt(e.since) && !e.owed})
 		}
 	}
 	return ""

@@ -210,6 +210,9 @@ func (n *naive) end(o *naiveOverride, at time.Time) {
 		if verb == "" {
 			verb, _, _ = n.wanted(r, at)
 		}
+		if verb == "stop" && n.events[r].held && !o.Force {
+			n.events[r].owed = true
+		}
 		if verb != "" {
 			n.order(at, naiveOrder{cause: "end", resource: r, verb: verb, force: o.Force})
 		}

@@ -68,6 +68,13 @@ func End(ctx context.Context, s table.Store, org, policyID string, at time.Time)
 	}, nil
 }
 
+// Owe returns the write that has the evaluator carry out what schedules want of a held target once its hold has ended, whenever that was due: an
+// override that ended at a time during the hold would have restored it. The name tells the overrides of one target apart.
+func Owe(org string, h Hold, name string, at time.Time) table.Write {
+	h.Since, h.EndedAt = time.Time{}, at
+	return table.Update(Key(org), []table.Change{table.Set(endedPrefix+h.PolicyID+"#"+name, h)})
+}
+
 // Drop returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
 func Drop(org, policyID string) table.Write {
 	return table.Update(Key(org), []table.Change{table.Remove(policyID)})

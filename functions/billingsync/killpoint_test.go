@@ -113,13 +113,13 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 			}
 			return nil
 		})
-		out := s.booked()
+		out := []string{s.booked()}
 		for _, jobID := range jobs {
 			got := apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
 			_, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", jobID))
-			out += fmt.Sprintf("\n%s with %d rows of %v %v, the file is gone: %v", got.Status, got.Rows, got.Periods, got.Errors, fault.Is(err, fault.NotFound))
+			out = append(out, fmt.Sprintf("%s with %d rows of %v %v, the file is gone: %v", got.Status, got.Rows, got.Periods, got.Errors, fault.Is(err, fault.NotFound)))
 		}
-		return out
+		return strings.Join(out, "\n")
 	})
 }
 

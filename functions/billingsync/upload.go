@@ -37,18 +37,25 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
-	if err = w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning }); err != nil {
+	return w.importFile(ctx, in, u, size)
+}
+
+// importFile imports a file that is there, stores how that ended, and removes the file then.
+func (w *worker) importFile(ctx context.Context, in Share, u billing.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
+	err := w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning })
+	if err != nil {
 		return in, err
 	}
 	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}}
 	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
 		return in, err
 	}
-	if err = r.read(ctx); err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
-		return in, err
+	wrong := r.read(ctx)
+	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {
+		return in, wrong
 	}
 	in.Done = true
-	if err = w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }); err != nil {
+	if err = w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, wrong) }); err != nil {
 		return in, err // the next try needs the file
 	}
 	return in, w.removeFile(ctx, in)

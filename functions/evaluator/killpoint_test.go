@@ -76,6 +76,7 @@ func (a *fixture) decided() string {
 // A schedule is made, attached, and fires three times; its hints are its own.
 func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		a := newFixture(t)
 		a.Workflow = apitest.Idle{}
 		now := a.Clock.Now()
@@ -105,6 +106,7 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 // An override begins on a resource and ends by itself, another one is ended by hand, and a third one is that of a wake link.
 func TestKilledAtAnyStep_OverridesLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		a := newFixture(t)
 		a.Workflow = apitest.Idle{}
 		a.schedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1, 2)
@@ -117,12 +119,19 @@ func TestKilledAtAnyStep_OverridesLoseNothing(t *testing.T) {
 		woken := &override.Override{Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2", ExpiresAt: at(1, 21, 0), WakeLinkID: "wake_1"}
 		a.live(t, lives, []moment{
 			{at(1, 8, 0), nothing},
-			begin(off), begin(byHand), begin(woken),
+			begin(off),
+			begin(byHand),
+			begin(woken),
 			{at(1, 10, 0), func(ctx context.Context, p *platform.Platform) error {
 				_, err := evaluation.New(p).EndOverride(ctx, ours, byHand.ID, "ada@example.com")
 				return err
 			}},
-			{at(1, 12, 0), nothing}, {at(1, 12, 5), nothing}, {at(1, 19, 0), nothing}, {at(1, 19, 5), nothing}, {at(1, 21, 0), nothing}, {at(1, 21, 5), nothing},
+			{at(1, 12, 0), nothing},
+			{at(1, 12, 5), nothing},
+			{at(1, 19, 0), nothing},
+			{at(1, 19, 5), nothing},
+			{at(1, 21, 0), nothing},
+			{at(1, 21, 5), nothing},
 		})
 		return a.decided()
 	})
@@ -145,6 +154,7 @@ func (a *fixture) beginOverride(ctx context.Context, p *platform.Platform, o *ov
 // The last restore of an event ends a hold, and the evaluator stops what was to be stopped during it.
 func TestKilledAtAnyStep_EndsOfEventsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		a := newFixture(t)
 		a.Workflow = apitest.Idle{}
 		a.schedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1)

@@ -3,6 +3,7 @@ package exporter_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"lamplighter.dev/functions/exporter"
@@ -42,15 +43,16 @@ func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 }
 
 // exported returns what the files of exports hold, and what their jobs tell of them.
-func (a *fixture) exported(jobs []rest.Job) (out string) {
+func (a *fixture) exported(jobs []rest.Job) string {
 	a.Helper()
+	var out strings.Builder
 	for _, j := range jobs {
 		got := a.job(j)
 		if got.Status != "succeeded" {
 			a.Fatalf("%+v", got)
 		}
 		rows, sum := a.readParquet(a.fetch(*got.DownloadURL).Body.Bytes())
-		out += fmt.Sprintf("%d rows of %s, told as %d of %s\n", rows, sum, got.Rows, *got.BilledUSD)
+		fmt.Fprintf(&out, "%d rows of %s, told as %d of %s\n", rows, sum, got.Rows, *got.BilledUSD)
 	}
-	return out
+	return out.String()
 }

@@ -25,7 +25,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	u, err := billing.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID)
 	if fault.Is(err, fault.NotFound) || err == nil && !u.CompletedAt.IsZero() {
 		in.Done = true
-		return in, nil
+		return in, w.removeFile(ctx, in)
 	}
 	if err != nil {
 		return in, err
@@ -37,18 +37,33 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
-	if err = w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning }); err != nil {
+	return w.importFile(ctx, in, u, size)
+}
+
+// importFile imports a file that is there, stores how that ended, and removes the file then.
+func (w *worker) importFile(ctx context.Context, in Share, u billing.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
+	err := w.changeUpload(ctx, in.Input, func(u *billing.Upload) { u.Status = billing.UploadRunning })
+	if err != nil {
 		return in, err
 	}
 	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}}
 	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
 		return in, err
 	}
-	if err = r.read(ctx); err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Conflict) {
-		return in, err
+	wrong := r.read(ctx)
+	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {
+		return in, wrong
 	}
 	in.Done = true
-	return in, errors.Join(w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, err) }), w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, u.ID)))
+	if err = w.endUpload(ctx, in.Input, func(u *billing.Upload) { r.tell(u, wrong) }); err != nil {
+		return in, err // the next try needs the file
+	}
+	return in, w.removeFile(ctx, in)
+}
+
+// removeFile removes the file of an upload whose record has ended; one that is gone is no error.
+func (w *worker) removeFile(ctx context.Context, in Share) error {
+	return w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID))
 }
 
 // nativeOf returns what the provider calls an account; nothing when it is not connected, or a vendor.

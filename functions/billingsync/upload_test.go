@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/functions/billing"
 	domain "lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -70,6 +71,28 @@ func TestUpload_OfAFileThatIsWrongImportsNothingAndNamesTheRow(t *testing.T) {
 				t.Errorf("%s was imported", total)
 			}
 		})
+	}
+}
+
+// The end of a file that is imported cannot be stored once: the next try needs the file.
+func TestUpload_WhoseEndCannotBeStoredKeepsItsFileUntilItIs(t *testing.T) {
+	for write := 1; write <= 2; write++ { // that it runs, and that it has ended
+		for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
+			s := newFixture(t)
+			jobID := s.offer("acme", header+charge("1.25", "2026-10", "01"))
+			s.Workflow = s.engine
+			s.store.Inject(table.Injection{Harm: harm, Method: table.WriteMethod, PK: domain.UploadKey("org_a", jobID).PK, Call: write})
+			s.Must(s.engine.Start(t.Context(), domain.UploadMachine, jobID, domain.Input{Org: "org_a", JobID: jobID, UploadID: jobID}))
+			s.idle()
+			s.store.RemoveFaults()
+			got := apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
+			if got.Status != "succeeded" || got.Rows != 1 || len(got.Errors) != 0 || s.ask().Total != money.MustParse("1.25") {
+				t.Errorf("write %d, harm %d: %+v", write, harm, got)
+			}
+			if _, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", jobID)); !fault.Is(err, fault.NotFound) {
+				t.Errorf("write %d, harm %d: the file is still there: %v", write, harm, err)
+			}
+		}
 	}
 }
 

@@ -49,7 +49,9 @@ func Operations(p *platform.Platform) *rest.Group {
 const shape = "Days are entries, an iCalendar text (RFC 5545, events, also repeating by days, weeks, months or years), or both. " +
 	"Instances that are moved or cancelled are followed; what cannot be followed is 400 naming its line. During them the schedules that name the " +
 	"calendar do not start (effect stay_stopped), do not stop (stay_running) or do neither (no_action); what a firing would have done is not made up for afterwards. " +
-	"An entry goes from a date to a date, which is included, or from a local time to a local time, which is not. Days are those of the calendar's timezone, or without one of " +
+	"An entry goes from a date to a date, which is included, or from a local time to a local time, which is not. " +
+	"A local time that occurs twice, as clocks are set back, is the first of the two; one that is skipped is the first minute " +
+	"after the gap. Days are those of the calendar's timezone, or without one of " +
 	"the schedule's. 29 February is a day of leap years alone. An entry that is over and not yearly is refused, unless the calendar has it already. Names are unique without " +
 	"regard to case."
 

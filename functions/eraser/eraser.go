@@ -5,6 +5,7 @@ package eraser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -108,22 +109,31 @@ func (e *eraser) ended(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// close takes the last of the organization away: what was archived, to which nobody adds any more, and that it has ended. It puts
-// on the installation's record that it was.
+// close takes the last of the organization away: what was archived, to which nobody adds any more, and that it has ended. In the same
+// transaction it puts on the installation's record that it was.
 func (e *eraser) close(ctx context.Context, there bool) error {
+	listed := workqueue.RemoveWork(e.in.JobID)
 	if there {
-		var nothing struct{}
-		if err := e.Workers.Invoke(ctx, archive.Worker, archive.Request{Erase: e.in.Org}, &nothing); err != nil {
-			return fmt.Errorf("erase the archive of %s: %w", e.in.Org, err)
-		}
-		_, err := audit.New(e.Platform).Append(ctx, "", audit.Row{
-			Actor: e.in.Actor, UserID: e.in.User, Action: "eraseOrganisation", ResourceType: "organisation",
-			Category: audit.Platform, Target: e.in.Org,
-		})
-		if err != nil {
-			return fmt.Errorf("record the end of %s: %w", e.in.Org, err)
+		err := e.closeRecorded(ctx, listed)
+		if _, closed := errors.AsType[*table.ConditionError](err); !closed {
+			return err
 		}
 	}
-	err := e.Table.Transact(ctx, table.Delete(identity.AccessKey(e.in.Org)), workqueue.RemoveWork(e.in.JobID))
+	_, err := e.Table.Write(ctx, listed)
+	return fault.Wrap("close the erasure of "+e.in.Org, err)
+}
+
+// closeRecorded erases the archive, and closes the erasure with its audit row. Of two runs one does (table.ConditionError).
+func (e *eraser) closeRecorded(ctx context.Context, listed table.Write) error {
+	var nothing struct{}
+	if err := e.Workers.Invoke(ctx, archive.Worker, archive.Request{Erase: e.in.Org}, &nothing); err != nil {
+		return fmt.Errorf("erase the archive of %s: %w", e.in.Org, err)
+	}
+	row := audit.Row{
+		Actor: e.in.Actor, UserID: e.in.User, Action: "eraseOrganisation", ResourceType: "organisation",
+		Category: audit.Platform, Target: e.in.Org,
+	}
+	last := table.Delete(identity.AccessKey(e.in.Org), table.Exists())
+	_, err := audit.New(e.Platform).Append(ctx, "", row, last, listed)
 	return fault.Wrap("close the erasure of "+e.in.Org, err)
 }

@@ -81,6 +81,18 @@ func TestEvaluator_AnOverrideActsWhenTheEventEnds(t *testing.T) {
 	equal(t, "asked by the end of the event", a.asked()[before:], []string{"stop 1 override:force_off"})
 }
 
+// The inventory learns late of what somebody stops in the cloud: the executor asks the cloud itself.
+func TestEvaluator_TheEndOfAnEventStartsWhatTheInventoryTakesForRunning(t *testing.T) {
+	a := newFixture(t)
+	sch := a.schedule(nil, hours, 0)
+	a.holdForEvent(at(1, 12, 0), 0)
+	before := len(a.bulks(ours))
+	a.until(at(1, 12, 0)) // it was to start at 8:00
+	a.endEvent(0)
+	a.until(at(1, 12, 5))
+	equal(t, "asked by the end of the event", a.asked()[before:], []string{"start 1 schedule:" + sch.Name + ":cron_0"})
+}
+
 func TestEvaluator_DriftOfATargetIsEnforcedOnlyAfterTheEvent(t *testing.T) {
 	a := newFixture(t)
 	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0 }, hours, 0, 1)

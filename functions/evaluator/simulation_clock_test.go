@@ -17,7 +17,7 @@ type wallMinute struct{ minute, hour, day, month, weekday int }
 type zoneMinutes struct {
 	from  int64 // the first minute, since 1970
 	shown [][]wallMinute
-	wall  []time.Time // the local time of each minute, as if it were UTC
+	wall  []time.Time // the latest local time that clocks have shown until each minute, as if it were UTC
 }
 
 // newZoneMinutes walks through a time minute by minute.
@@ -38,7 +38,7 @@ func newZoneMinutes(zone string, from, to int64) *zoneMinutes {
 			latest = latest.Add(time.Minute)
 			first = append(first, wallMinute{latest.Minute(), latest.Hour(), latest.Day(), int(latest.Month()), int(latest.Weekday())})
 		}
-		z.shown, z.wall = append(z.shown, first), append(z.wall, wall)
+		z.shown, z.wall = append(z.shown, first), append(z.wall, latest)
 	}
 	return z
 }
@@ -108,7 +108,7 @@ func (c *naiveCron) matches(w wallMinute) bool {
 	return c.day[w.day] || c.weekday[w.weekday]
 }
 
-// covers reports whether a calendar has the local time of a minute.
+// covers reports whether a calendar has a minute at which clocks have shown a local time. An entry begins and ends when they show its time first.
 func (c simCalendar) covers(local string) bool {
 	for _, e := range c.Entries {
 		for years := 0; years == 0 || e.Yearly && years < 5; years++ {

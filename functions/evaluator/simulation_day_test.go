@@ -17,6 +17,7 @@ type simDay struct {
 	Calendars []simCalendar
 	Schedules []simSchedule
 	Outages   []simOutage
+	Events    []simEvent
 	Acts      []simAct
 }
 
@@ -44,6 +45,12 @@ type simCron struct{ Verb, Expression string }
 // simOutage are minutes of the day in which no evaluator runs.
 type simOutage struct{ From, To int }
 
+// simEvent is an event readiness plan: which resources it raises, and from when until when since the start. No resource is in two.
+type simEvent struct {
+	Targets  []int
+	Up, Down time.Duration
+}
+
 // simAct is something that a person or the cloud does.
 type simAct struct {
 	At   time.Duration // since the start
@@ -53,6 +60,7 @@ type simAct struct {
 	Resource, Group int
 	Verb            string
 	For             time.Duration
+	Force           bool
 }
 
 // The kinds of acts.
@@ -95,6 +103,7 @@ func newSimDay(r *rand.Rand) *simDay {
 		from := r.IntN(simHours * 60)
 		d.Outages = append(d.Outages, simOutage{from, from + 1 + r.IntN(1+r.IntN(8*60))})
 	}
+	d.prepare(r)
 	d.happen(r)
 	return d
 }
@@ -178,6 +187,20 @@ func simExpression(r *rand.Rand) string {
 	return minute + " " + hour + " " + days
 }
 
+// prepare adds event readiness plans, to half of the days. They raise and give back at an eighth of a second, as nothing else happens.
+func (d *simDay) prepare(r *rand.Rand) {
+	free := simSome(r, d.Resources, true)
+	for range r.IntN(3) {
+		if len(free) == 0 {
+			return
+		}
+		n := 1 + r.IntN(len(free))
+		e := simEvent{Targets: free[:n], Up: time.Duration(60+r.IntN(20*3600))*time.Second + time.Second/8}
+		e.Down = e.Up + time.Duration(600+r.IntN(1+r.IntN(12*3600)))*time.Second
+		d.Events, free = append(d.Events, e), free[n:]
+	}
+}
+
 // happen adds the acts of the day, each at a second of its own at which no evaluator runs.
 func (d *simDay) happen(r *rand.Rand) {
 	taken := map[int]bool{}
@@ -191,13 +214,13 @@ func (d *simDay) happen(r *rand.Rand) {
 	}
 	verbs := []string{"start", "stop"}
 	for range r.IntN(9) {
-		d.Acts = append(d.Acts, simAct{At: at(), Kind: pick(r, []string{actCloud, actByHand}), Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs)})
+		d.Acts = append(d.Acts, simAct{At: at(), Kind: pick(r, []string{actCloud, actByHand}), Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs), Force: r.IntN(4) == 0})
 	}
 	for range r.IntN(simHours) {
 		d.Acts = append(d.Acts, simAct{At: at(), Kind: actScan, Group: -1})
 	}
 	for id := range r.IntN(5) {
-		a := simAct{At: at(), Kind: actBegin, ID: id, Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs)}
+		a := simAct{At: at(), Kind: actBegin, ID: id, Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs), Force: r.IntN(4) == 0}
 		a.For = time.Duration(1+r.IntN(1+r.IntN(8*3600))) * time.Second
 		if len(d.Groups) > 0 && r.IntN(2) == 0 {
 			a.Group = r.IntN(len(d.Groups))

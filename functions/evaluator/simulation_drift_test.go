@@ -51,7 +51,7 @@ func (n *naive) drifts(resource int, at time.Time) ([]int, bool) {
 		return nil, false
 	}
 	by = slices.DeleteFunc(slices.Clone(by), func(s int) bool { return n.closed(s, "stop", minuteAt(at)) })
-	return by, len(by) > 0 && n.held(resource, at) == ""
+	return by, len(by) > 0 && n.held(resource, at) == "" && !n.events[resource].held
 }
 
 func (n *naive) startAndStop(resource int) bool {

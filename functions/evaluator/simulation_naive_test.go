@@ -19,6 +19,7 @@ type naive struct {
 	seen      []bool // whether the inventory says that it runs
 	overrides []naiveOverride
 	orders    []naiveOrder
+	events    []naiveEvent // by resource
 	evaluated int64        // the last minute
 	drift     []naiveDrift // by resource
 	either    []bool       // the documentation leaves open in this minute whether it runs
@@ -38,6 +39,8 @@ type naiveOrder struct {
 	resource  int
 	verb      string
 	schedules []int // that ask for it
+	force     bool
+	open      bool // either will do
 }
 
 // naiveFires says which verbs a schedule has a cron for in a minute.
@@ -55,7 +58,7 @@ type naiveWant struct {
 }
 
 func newNaive(d *simDay) *naive {
-	n := &naive{simDay: d, zones: map[string]*zoneMinutes{}, evaluated: minuteAt(d.Start) - 1}
+	n := &naive{simDay: d, events: newNaiveEvents(d), zones: map[string]*zoneMinutes{}, evaluated: minuteAt(d.Start) - 1}
 	for range d.Resources {
 		n.running, n.seen = append(n.running, true), append(n.seen, true)
 	}
@@ -175,11 +178,14 @@ func (n *naive) do(a simAct, at time.Time) {
 		copy(n.seen, n.running)
 		clear(n.unsure)
 	case actByHand:
-		n.begin(naiveOrder{at, "hand", a.Resource, a.Verb, nil})
+		n.begin(naiveOrder{begins: at, cause: "hand", resource: a.Resource, verb: a.Verb, force: a.Force})
 	case actBegin:
+		if n.refuses(a) {
+			return
+		}
 		n.overrides = append(n.overrides, naiveOverride{simAct: a, from: at, to: at.Add(a.For)})
 		for _, r := range n.on(a) {
-			n.order(at, naiveOrder{cause: "override", resource: r, verb: a.Verb})
+			n.order(at, naiveOrder{cause: "override", resource: r, verb: a.Verb, force: a.Force})
 		}
 	case actEnd:
 		for i := range n.overrides {
@@ -188,6 +194,12 @@ func (n *naive) do(a simAct, at time.Time) {
 			}
 		}
 	}
+}
+
+// refuses reports whether an override is 409: without force it would stop a target of an event.
+func (n *naive) refuses(a simAct) bool {
+	held := func(r int) bool { return n.events[r].held }
+	return !a.Force && a.Verb == "stop" && slices.ContainsFunc(n.on(a), held)
 }
 
 // end ends an override: its resources are brought where another one holds them, else where their schedules want them.
@@ -199,7 +211,7 @@ func (n *naive) end(o *naiveOverride, at time.Time) {
 			verb, _, _ = n.wanted(r, at)
 		}
 		if verb != "" {
-			n.order(at, naiveOrder{cause: "end", resource: r, verb: verb})
+			n.order(at, naiveOrder{cause: "end", resource: r, verb: verb, force: o.Force})
 		}
 	}
 }
@@ -210,17 +222,18 @@ func (n *naive) order(at time.Time, o naiveOrder) {
 }
 
 // evaluate is a run of the evaluator: it ends the overrides whose time is over, and then does what schedules have asked for since the last
-// run, at most a day ago, of each resource the last action alone.
-func (n *naive) evaluate(at time.Time) {
+// run, at most a day ago, of each resource the last action alone. The ends of events that it did not see to are unsettled.
+func (n *naive) evaluate(at time.Time, unsettled []bool) (late string) {
 	for i := range n.overrides {
 		if o := &n.overrides[i]; !o.ended && !at.Before(o.to) {
 			n.end(o, at)
 		}
 	}
+	late = n.endEvents(at, unsettled)
 	for r := range n.running {
 		var last naiveOrder
 		for m := max(n.evaluated, minuteAt(at)-24*60) + 1; m <= minuteAt(at); m++ {
-			if verb, by := n.asked(r, m, minuteAt(at)); verb != "" && n.held(r, at) == "" {
+			if verb, by := n.asked(r, m, minuteAt(at)); verb != "" && n.held(r, at) == "" && !n.events[r].held {
 				last = naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by}
 			}
 		}
@@ -230,6 +243,7 @@ func (n *naive) evaluate(at time.Time) {
 	}
 	n.evaluated = minuteAt(at)
 	n.lookAtDrift(at)
+	return late
 }
 
 // beginOrders begins the orders whose time has come.
@@ -240,22 +254,33 @@ func (n *naive) beginOrders(at time.Time) {
 	}
 }
 
-// begin carries an order out, if it still may act: an override beats schedules and whatever wants the opposite.
-func (n *naive) begin(o naiveOrder) {
-	held := n.held(o.resource, o.begins)
+// keeps reports whether an override or an event keeps an order from being carried out, in the order of precedence: what is forced, an event,
+// an override, and then schedules.
+func (n *naive) keeps(o naiveOrder) bool {
+	held, event := n.held(o.resource, o.begins), n.events[o.resource].held
 	switch o.cause {
 	case "schedule", "drift":
-		if held != "" {
-			return
-		}
+		return event || held != ""
 	case "override":
-		if held != o.verb {
-			return
-		}
+		return event && o.verb == "stop" && !o.force || held != o.verb
 	default:
-		if held != "" && held != o.verb {
-			return
+		if o.force && o.cause == "hand" {
+			return false
 		}
+		return event && o.verb == "stop" && !o.force || held != "" && held != o.verb
+	}
+}
+
+// begin carries an order out, if it still may act. A forced stop has an event let its target go; another one that nobody asked for by hand is owed.
+func (n *naive) begin(o naiveOrder) {
+	if e := &n.events[o.resource]; e.held && o.verb == "stop" && !o.force && o.cause != "hand" {
+		e.owed = true
+	}
+	if n.keeps(o) {
+		return
+	}
+	if o.verb == "stop" && n.events[o.resource].held {
+		n.letGo(o.resource)
 	}
 	open := 0
 	for _, s := range o.schedules {
@@ -265,7 +290,7 @@ func (n *naive) begin(o naiveOrder) {
 	}
 	switch {
 	case o.schedules != nil && open == 0:
-	case o.cause == "drift" || open < len(o.schedules): // one of several that ask is still open: either will do
+	case o.cause == "drift" || o.open || open < len(o.schedules): // one of several that ask is still open: either will do
 		n.either[o.resource], n.unsure[o.resource] = true, !n.running[o.resource]
 	default:
 		n.unsure[o.resource] = false

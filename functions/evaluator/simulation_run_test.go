@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -39,6 +40,7 @@ type simReal struct {
 	overrides map[int]string
 	running   []bool
 	queue     *simQueue
+	plans     *simPlans
 }
 
 // simQueue is an engine that notes which bulk actions are to begin, and when.
@@ -81,6 +83,7 @@ func newSimReal(t testing.TB, base *platform.Platform, d *simDay) *simReal {
 		a.running = append(a.running, true)
 	}
 	a.furnish()
+	a.plans = newSimPlans(a)
 	return a
 }
 
@@ -158,9 +161,9 @@ func (a *simReal) do(act simAct) {
 	case actCloud:
 		a.running[act.Resource] = act.Verb == "start"
 	case actScan:
-		a.note()
+		a.scan()
 	case actByHand:
-		a.act(execution.Bulk{}, cloud.Verb(act.Verb), a.ids[act.Resource])
+		a.act(execution.Bulk{Type: cloud.Verb(act.Verb), Force: act.Force}, a.ids[act.Resource])
 	case actBegin:
 		a.beginOverride(act)
 	case actEnd:
@@ -177,7 +180,7 @@ func (a *simReal) do(act simAct) {
 func (a *simReal) beginOverride(act simAct) {
 	a.Helper()
 	now := a.now.Now()
-	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For)}
+	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For), Force: act.Force}
 	if act.Verb == "start" {
 		o.Action = override.ForceOn
 	}
@@ -189,8 +192,10 @@ func (a *simReal) beginOverride(act simAct) {
 		o.ResourceID, o.ResourceUID = a.ids[act.Resource], fmt.Sprint("i-", act.Resource)
 		t = apitest.Value(a.store.ResourceTarget(a.In(ours), ours, o.ResourceID))(a)
 	}
-	apitest.Value(a.store.BeginOverride(a.In(ours), ours, o, t))(a)
-	a.overrides[act.ID] = o.ID
+	if _, err := a.store.BeginOverride(a.In(ours), ours, o, t); !fault.Is(err, fault.Conflict) { // else an event holds its target
+		a.Must(err)
+		a.overrides[act.ID] = o.ID
+	}
 }
 
 // begin begins the bulk actions whose time has come.
@@ -203,32 +208,49 @@ func (a *simReal) begin() {
 		for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, a.inventory, ours, b))(a) {
 			ids = append(ids, m.ResourceID)
 		}
-		a.act(b, b.Type, ids...)
+		a.act(b, ids...)
 	}
 }
 
-// act acts on those resources on which that is still allowed, by the product's own rules, and notes what they are then.
-func (a *simReal) act(b execution.Bulk, verb cloud.Verb, ids ...string) {
+// act acts on those resources on which that is still allowed, by the product's own rules, in the order in which the executor asks them, and
+// notes what they are then.
+func (a *simReal) act(b execution.Bulk, ids ...string) {
 	a.Helper()
-	in := scheduling.Intent{Verb: verb, Cause: simCause(b), At: a.now.Now()}
+	in := scheduling.Intent{Verb: b.Type, Cause: simCause(b), At: a.now.Now(), Force: b.Force}
 	var err error
 	if in.Cause == scheduling.BySchedule {
 		in.Timetable, err = a.schedules.ReadAsking(a.In(ours), ours, b.Plan.ScheduleID, in.At)
 	}
 	standing, cannot := a.schedules.ReadStanding(a.In(ours), ours)
 	a.Must(errors.Join(err, cannot))
-	var changed []int
 	for r, resourceID := range a.ids {
-		for _, asked := range ids {
-			var s scheduling.Subject
-			standing.Apply(resourceID, &s)
-			if asked == resourceID && s.MayAct(in).Reason == scheduling.Acts {
-				a.running[r] = verb == cloud.Start
-				changed = append(changed, r)
-			}
+		var s scheduling.Subject
+		standing.Apply(resourceID, &s)
+		if may := s.MayAct(in).Reason == scheduling.Acts; slices.Contains(ids, resourceID) && a.unheld(b, r, may) && may {
+			a.running[r] = b.Type == cloud.Start
+			a.note(r)
 		}
 	}
-	a.note(changed...)
+}
+
+// unheld reports whether no event readiness plan is against an act on a resource. A forced stop that may act has it let the resource go; the stop of an
+// order is owed.
+func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
+	a.Helper()
+	uid, l := fmt.Sprint("i-", resource), apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	if b.Type == cloud.Stop && b.Force {
+		if may {
+			a.plans.letGo(resource, l.Inside(uid))
+		}
+		return true
+	}
+	if l.Against(b.Type, uid) == "" {
+		return true
+	}
+	if w, some := l.Owe(ours, eventhold.Order{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some && b.Ordered() {
+		a.Write(w)
+	}
+	return false
 }
 
 // simCause returns who asks for a bulk action; the zero one is asked for by hand.
@@ -245,18 +267,21 @@ func simCause(b execution.Bulk) scheduling.Cause {
 	}
 }
 
-// note has the inventory tell the state of resources; without any, of all.
-func (a *simReal) note(resources ...int) {
+// scan has the inventory tell the states of all resources.
+func (a *simReal) scan() {
 	a.Helper()
-	for r, runs := range a.running {
-		if len(resources) > 0 && !slices.Contains(resources, r) {
-			continue
-		}
-		status := cloud.Stopped
-		if runs {
-			status = cloud.Running
-		}
-		seen := inventory.Seen{UID: fmt.Sprint("i-", r), Status: status, At: a.now.Now()}
-		a.Write(apitest.Value(inventory.NoteStatuses(ours, a.now.Now(), []inventory.Seen{seen}))(a))
+	for r := range a.running {
+		a.note(r)
 	}
+}
+
+// note has the inventory tell the state of a resource.
+func (a *simReal) note(resource int) {
+	a.Helper()
+	status := cloud.Stopped
+	if a.running[resource] {
+		status = cloud.Running
+	}
+	seen := inventory.Seen{UID: fmt.Sprint("i-", resource), Status: status, At: a.now.Now()}
+	a.Write(apitest.Value(inventory.NoteStatuses(ours, a.now.Now(), []inventory.Seen{seen}))(a))
 }

@@ -19,51 +19,78 @@ import (
 // letGoPatience is how long a forced stop waits for the plan's capacity to be given back.
 const letGoPatience = 15 * time.Minute
 
-// unheld returns the actions that no active event readiness plan is against, and in how many seconds to look again at the others; wait is
-// that of actions that wait for something else. A stop that has asked nothing of its provider is ended while a plan holds its target. A
-// forced stop has the plan let the target go first. It takes one round trip for stops that have not begun, and none for other actions.
-func (e *Executor) unheld(ctx context.Context, w waiting, actions []*execution.Action) (free []*execution.Action, again int, err error) {
-	if !hasUnaskedStop(actions) {
-		return actions, w.seconds, nil
-	}
-	held, err := eventhold.Read(ctx, e.p.Table, w.org)
-	if err != nil {
-		return nil, w.seconds, err
-	}
-	var ended []execution.Outcome
-	for _, a := range actions {
-		holds := held.Inside(a.ResourceUID)
-		switch {
-		case !isUnaskedStop(a) || len(holds) == 0:
-			free = append(free, a)
-		case !a.Force:
-			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
-		default:
-			seconds, failed, err := e.letGo(ctx, w.org, a, holds)
-			switch {
-			case err != nil:
-				return nil, w.seconds, err
-			case failed != "":
-				ended = append(ended, e.endedUnasked(a, failed))
-			case seconds > 0:
-				w.seconds = min(cmp.Or(w.seconds, seconds), seconds)
-			default:
-				free = append(free, a)
-			}
-		}
-	}
-	if err = e.owe(ctx, w.org, w.bulk, held, resourcesOf(ended)); err != nil {
-		return nil, w.seconds, err
-	}
-	return free, w.seconds, execution.SettleActions(ctx, e.store(), w.org, ended)
+// pending is actions of one bulk action, or a single action, and in how many seconds to look again at others that wait.
+type pending struct {
+	org     string
+	bulk    execution.Bulk // zero for a single action
+	actions []*execution.Action
+	wait    int
 }
 
-// waiting is which bulk action the actions of a run are of, the zero one for a single action, and in how many seconds to look again at those of its
-// actions that wait; 0 when none does.
-type waiting struct {
-	org     string
-	bulk    execution.Bulk
-	seconds int
+// unheld returns the actions that no active event readiness plan is against, and in how many seconds to look again at the others. A stop that
+// has asked nothing of its provider is ended while a plan holds its target. A forced stop that may act has the plan let the target go first; one that
+// something else is against goes on to be left out, and the plan keeps its target. It takes one round trip for stops that have not
+// begun, those of skipsOf where a forced one meets a plan, and none for other actions.
+func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Action, again int, err error) {
+	if !hasUnaskedStop(p.actions) {
+		return p.actions, p.wait, nil
+	}
+	held, err := eventhold.Read(ctx, e.p.Table, p.org)
+	if err != nil {
+		return nil, p.wait, err
+	}
+	var ended []execution.Outcome
+	var forced []*execution.Action
+	for _, a := range p.actions {
+		switch {
+		case !isUnaskedStop(a) || len(held.Inside(a.ResourceUID)) == 0:
+			free = append(free, a)
+		case a.Force:
+			forced = append(forced, a)
+		default:
+			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
+		}
+	}
+	p.actions = forced
+	let, failed, again, err := e.letForcedGo(ctx, p, held)
+	if err != nil {
+		return nil, p.wait, err
+	}
+	ended = append(ended, failed...)
+	if err = e.owe(ctx, p.org, p.bulk, held, resourcesOf(ended)); err != nil {
+		return nil, p.wait, err
+	}
+	return append(free, let...), again, execution.SettleActions(ctx, e.store(), p.org, ended)
+}
+
+// letForcedGo has plans let the targets of forced stops go. It returns the stops that may go on, the ends of those that failed, and in how many
+// seconds to look again at the others.
+func (e *Executor) letForcedGo(
+	ctx context.Context, p pending, held eventhold.List,
+) (free []*execution.Action, ended []execution.Outcome, again int, err error) {
+	skips, err := e.skipsOf(ctx, p.org, p.bulk, p.actions)
+	if err != nil {
+		return nil, nil, p.wait, err
+	}
+	again = p.wait
+	for _, a := range p.actions {
+		if _, out := skips[a.ID]; out {
+			free = append(free, a)
+			continue
+		}
+		seconds, failed, err := e.letGo(ctx, p.org, a, held.Inside(a.ResourceUID))
+		switch {
+		case err != nil:
+			return nil, nil, again, err
+		case failed != "":
+			ended = append(ended, e.endedUnasked(a, failed))
+		case seconds > 0:
+			again = min(cmp.Or(again, seconds), seconds)
+		default:
+			free = append(free, a)
+		}
+	}
+	return free, ended, again, nil
 }
 
 func resourcesOf(ended []execution.Outcome) []string {

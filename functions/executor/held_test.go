@@ -288,6 +288,25 @@ func TestForced_AStopWhileThePlanScalesUpIsNotRaisedAgain(t *testing.T) {
 	}
 }
 
+// TestForced_AStopThatMayNotActLeavesTheTargetToThePlan orders a forced stop for an override that has ended before the order begins.
+func TestForced_AStopThatMayNotActLeavesTheTargetToThePlan(t *testing.T) {
+	e := newEvent(t, readiness.Active)
+	during := e.size(0)
+	o := execution.Order{
+		Verb: cloud.Stop, Reason: execution.ReasonOverride, ChangedBy: "override:force_off", FailurePolicy: "continue", Cause: "ovr_1",
+		At: e.Clock.Now(), Force: true, Members: []inventory.Member{memberOf(e.groups[0], 1)},
+	}
+	apitest.Value(execution.QueueOrders(e.ctx, e.Table, org, []execution.Order{o}))(t)
+	e.runOrder(o)
+	if a := e.action(execution.MemberAction(o.ID(), e.groups[0].ID)); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "has ended") {
+		t.Errorf("%s: %s", a.Status, a.ErrorMessage)
+	}
+	if _, held := e.holds().OfPolicy(policyID(0)); !held || e.size(0) != during {
+		t.Errorf("the plan holds the target: %v; it has %s, and during the event %s", held, e.size(0), during)
+	}
+	e.end()
+}
+
 // TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds counts round trips: only a stop that has asked nothing yet reads the list of holds.
 func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
@@ -303,7 +322,7 @@ func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 		a.Action, a.Progress.ActedAt = cloud.Stop, noTime
 		c.change()
 		ctx, meter := table.WithMeter(e.ctx)
-		_, _, err := e.e.unheld(ctx, waiting{org: org}, []*execution.Action{a})
+		_, _, err := e.e.unheld(ctx, pending{org: org, actions: []*execution.Action{a}})
 		if n := meter.Usage().RoundTrips; err != nil || n != c.trips {
 			t.Errorf("%s: %d round trips, %v", name, n, err)
 		}

@@ -196,6 +196,33 @@ func TestMayAct_ByHandIsRefusedWhenAnOverrideHasBegunMeanwhile(t *testing.T) {
 	}
 }
 
+func TestMayAct_ForceByHandBeatsAnOverride(t *testing.T) {
+	for name, c := range map[string]struct {
+		hold override.Action
+		verb cloud.Verb
+		is   cloud.Status
+	}{
+		"a stop of what an override holds on":   {override.ForceOn, cloud.Stop, cloud.Running},
+		"a start of what an override holds off": {override.ForceOff, cloud.Start, cloud.Stopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t, map[string]string{"size": "60"})
+			r := w.pick("aws-ec2", c.is)
+			w.hold(r, c.hold, time.Hour)
+			p := w.e.p.Clone()
+			p.Workflow = apitest.Idle{}
+			a := apitest.Value(execution.SubmitAction(w.ctx, p, org, execution.Request{
+				Verb: c.verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
+				Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com", Force: true,
+			}))(t)
+			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+			if got := w.state(r); got != c.verb.WantedStatus() {
+				t.Errorf("it is %s: %+v", got, w.action(a.ID))
+			}
+		})
+	}
+}
+
 func TestMayAct_OfAGroupThatAnOverrideHolds(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
 	g, places := w.group(3, "")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -171,6 +172,22 @@ func (f *final) put(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store audit entry %s of %s: %w", f.row.ID, f.place.PK, err)
 	}
+	f.log.left(f.place, f.row)
+	return nil
+}
+
+// putWith stores the row in one transaction with changes.
+func (f *final) putWith(ctx context.Context, changes []table.Write) error {
+	it, err := f.log.item(f.place, f.row, entry{Nth: f.nth})
+	if err != nil {
+		return err
+	}
+	note := f.log.noteDue(f.place, f.row.ID, f.row.At)
+	ctx = table.Within(ctx, f.place.waitingKey(f.row.ID).PK, f.place.duePK())
+	if err = f.log.store.Transact(ctx, slices.Concat(changes, withNote(table.Put(it), note))...); err != nil {
+		return fmt.Errorf("store audit entry %s of %s: %w", f.row.ID, f.place.PK, err)
+	}
+	f.log.remember(f.place, note, f.row.At)
 	f.log.left(f.place, f.row)
 	return nil
 }

@@ -67,13 +67,17 @@ func (l *Log) timeOf(rowID string) time.Time {
 }
 
 // Append puts on record what the service did by itself, in the chain of org, or of the installation when org is "". It
-// redacts what it is given. The row has no place in the chain yet.
-func (l *Log) Append(ctx context.Context, org string, row Row) (Row, error) {
+// redacts what it is given. The row has no place in the chain yet. Changes are stored in one transaction with the row: work that is
+// begun anew after a kill leaves one row. When their conditions fail (table.ConditionError), nothing is on record.
+func (l *Log) Append(ctx context.Context, org string, row Row, changes ...table.Write) (Row, error) { //nolint:revive // changes go last
 	row = row.sanitizeRow()
 	row.At = l.now()
 	row.ID = id.New("aud", row.At)
 	f := final{log: l, place: placeOf(org, row.IP), row: row, nth: l.count.Add(1)}
-	return row, f.put(ctx)
+	if len(changes) == 0 {
+		return row, f.put(ctx)
+	}
+	return row, f.putWith(ctx, changes)
 }
 
 // chain is what a process remembers of one.

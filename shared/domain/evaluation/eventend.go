@@ -110,9 +110,6 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 	} else if order, some, err = s.wantedAfter(ctx, e, t); err != nil || !some {
 		return order, false, err
 	}
-	if order.Verb == cloud.Start && t.Members[0].Status == cloud.Running {
-		return order, false, nil
-	}
 	if order.Cause, order.At = "event end "+e.field, e.EndedAt; uid != e.UID {
 		order.Cause += " " + uid
 	}

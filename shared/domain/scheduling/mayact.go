@@ -35,6 +35,7 @@ type Intent struct {
 	Cause     Cause
 	At        time.Time  // of the act, which may be later than the minute at which it was due
 	Timetable *Timetable // of the schedule that asks; nil when no schedule asks, or it has no calendars
+	Force     bool       // of an act by hand: overrides are not against it
 }
 
 // rule returns why an intent is not carried out on a resource, or the zero Skip.
@@ -98,8 +99,11 @@ func checkEvent(s *Subject, in Intent) Skip {
 }
 
 // checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds, and the order of
-// an override that does not hold the resource any more.
+// an override that does not hold the resource any more. An act by hand with force is above overrides.
 func checkOverride(s *Subject, in Intent) Skip {
+	if in.Force && in.Cause == ByHand {
+		return Skip{}
+	}
 	o, held := s.HeldBy(in.At)
 	if !held && in.Cause == ByOverride {
 		return Skip{OverrideEnded, "the override that asked for it has ended, or does not hold the resource any more"}

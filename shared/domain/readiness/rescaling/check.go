@@ -68,8 +68,11 @@ func (r *Runner) allOrNothing(ctx context.Context, org string) (bool, error) {
 
 // reportMissing reports which targets do not have their planned capacity, unless the plan says so already.
 func (r *Runner) reportMissing(ctx context.Context, in readiness.Input, p *readiness.Plan, out *outcome) error {
-	return r.tell(ctx, in, p, "missing, and tried again: "+text(out.notes))
+	return r.tell(ctx, in, p, missingPrefix+text(out.notes))
 }
+
+// missingPrefix begins the report of targets that do not have their planned capacity.
+const missingPrefix = "missing, and tried again: "
 
 // tell reports something of a plan that stays in its status, unless the plan says it already.
 func (r *Runner) tell(ctx context.Context, in readiness.Input, p *readiness.Plan, message string) error {

@@ -161,6 +161,38 @@ func TestAdvance_ATargetUnderAnOverrideIsNamedWhenThePlanStartsAndRaisedOnceItEn
 	f.asBefore(in)
 }
 
+// A step that comes late, or an override that ends with the event, raises and starts nothing: started targets go on running.
+func TestAdvance_NothingIsRaisedOnceTheEventIsOver(t *testing.T) {
+	for name, stopped := range map[string]bool{"a target that runs": false, "a stopped one": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "web", "api")
+			p, in := f.dispatched()
+			if stopped {
+				f.stop("web")
+			}
+			f.cloud.blocked["web"] = "it is held by override ovr_1"
+			f.drive(in, readiness.ScalingUp)
+			apitest.Value(f.r.Advance(f.In(org), in))(t)
+			delete(f.cloud.blocked, "web")
+			changes := 0
+			f.cloud.before = func(uid string, _ cloud.Autoscaling) error {
+				if uid == "web" {
+					changes++
+				}
+				return nil
+			}
+			f.Clock.Advance(p.ScaleDownAt().Sub(f.Clock.Now()))
+			f.drive(in, readiness.Failed)
+			if f.cloud.starts != 0 || changes != 0 {
+				t.Errorf("web was started %d times and changed %d times", f.cloud.starts, changes)
+			}
+			if p := f.plan(in); !strings.Contains(p.Message, "asp_web: ") || !strings.Contains(p.Message, "until the event was over") {
+				t.Errorf("the plan says %q", p.Message)
+			}
+		})
+	}
+}
+
 // A plan that never gets its capacity looks at its targets a bounded number of times, and reports a bounded number of times.
 func TestAdvance_AMonthWithoutCapacityTakesFewSteps(t *testing.T) {
 	f := newFixture(t, "web", "api")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -122,8 +123,20 @@ func (r *raiser) target(ctx context.Context, t readiness.Target, c capture) erro
 	case why != "":
 		r.out.obstruct(r.retryAt(), t.PolicyID+": "+why)
 		return nil
+	case !c.isOf(r.in.Run) && !r.Clock.Now().Before(r.p.ScaleDownAt()):
+		r.out.wait(r.retryAt(), r.missedBecause(t.PolicyID))
+		return nil
 	}
 	return r.judge(ctx, &c, r.advanceTarget(ctx, t, &c))
+}
+
+// missedBecause returns why a target was not raised before the event was over: what the plan reported last, if that names it.
+func (r *raiser) missedBecause(policyID string) string {
+	why, reported := strings.CutPrefix(r.p.Message, missingPrefix)
+	if reported && strings.Contains(why, policyID+": ") {
+		return why
+	}
+	return policyID + ": it could be raised only when the event was over"
 }
 
 // advanceTarget takes a target one step nearer to its planned capacity: it starts what is stopped, sets the sizes, and looks whether all

@@ -1,0 +1,70 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/killpoint"
+)
+
+// service is the machine of discoveries, on a cloud that is the same in each process.
+func (s *fixture) service() killpoint.Service {
+	return killpoint.Service{
+		Machines: apitest.Machines(s, "discovery"), Functions: map[string]string{"DiscoveryFunctionArn": "discovery"},
+		Clock: hurried{began: clock.System{}.Now()},
+		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
+			return map[string]workflow.Handler{"discovery": Handler(p, cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)})}
+		},
+	}
+}
+
+// inventoried returns what the inventory has, and how the account stands.
+func (s *fixture) inventoried() string {
+	s.Helper()
+	var lines []string
+	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourcePKs(org)...) {
+		lines = append(lines, fmt.Sprintf("%s %s %s in %s, claimed by %q", r.Type, r.UID, r.Status, r.Region, r.ActionID))
+	}
+	slices.Sort(lines)
+	a := s.stored()
+	return fmt.Sprintf("%s\n%s with %d resources, %d live, job %q", strings.Join(lines, "\n"), a.Status, a.ResourceCount, s.live(), a.JobID)
+}
+
+// An account is discovered, changes, and is discovered again.
+func TestKilledAtAnyStep_DiscoveriesLoseNothing(t *testing.T) {
+	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		s := newFixture(t, map[string]string{"size": "30", "regions": "2"})
+		s.Workflow = apitest.Idle{}
+		passes, changed := 0, false
+		lives.Run(t, s.ctx, func(ctx context.Context, p *killpoint.Process) error {
+			for ; passes < 2; passes++ {
+				mine := p.Platform(s.Platform)
+				if passes == 1 && !changed {
+					s.clk.Advance(time.Hour)
+					s.account, changed = s.stored(), true
+					s.settings(map[string]string{"size": "30", "regions": "2", "vanish": "0.25"})
+				}
+				if _, err := discovery.StartDiscovery(ctx, mine, org, s.account.ID); err != nil {
+					return err
+				}
+				if err := s.service().Run(ctx, mine); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return s.inventoried()
+	})
+}

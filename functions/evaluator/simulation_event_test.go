@@ -1,0 +1,127 @@
+package evaluator
+
+import (
+	"fmt"
+	"time"
+)
+
+// This file says what event readiness plans do to what runs, from contract.md sections 6 and 10, decision 048 and
+// docs/operations/event-readiness.md. The documentation does not say how often a plan tries a target that something else kept
+// from being raised, nor at which second the evaluator sees to the end of a hold: when that happens is observed, and whether it may.
+
+// naiveEvent is the event readiness plan of a resource.
+type naiveEvent struct {
+	from, to time.Time // when its capacity is raised, and given back; zero when there is no plan
+	held     bool
+	since    time.Time
+	over     bool      // it is given back, or was let go for a forced stop
+	owed     bool      // it has kept a stop from being made that a schedule or the end of an override ordered
+	blocked  time.Time // when an override last held it off
+	ended    int       // runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
+}
+
+const (
+	// eventRetry is how long a plan may take, at most, to try a target again.
+	eventRetry = 11 * time.Minute
+	// eventStart is how long a start that a plan asks for may take until the plan has seen that its target runs.
+	eventStart = 2 * time.Minute
+)
+
+func newNaiveEvents(d *simDay) []naiveEvent {
+	out := make([]naiveEvent, d.Resources)
+	for i := range out {
+		out[i].ended = -1
+	}
+	for _, e := range d.Events {
+		for _, r := range e.Targets {
+			out[r].from, out[r].to = d.Start.Add(e.Up), d.Start.Add(e.Down)
+		}
+	}
+	return out
+}
+
+// observe takes over which resources plans hold, and which they have started. It returns what the documentation does not allow.
+func (n *naive) observe(held []bool, started []int, at time.Time) string {
+	for r, is := range held {
+		e := &n.events[r]
+		switch {
+		case is && !e.held && (e.over || at.Before(e.from) || !at.Before(e.to)):
+			return fmt.Sprintf("an event holds resource %d, outside of its time %s to %s", r, e.from, e.to)
+		case is && !e.held && n.held(r, at) == "stop":
+			return fmt.Sprintf("an event holds resource %d, which an override holds off", r)
+		case is && !e.held:
+			e.held, e.since, n.either[r] = true, at, false
+			n.running[r], n.seen[r] = true, n.seen[r] || !n.running[r]
+		case !is && e.held && at.Before(e.to):
+			return fmt.Sprintf("an event let resource %d go before %s", r, e.to)
+		case !is && e.held:
+			e.held, e.over, e.ended = false, true, 0
+		}
+	}
+	for _, r := range started {
+		e := &n.events[r]
+		if !e.held || at.Sub(e.since) > eventStart {
+			return fmt.Sprintf("an event started resource %d", r)
+		}
+		n.running[r], n.seen[r], n.unsure[r], n.either[r] = true, true, false, false
+	}
+	return ""
+}
+
+// late returns what events should have done up to a time.
+func (n *naive) late(at time.Time) string {
+	for r := range n.events {
+		e := &n.events[r]
+		if n.held(r, at) == "stop" || e.blocked.IsZero() {
+			e.blocked = at
+			if e.from.After(at) || n.held(r, at) != "stop" {
+				e.blocked = e.from
+			}
+		}
+		first := e.blocked.Add(eventRetry)
+		if e.blocked.Equal(e.from) {
+			first = e.from.Add(time.Minute)
+		}
+		switch {
+		case e.from.IsZero() || e.over:
+		case e.held && at.After(e.to.Add(time.Minute)):
+			return fmt.Sprintf("the event on resource %d should have given it back at %s", r, e.to)
+		case !e.held && at.After(first) && at.Before(e.to):
+			return fmt.Sprintf("the event on resource %d should hold it since %s", r, e.from)
+		}
+	}
+	return ""
+}
+
+// endEvents carries out what an override, or the last firing during an event, wants of resources whose event has ended.
+func (n *naive) endEvents(at time.Time, unsettled []bool) string {
+	for r := range n.events {
+		e := &n.events[r]
+		if e.ended < 0 {
+			continue
+		}
+		if e.ended++; unsettled[r] && e.ended > 1 {
+			return fmt.Sprintf("nobody saw to the end of the event on resource %d", r)
+		}
+		if unsettled[r] {
+			continue
+		}
+		e.ended = -1
+		if verb := n.held(r, at); verb != "" {
+			n.order(at, naiveOrder{cause: "override", resource: r, verb: verb})
+			continue
+		}
+		verb, minute, by := n.wanted(r, at)
+		if verb != "" && (minute >= minuteAt(e.from) || e.owed) {
+			// Of a target that was raised late it is not said whether firings before that count.
+			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by, open: minute < minuteAt(e.since) && !e.owed})
+		}
+	}
+	return ""
+}
+
+// letGo ends the event on a resource for a forced stop.
+func (n *naive) letGo(resource int) {
+	e := &n.events[resource]
+	e.held, e.over = false, true
+}

@@ -1,0 +1,129 @@
+package apitest
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// Addition is how a list with a limit is added to.
+type Addition struct {
+	PK     string // the partition of the list, as its limit is counted by a query
+	Prefix string // of the sort keys of the list; "" when the partition holds nothing else
+	Limit  int
+	Caller identity.Caller
+	Path   string                // of the POST that adds to the list
+	Body   func(name string) any // of the addition of a name
+	Status int                   // of an addition; 200 when it is left out
+}
+
+// adders is how many requests add to the list at the same moment.
+const adders = 4
+
+// CheckLimit fills the list but for one place, has several requests count it at the same moment, and reports when
+// not exactly one of them adds to it. It mounts the groups anew on a store in which the requests meet.
+func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *rest.Group) { //nolint:gocritic // a literal
+	f.Helper()
+	before := f.listed(a)
+	f.Must(f.post(a, "pattern"))
+	f.fill(a, before)
+	meet := &meeting{Store: f.Table, pk: a.PK}
+	meet.left.Store(adders)
+	meet.all.Add(adders)
+	own := f.Platform
+	f.Platform = own.Clone()
+	f.Platform.Table = meet
+	f.Mount(groups...)
+	f.Equal("additions", f.addAtOnce(a), 1)
+	f.Platform = own
+	f.Equal("rows of the list", len(f.listed(a)), a.Limit)
+	f.Mount(groups...)
+}
+
+// addAtOnce returns how many of the requests added to the list.
+func (f *Fixture) addAtOnce(a Addition) int64 { //nolint:gocritic // as CheckLimit
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for i := range adders {
+		wg.Go(func() {
+			err := f.post(a, "late-"+strconv.Itoa(i))
+			switch {
+			case err == nil:
+				made.Add(1)
+			case !strings.Contains(err.Error(), "which is the most"):
+				f.Errorf("%v", err)
+			}
+		})
+	}
+	wg.Wait()
+	return made.Load()
+}
+
+// refused is the answer to an addition that did not succeed.
+type refused struct{ Answer }
+
+func (r refused) Error() string { return r.String() }
+
+func (f *Fixture) post(a Addition, name string) error { //nolint:gocritic // as CheckLimit
+	want := a.Status
+	if want == 0 {
+		want = http.StatusOK
+	}
+	if got := f.Call(a.Caller, "POST "+a.Path, a.Body(name)); got.Status != want {
+		return refused{got}
+	}
+	return nil
+}
+
+// fill copies the only row of the list that is not of before, until one place is left.
+func (f *Fixture) fill(a Addition, before map[string]table.Item) { //nolint:gocritic // as CheckLimit
+	f.Helper()
+	for sk, it := range f.listed(a) {
+		if _, old := before[sk]; old {
+			continue
+		}
+		for i := range a.Limit - 2 {
+			it.SK = sk[:len(sk)-4] + strconv.Itoa(1000+i)
+			f.Write(table.Put(it))
+		}
+	}
+}
+
+// listed returns the rows of the list by their sort keys.
+func (f *Fixture) listed(a Addition) map[string]table.Item { //nolint:gocritic // as CheckLimit
+	f.Helper()
+	page, err := f.Table.Query(f.Anywhere(), table.Query{PK: a.PK, Prefix: a.Prefix, Limit: table.MaxPage})
+	f.Must(err)
+	out := map[string]table.Item{}
+	for _, it := range page.Items {
+		if !table.IsTurn(it) {
+			out[it.SK] = it
+		}
+	}
+	return out
+}
+
+// meeting is a store whose first queries of a partition wait for each other.
+type meeting struct {
+	table.Store
+	pk   string
+	left atomic.Int64
+	all  sync.WaitGroup
+}
+
+func (m *meeting) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	page, err := m.Store.Query(ctx, q)
+	if q.PK == m.pk && m.left.Add(-1) >= 0 {
+		m.all.Done()
+		m.all.Wait()
+	}
+	return page, err
+}

@@ -170,6 +170,9 @@ func probe(ctx context.Context, c cloud.Conn) error {
 func (r *round) create(ctx context.Context, a inventory.Account) (string, error) {
 	r.storing.Lock()
 	defer r.storing.Unlock()
+	if r.full != nil {
+		return "", r.full
+	}
 	name := a.Name
 	for range 2 {
 		j, err := connection.Create(ctx, r.p, r.in.Org, &a)
@@ -177,7 +180,10 @@ func (r *round) create(ctx context.Context, a inventory.Account) (string, error)
 			discovery.StartMachine(ctx, r.p, r.in.Org, j)
 			return a.ID, nil
 		}
-		if !fault.Is(err, fault.Conflict) || errors.Is(err, connection.ErrFull) || table.IsTurnLost(err) {
+		if errors.Is(err, connection.ErrFull) {
+			r.full = err
+		}
+		if !fault.Is(err, fault.Conflict) || r.full != nil || table.IsTurnLost(err) {
 			return "", err
 		}
 		taken, err := table.Read[connection.Taken](ctx, r.p.Table, connection.NativeKey(r.in.Org, a.Provider, a.CloudAccountID))

@@ -68,7 +68,8 @@ type round struct {
 	members []cloudorganisation.Member // as they are now
 	changed []table.Write
 
-	storing sync.Mutex // an account
+	storing sync.Mutex // held while an account is stored
+	full    error      // says that there was no room for an account
 }
 
 // list reads what the cloud has, and what is here.

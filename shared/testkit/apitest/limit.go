@@ -36,7 +36,7 @@ func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *res
 	meet.all.Add(adders)
 	own := f.Platform
 	f.Platform = own.Clone()
-	f.Platform.Table = meet
+	f.Table = meet
 	f.Mount(groups...)
 	f.Equal("additions", f.addAtOnce(a), 1)
 	f.Platform = own

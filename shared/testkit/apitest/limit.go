@@ -31,9 +31,7 @@ func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *res
 	before := f.listed(a)
 	f.Must(a.post("pattern"))
 	f.fill(a, before)
-	meet := &meeting{Store: f.Table, pk: a.PK}
-	meet.left.Store(adders)
-	meet.all.Add(adders)
+	meet := Meet(f.Table, a.PK, adders)
 	own := f.Platform
 	f.Platform = own.Clone()
 	f.Table = meet
@@ -103,7 +101,16 @@ func (f *Fixture) listed(a Addition) map[string]table.Item { //nolint:gocritic /
 	return out
 }
 
-// meeting is a store whose first queries of a partition wait for each other.
+// Meet returns the store s, whose first n queries of a partition wait for each other, so that all of them answer the
+// same.
+func Meet(s table.Store, pk string, n int) table.Store {
+	m := &meeting{Store: s, pk: pk}
+	m.left.Store(int64(n))
+	m.all.Add(n)
+	return m
+}
+
+// meeting is the store of Meet.
 type meeting struct {
 	table.Store
 	pk   string

@@ -68,14 +68,19 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Bud
 	if err = check(&b); err != nil {
 		return Budget{}, err
 	}
-	if err = s.room(ctx); err != nil {
-		return Budget{}, err
-	}
 	holds, err := s.holds(ctx, &b)
 	if err != nil {
 		return Budget{}, err
 	}
-	if b, err = s.store.Create(ctx, callerOrg(ctx), b, holds...); err != nil {
+	org := callerOrg(ctx)
+	err = budgeting.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.room(ctx); err != nil {
+			return err
+		}
+		b, err = s.store.Create(ctx, org, b, append(slices.Clip(holds), take)...)
+		return err
+	})
+	if err != nil {
 		return Budget{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: b.ID, After: newBudget(b)})

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -82,10 +83,14 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (C
 	if err := s.check(&c, nil); err != nil {
 		return Calendar{}, err
 	}
-	if err := s.room(ctx); err != nil {
-		return Calendar{}, err
-	}
-	c, err := s.store.CreateCalendar(ctx, callerOrg(ctx), c)
+	org := callerOrg(ctx)
+	err := scheduling.LimitedCalendars(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		err := s.room(ctx)
+		if err == nil {
+			c, err = s.store.CreateCalendar(ctx, org, c, take)
+		}
+		return err
+	})
 	if err != nil {
 		return Calendar{}, err
 	}

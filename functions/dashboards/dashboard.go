@@ -108,6 +108,11 @@ func missing(dashboardID string) error {
 	return fault.New(fault.NotFound, "dashboard %.64q does not exist", dashboardID)
 }
 
+// limited returns the dashboards of an organization as a list of maxDashboards at most.
+func limited(org string) table.LimitedList {
+	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "dashboards"}
+}
+
 // store keeps the dashboards of organizations.
 type store struct{ table table.Store }
 
@@ -145,9 +150,9 @@ func (s store) list(ctx context.Context, org string) ([]Dashboard, error) {
 	}
 }
 
-// write replaces old, as it was read, by next; the zero old is that of a new one. fault.Conflict when it has changed since, or another one
-// has its name.
-func (s store) write(ctx context.Context, org string, old stored, next Dashboard) error {
+// write replaces old, as it was read, by next, and does the extra writes with it; the zero old is that of a new one.
+// fault.Conflict when it has changed since, or another one has its name.
+func (s store) write(ctx context.Context, org string, old stored, next Dashboard, extra ...table.Write) error {
 	it, err := table.NewItem(key(org, next.ID), stored{next, old.Generation + 1})
 	if err != nil {
 		return err
@@ -167,7 +172,10 @@ func (s store) write(ctx context.Context, org string, old stored, next Dashboard
 			ws = append(ws, table.Delete(from))
 		}
 	}
-	err = s.table.Transact(ctx, ws...)
+	err = s.table.Transact(ctx, append(ws, extra...)...)
+	if table.IsTurnLost(err) {
+		return err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, taken := lost.Old(1); taken {
 			return fault.New(fault.Conflict, "name: a dashboard named %.64q exists already; choose another name", next.Name)

@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/saving"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -134,18 +135,27 @@ func (s *service) add(ctx context.Context, name, description string, widgets []W
 	if err := d.check(); err != nil {
 		return Dashboard{}, err
 	}
-	all, err := s.store.list(ctx, callerOrg(ctx))
+	org := callerOrg(ctx)
+	err := limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.room(ctx); err != nil {
+			return err
+		}
+		return s.store.write(ctx, org, stored{}, d, take)
+	})
 	if err != nil {
-		return Dashboard{}, err
-	}
-	if n := len(all) - len(presets); n >= maxDashboards {
-		return Dashboard{}, fault.New(fault.Invalid, "the organization has %d dashboards, which is the most; delete one first", n)
-	}
-	if err = s.store.write(ctx, callerOrg(ctx), stored{}, d); err != nil {
 		return Dashboard{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: d.ID, After: d})
 	return d, nil
+}
+
+// room refuses one dashboard too many.
+func (s *service) room(ctx context.Context) error {
+	all, err := s.store.list(ctx, callerOrg(ctx))
+	if n := len(all) - len(presets); err == nil && n >= maxDashboards {
+		return fault.New(fault.Invalid, "the organization has %d dashboards, which is the most; delete one first", n)
+	}
+	return err
 }
 
 func (s *service) get(ctx context.Context, in *DashboardInput) (Dashboard, error) {

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/unitmetric"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -51,16 +52,19 @@ type NewUnitMetric struct {
 }
 
 func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric }) (UnitMetric, error) {
-	all, err := s.unitsOf.List(ctx, callerOrg(ctx))
-	if err != nil {
-		return UnitMetric{}, err
-	}
-	if len(all) >= unitmetric.MaxMetrics {
-		return UnitMetric{}, fault.New(fault.Invalid, "the organization has %d unit metrics, which is the most", len(all))
-	}
 	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description, CreatedAt: s.p.Clock.Now()}
 	audit.NoteChange(ctx, audit.Change{Target: m.Name, After: newUnitMetric(m)})
-	return newUnitMetric(m), s.unitsOf.Create(ctx, callerOrg(ctx), m)
+	org := callerOrg(ctx)
+	return newUnitMetric(m), unitmetric.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		all, err := s.unitsOf.List(ctx, org)
+		if err == nil && len(all) >= unitmetric.MaxMetrics {
+			err = fault.New(fault.Invalid, "the organization has %d unit metrics, which is the most", len(all))
+		}
+		if err != nil {
+			return err
+		}
+		return s.unitsOf.Create(ctx, org, m, take)
+	})
 }
 
 // UnitValue is how many units there were on a day.

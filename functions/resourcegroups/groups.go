@@ -3,6 +3,7 @@ package resourcegroups
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
@@ -121,9 +122,6 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	if err := sound(&g, len(in.Body.Members)); err != nil {
 		return Group{}, err
 	}
-	if err := s.room(ctx); err != nil {
-		return Group{}, err
-	}
 	places, held, err := s.placementsOf(ctx, in.Body.Members)
 	if err != nil {
 		return Group{}, err
@@ -131,7 +129,16 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	if held, err = s.andRebuild(ctx, held, true); err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.CreateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, places, held...); err != nil {
+	org := callerOrg(ctx)
+	err = inventory.LimitedGroups(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.room(ctx); err != nil {
+			return err
+		}
+		with := append(slices.Clip(held), take)
+		g, err = s.inventory.CreateGroup(table.Within(ctx, workqueue.Prefix), org, g, places, with...)
+		return err
+	})
+	if err != nil {
 		return Group{}, err
 	}
 	return s.groupWithMembers(ctx, g)

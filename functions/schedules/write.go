@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -39,24 +40,33 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 	if sch.Name, err = displayname.CleanName("name", sch.Name, maxName); err != nil {
 		return Schedule{}, err
 	}
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
-	if err != nil {
-		return Schedule{}, err
-	}
-	if len(all) >= scheduling.MaxSchedules {
-		return Schedule{}, fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first", len(all))
-	}
 	if err = s.checkActs(ctx, scheduling.Schedule{}, sch); err != nil {
 		return Schedule{}, err
 	}
 	c := identity.CallerFrom(ctx)
 	sch.CreatedBy, sch.Maker = c.Email, c.User
-	if sch, err = s.store.CreateSchedule(ctx, callerOrg(ctx), sch); err != nil {
+	err = scheduling.LimitedSchedules(c.Org).Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.room(ctx); err != nil {
+			return err
+		}
+		sch, err = s.store.CreateSchedule(ctx, c.Org, sch, take)
+		return err
+	})
+	if err != nil {
 		return Schedule{}, err
 	}
 	out := s.newSchedule(sch)
 	audit.NoteChange(ctx, audit.Change{Target: sch.ID, After: out})
 	return out, nil
+}
+
+// room refuses one schedule too many.
+func (s *service) room(ctx context.Context) error {
+	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	if err == nil && len(all) >= scheduling.MaxSchedules {
+		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first", len(all))
+	}
+	return err
 }
 
 // made makes the schedule that a body describes, and refuses one that cannot be read.

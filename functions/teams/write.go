@@ -37,9 +37,6 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if t.Name, err = displayname.CleanName("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
 	}
-	if err = s.room(ctx); err != nil {
-		return Team{}, err
-	}
 	crew, err := s.crew(ctx, in.Body.Members)
 	if err != nil {
 		return Team{}, err
@@ -60,8 +57,7 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if err != nil {
 		return Team{}, err
 	}
-	extra := slices.Concat(ownership, held, []table.Write{roster}, rebuilt)
-	if t, err = s.teams.Create(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, extra...); err != nil {
+	if t, err = s.add(ctx, t, slices.Concat(ownership, held, []table.Write{roster}, rebuilt)); err != nil {
 		return Team{}, err
 	}
 	out, err := s.teamWithMembers(ctx, t)
@@ -76,6 +72,19 @@ func (s *service) rebuild(ctx context.Context, changed bool) ([]table.Write, err
 	}
 	w, err := billing.AddRebuild(callerOrg(ctx), s.p.Clock.Now())
 	return []table.Write{w}, err
+}
+
+// add stores a new team with the extra writes, when the organization has room for one more.
+func (s *service) add(ctx context.Context, t teams.Team, extra []table.Write) (teams.Team, error) {
+	org := callerOrg(ctx)
+	err := teams.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
+		err := s.room(ctx)
+		if err == nil {
+			t, err = s.teams.Create(table.Within(ctx, workqueue.Prefix), org, t, append(slices.Clip(extra), take)...)
+		}
+		return err
+	})
+	return t, err
 }
 
 // room refuses one team too many.

@@ -37,6 +37,11 @@ func toldKey(org, budgetID string, from time.Time) table.Key {
 	return Key(org, toldPrefix+budgetID+"#"+from.Format(time.DateOnly))
 }
 
+// Limited returns the budgets of an organization as a list of MaxBudgets at most.
+func Limited(org string) table.LimitedList {
+	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "budgets"}
+}
+
 // Store keeps the budgets of organizations.
 type Store struct{ table table.Store }
 
@@ -99,6 +104,9 @@ func (s *Store) write(ctx context.Context, org string, old, next Budget, holds [
 	}
 	ws := append([]table.Write{table.Put(it, cond)}, names...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
+	if table.IsTurnLost(err) {
+		return next, err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		return next, refused(lost, &next, len(names))
 	}

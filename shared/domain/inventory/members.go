@@ -154,6 +154,11 @@ func nameKey(org, name string) table.Key {
 	return index.Key(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
 }
 
+// LimitedGroups returns the groups of an organization as a list of MaxGroups at most.
+func LimitedGroups(org string) table.LimitedList {
+	return table.LimitedList{PK: index.PK(org), Noun: "resource groups"}
+}
+
 // named is the item behind a nameKey.
 type named struct {
 	GroupID string `json:"groupID"`
@@ -216,6 +221,9 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	}
 	ws := append([]table.Write{head, members}, names...)
 	err = s.table.Transact(ctx, append(ws, held...)...)
+	if table.IsTurnLost(err) {
+		return g, err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if gone := accountGone(lost, len(ws)); gone != nil {
 			return g, gone

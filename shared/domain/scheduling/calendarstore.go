@@ -74,9 +74,10 @@ func (s *Store) ReadCalendars(ctx context.Context, org string, ids ...string) (m
 	return out, nil
 }
 
-// CreateCalendar stores a new calendar; fault.Conflict when another one has its name.
-func (s *Store) CreateCalendar(ctx context.Context, org string, next Calendar) (Calendar, error) {
-	return s.writeCalendar(ctx, org, Calendar{}, next)
+// CreateCalendar stores a new calendar, and does the extra writes with it; fault.Conflict when another one has its
+// name.
+func (s *Store) CreateCalendar(ctx context.Context, org string, next Calendar, extra ...table.Write) (Calendar, error) {
+	return s.writeCalendar(ctx, org, Calendar{}, next, extra...)
 }
 
 // UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
@@ -84,7 +85,7 @@ func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calend
 	return s.writeCalendar(ctx, org, old, next)
 }
 
-func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calendar) (Calendar, error) {
+func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calendar, extra ...table.Write) (Calendar, error) {
 	next.Generation = old.Generation + 1
 	cond := table.Absent()
 	if old.ID != "" {
@@ -98,7 +99,11 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	if err != nil {
 		return next, err
 	}
-	err = s.table.Transact(ctx, append([]table.Write{put}, names...)...)
+	ws := append([]table.Write{put}, names...)
+	err = s.table.Transact(ctx, append(ws, extra...)...)
+	if table.IsTurnLost(err) {
+		return next, err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, taken := lost.Old(1); taken {
 			return next, fault.New(fault.Conflict, "name: a calendar named %.64q exists already; choose another name", next.Name)

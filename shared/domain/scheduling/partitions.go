@@ -44,6 +44,16 @@ func CalendarKey(org, calendarID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CALENDAR", SK: calendarID}
 }
 
+// LimitedSchedules returns the schedules of an organization as a list of MaxSchedules at most.
+func LimitedSchedules(org string) table.LimitedList {
+	return table.LimitedList{PK: scheduleNameKey(org, "").PK, Noun: "schedules"}
+}
+
+// LimitedCalendars returns the calendars of an organization as a list of MaxCalendars at most.
+func LimitedCalendars(org string) table.LimitedList {
+	return table.LimitedList{PK: calendarNameKey(org, "").PK, Noun: "calendars"}
+}
+
 func scheduleNameKey(org, name string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "SCHEDNAME", SK: strings.ToLower(name)}
 }

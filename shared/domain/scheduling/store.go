@@ -88,15 +88,15 @@ func Head(sch Schedule) inventory.ScheduleHead {
 	return inventory.ScheduleHead{ID: sch.ID, Name: sch.Name, Preset: sch.Preset, Tagged: sch.Tagged}
 }
 
-// CreateSchedule stores a new schedule; fault.Conflict when another one has its name, fault.Invalid when a calendar of it is gone.
-// The context may write within DuePrefix.
-func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule) (Schedule, error) {
+// CreateSchedule stores a new schedule, and does the extra writes with it; fault.Conflict when another one has its
+// name, fault.Invalid when a calendar of it is gone. The context may write within DuePrefix.
+func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, extra ...table.Write) (Schedule, error) {
 	next.Generation = 1
 	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID), Head(next))
 	if err != nil {
 		return next, err
 	}
-	return next, s.writeSchedule(ctx, org, Schedule{}, next, table.Put(head))
+	return next, s.writeSchedule(ctx, org, Schedule{}, next, append([]table.Write{table.Put(head)}, extra...))
 }
 
 // UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name;
@@ -106,11 +106,12 @@ func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedu
 	head := table.Update(inventory.ScheduleHeadKey(org, next.ID), []table.Change{
 		table.Set("name", next.Name), table.Set("preset", next.Preset), table.Set("tagged", next.Tagged),
 	}, table.Exists())
-	return next, s.writeSchedule(ctx, org, old, next, head)
+	return next, s.writeSchedule(ctx, org, old, next, []table.Write{head})
 }
 
-// writeSchedule writes all there is of a schedule in one transaction. The zero old is that of a new one.
-func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedule, head table.Write) error {
+// writeSchedule writes all there is of a schedule in one transaction. The zero old is that of a new one. The first of
+// more is the write of its head.
+func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedule, more []table.Write) error {
 	cond := []table.Cond{table.Absent()}
 	if old.ID != "" {
 		cond = []table.Cond{table.Equal("generation", old.Generation), table.Lacks("deleting")}
@@ -123,7 +124,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 	if err != nil {
 		return err
 	}
-	ws := append([]table.Write{put, head}, names...)
+	ws := append([]table.Write{put, more[0]}, names...)
 	due, err := s.firstDue(org, next)
 	if err != nil {
 		return err
@@ -135,7 +136,10 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 			ws = append(ws, table.Update(CalendarKey(org, id), []table.Change{table.Add("uses", 1)}, table.Exists()))
 		}
 	}
-	err = s.table.Transact(table.Within(ctx, DuePrefix), ws...)
+	err = s.table.Transact(table.Within(ctx, DuePrefix), append(ws, more[1:]...)...)
+	if table.IsTurnLost(err) {
+		return err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		return refusedSchedule(lost, next, held, len(names) > 0)
 	}

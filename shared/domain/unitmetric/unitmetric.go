@@ -49,13 +49,21 @@ func (s Store) List(ctx context.Context, org string) ([]Metric, error) {
 	return all, fault.Wrap("list unit metrics of "+org, err)
 }
 
-// Create stores a metric; fault.Conflict when there is one of the name.
-func (s Store) Create(ctx context.Context, org string, m Metric) error {
+// Limited returns the metrics of an organization as a list of MaxMetrics at most.
+func Limited(org string) table.LimitedList {
+	return table.LimitedList{PK: key(org, "").PK, Noun: "unit metrics"}
+}
+
+// Create stores a metric, and does the extra writes with it; fault.Conflict when there is one of the name.
+func (s Store) Create(ctx context.Context, org string, m Metric, extra ...table.Write) error {
 	put, err := table.PutFields(key(org, metricPrefix+m.Name), m, table.Absent())
 	if err != nil {
 		return err
 	}
-	_, err = s.table.Write(ctx, put)
+	err = s.table.Transact(ctx, append([]table.Write{put}, extra...)...)
+	if table.IsTurnLost(err) {
+		return err
+	}
 	if _, taken := errors.AsType[*table.ConditionError](err); taken {
 		return fault.New(fault.Conflict, "name: a unit metric named %.64q exists already; choose another name", m.Name)
 	}

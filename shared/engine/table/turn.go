@@ -25,6 +25,30 @@ const turnSK = "#TURN"
 // MaxTurns is how often an addition begins again because another one was faster.
 const MaxTurns = 8
 
+// LimitedList is a list with a limit, to which additions are made in turns.
+type LimitedList struct {
+	PK   string // the partition of the row of its turn: that of the list, or of the names in it
+	Noun string // its elements, as an error says them: "budgets"
+}
+
+// Add calls add with the write that takes the turn of the list. The function add counts the list, and makes its
+// addition in one transaction with the write. Add calls it again when another addition took the turn, so add must
+// return an error for which IsTurnLost holds as it is. After MaxTurns it returns fault.Conflict, for which IsTurnLost
+// holds too. One round trip for each call of add, besides those of add.
+func (l LimitedList) Add(ctx context.Context, s Store, add func(take Write) error) error {
+	var lost error
+	for range MaxTurns {
+		turn, err := ReadTurn(ctx, s, l.PK)
+		if err != nil {
+			return err
+		}
+		if lost = add(turn.Take()); !IsTurnLost(lost) {
+			return lost
+		}
+	}
+	return fault.NewWithCause(fault.Conflict, lost, "other %s are being added just now: try again", l.Noun)
+}
+
 // ReadTurn reads the turn of the list in a partition. Read it before the list. One round trip.
 func ReadTurn(ctx context.Context, s Store, pk string) (Turn, error) {
 	t := Turn{key: Key{PK: pk, SK: turnSK}}

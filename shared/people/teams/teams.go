@@ -37,6 +37,11 @@ func nameKey(org, name string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "TEAMNAME", SK: strings.ToLower(name)}
 }
 
+// Limited returns the teams of an organization as a list of MaxTeams at most.
+func Limited(org string) table.LimitedList {
+	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "teams"}
+}
+
 // Store reads and writes the teams of organizations.
 type Store struct{ table table.Store }
 
@@ -100,6 +105,9 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	}
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
+	if table.IsTurnLost(err) {
+		return t, err
+	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if lost.Failed[0].Index >= len(ws) {
 			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read what is there and try again", t.ID)

@@ -243,8 +243,8 @@ func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
 			t.Fatalf("%s: %s", a.Status, a.ErrorMessage)
 		}
 	}
-	if got := apitest.JSON(f.sizes()); got != apitest.JSON(f.heldEvent.before) {
-		t.Errorf("after the next start %s, before the event %s", got, apitest.JSON(f.heldEvent.before))
+	if got := apitest.JSON(f.sizes()); got != apitest.JSON(f.before) {
+		t.Errorf("after the next start %s, before the event %s", got, apitest.JSON(f.before))
 	}
 }
 
@@ -254,6 +254,7 @@ func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
 		t.Skip("carries fifty events out: not with -short")
 	}
 	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		f := newEventFlow(t)
 		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error { return f.live(ctx, p.Platform(f.e.p)) })
 		return f.state()
@@ -266,6 +267,7 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 		t.Skip("carries fifty events out: not with -short")
 	}
 	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		f := newEventFlow(t)
 		end := f.until
 		f.until = f.up.Add(5 * time.Minute)

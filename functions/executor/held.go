@@ -32,30 +32,36 @@ func (e *Executor) unheld(ctx context.Context, w waiting, actions []*execution.A
 	}
 	var ended []execution.Outcome
 	for _, a := range actions {
-		holds := held.Inside(a.ResourceUID)
+		seconds, why, err := e.stopHeld(ctx, w.org, a, held)
 		switch {
-		case !isUnaskedStop(a) || len(holds) == 0:
-			free = append(free, a)
-		case !a.Force:
-			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
+		case err != nil:
+			return nil, w.seconds, err
+		case why != "":
+			ended = append(ended, e.endedUnasked(a, why))
+		case seconds > 0:
+			w.seconds = min(cmp.Or(w.seconds, seconds), seconds)
 		default:
-			seconds, failed, err := e.letGo(ctx, w.org, a, holds)
-			switch {
-			case err != nil:
-				return nil, w.seconds, err
-			case failed != "":
-				ended = append(ended, e.endedUnasked(a, failed))
-			case seconds > 0:
-				w.seconds = min(cmp.Or(w.seconds, seconds), seconds)
-			default:
-				free = append(free, a)
-			}
+			free = append(free, a)
 		}
 	}
 	if err = e.owe(ctx, w.org, w.bulk, held, resourcesOf(ended)); err != nil {
 		return nil, w.seconds, err
 	}
 	return free, w.seconds, execution.SettleActions(ctx, e.store(), w.org, ended)
+}
+
+// stopHeld returns in how many seconds to look again at an action, or why it is left out; neither when no plan is against it.
+func (e *Executor) stopHeld( //nolint:revive // what, where, and what holds it
+	ctx context.Context, org string, a *execution.Action, held eventhold.List,
+) (seconds int, why string, err error) {
+	switch holds := held.Inside(a.ResourceUID); {
+	case !isUnaskedStop(a) || len(holds) == 0:
+		return 0, "", nil
+	case !a.Force:
+		return 0, held.Against(a.Action, a.ResourceUID), nil
+	default:
+		return e.letGo(ctx, org, a, holds)
+	}
 }
 
 // waiting is which bulk action the actions of a run are of, the zero one for a single action, and in how many seconds to look again at those of its

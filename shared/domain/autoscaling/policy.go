@@ -60,7 +60,7 @@ type Policy struct {
 	AppliedAt time.Time          `json:"appliedAt,omitzero"`
 	// Asked is what the cloud was last asked for by a call that has not said how it ended; nil when each call has.
 	Asked *cloud.Autoscaling `json:"asked,omitempty"`
-	Note      string             `json:"note,omitempty"` // why Status is Failed
+	Note  string             `json:"note,omitempty"` // why Status is Failed
 
 	ClaimedUntil int64     `json:"claimedUntil,omitempty"` // Unix seconds until which an apply may be under way
 	Version      int64     `json:"version"`

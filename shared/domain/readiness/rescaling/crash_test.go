@@ -73,6 +73,7 @@ func TestAdvance_DyingInAnyCallToTheCloudChangesNothing(t *testing.T) {
 				_, in := f.dispatched()
 				var calls atomic.Int64
 				ctx, kill := context.WithCancel(f.In(org))
+				defer kill()
 				die := func() error {
 					if calls.Add(1) == int64(n+1) {
 						kill()

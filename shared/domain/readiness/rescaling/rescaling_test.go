@@ -210,6 +210,7 @@ func TestAdvance_CancelWhileAScaleCallIsInFlightLeavesTheOriginal(t *testing.T) 
 			}
 			ended := make(chan struct{})
 			ctx, kill := context.WithCancel(f.In(org))
+			defer kill()
 			go func() {
 				_, _ = f.r.Advance(ctx, in)
 				close(ended)
@@ -240,6 +241,7 @@ func TestAdvance_ACallThatLandsLateIsSeenByTheSecondLook(t *testing.T) {
 	f.wait(Result{At: f.Clock.Now().Add(90 * time.Minute)})
 	f.cloud.before = func(string, cloud.Autoscaling) error { return killpoint.ErrKilled }
 	ctx, kill := context.WithCancel(f.In(org))
+	defer kill()
 	f.cloud.before = func(string, cloud.Autoscaling) error { kill(); return killpoint.ErrKilled }
 	if _, err := f.r.Advance(ctx, in); err == nil {
 		t.Fatal("it was not killed")

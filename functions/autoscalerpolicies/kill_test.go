@@ -22,12 +22,10 @@ import (
 // until nobody can be at it any more, and asks again.
 type client struct {
 	*fixture
-	policy   AutoscalerPolicy
-	applies  bool   // it asks for an apply beside that of the creation
-	done     string // how far it is
-	found    cloud.Autoscaling
-	steps    []string
-	restored bool
+	policy  AutoscalerPolicy
+	applies bool   // it asks for an apply beside that of the creation
+	done    string // how far it is
+	found   cloud.Autoscaling
 }
 
 // process has the requests of the client answered by a process.

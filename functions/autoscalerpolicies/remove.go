@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -77,13 +78,7 @@ func mayHaveSet(p autoscaling.Policy) bool { return p.Applied != nil || p.Asked 
 // restore gives the target back as it was found. One that is gone needs nothing.
 func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry, error) {
 	out := DeletedAutoscalerPolicy{ID: p.ID}
-	account, err := s.account(ctx, p)
-	if err == nil && account.ReadOnly() {
-		err = fault.New(fault.Denied, "cloud account %s is read_only", account.ID)
-	}
-	if err == nil {
-		err = connected(account)
-	}
+	account, err := s.settable(ctx, p)
 	if err != nil {
 		return out, nil, kept(p, err)
 	}
@@ -114,6 +109,18 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 	}
 	out.Restored = true
 	return out, append(log, autoscaling.Entry{Kind: autoscaling.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got}), nil
+}
+
+// settable returns the account of a policy, in which its target may be set.
+func (s *service) settable(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
+	account, err := s.account(ctx, p)
+	switch {
+	case err != nil:
+		return account, err
+	case account.ReadOnly():
+		return account, fault.New(fault.Denied, "cloud account %s is read_only", account.ID)
+	}
+	return account, connected(account)
 }
 
 // kept tells why a policy is not deleted, and what to do.

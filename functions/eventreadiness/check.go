@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -132,13 +133,13 @@ func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, erro
 	if err != nil {
 		return "", err
 	}
-	out := ""
+	var out strings.Builder
 	for i := range found {
 		if why := found[i].problem(); why != "" {
-			out += "; " + p.Targets[i].PolicyID + " cannot be ready: " + why
+			out.WriteString("; " + p.Targets[i].PolicyID + " cannot be ready: " + why)
 		}
 	}
-	return out, nil
+	return out.String(), nil
 }
 
 // statusOf returns the status of a check that ended with err: a cloud that did not answer leaves it unknown.

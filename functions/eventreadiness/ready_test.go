@@ -20,21 +20,21 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// holdOff has an override hold the group of a uid stopped for a time.
-func (f *fixture) holdOff(uid string, d time.Duration) {
+// holdWebOff has an override hold the group web stopped for a time.
+func (f *fixture) holdWebOff(d time.Duration) {
 	f.Helper()
 	now := f.Clock.Now()
 	f.Put(override.LiveKey(ours), override.Live{Change: 1, Overrides: []override.Held{{
-		ID: override.NewID(now), ResourceID: inventorytest.IDs(f.Fixture, ours, uid)[0], Action: override.ForceOff, ExpiresAt: now.Add(d),
+		ID: override.NewID(now), ResourceID: inventorytest.IDs(f.Fixture, ours, "web")[0], Action: override.ForceOff, ExpiresAt: now.Add(d),
 	}}})
 }
 
-// stopGroup stops the group of a uid, as a stop of the executor does.
-func (f *fixture) stopGroup(uid string, kept execution.Snapshot) {
+// stopWeb stops the group web, as a stop of the executor does.
+func (f *fixture) stopWeb(kept execution.Snapshot) {
 	f.Helper()
-	f.cloud.groups[uid] = cloud.Autoscaling{}
+	f.cloud.groups["web"] = cloud.Autoscaling{}
 	if kept.ActionID != "" {
-		f.Put(execution.SnapshotKey(ours, uid), kept)
+		f.Put(execution.SnapshotKey(ours, "web"), kept)
 	}
 }
 
@@ -57,12 +57,12 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 		says    string // empty: the target can be ready
 	}{
 		"a target that runs":                           {func(*fixture) {}, ""},
-		"a stopped target that a start restores":       {func(f *fixture) { f.stopGroup("web", remembered) }, ""},
-		"a stopped target whose size is not known":     {func(f *fixture) { f.stopGroup("web", execution.Snapshot{}) }, "its size before it was stopped is not known"},
-		"a stopped target whose size was given back":   {func(f *fixture) { f.stopGroup("web", used(remembered)) }, "its size before it was stopped is not known"},
-		"a target that was off before it was stopped":  {func(f *fixture) { f.stopGroup("web", execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff}) }, "a start leaves it so"},
-		"an override that holds it past the event":     {func(f *fixture) { f.holdOff("web", 72*time.Hour) }, "it is held by"},
-		"an override that ends before it is scaled up": {func(f *fixture) { f.holdOff("web", time.Hour) }, ""},
+		"a stopped target that a start restores":       {func(f *fixture) { f.stopWeb(remembered) }, ""},
+		"a stopped target whose size is not known":     {func(f *fixture) { f.stopWeb(execution.Snapshot{}) }, "its size before it was stopped is not known"},
+		"a stopped target whose size was given back":   {func(f *fixture) { f.stopWeb(used(remembered)) }, "its size before it was stopped is not known"},
+		"a target that was off before it was stopped":  {func(f *fixture) { f.stopWeb(execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff}) }, "a start leaves it so"},
+		"an override that holds it past the event":     {func(f *fixture) { f.holdWebOff(72 * time.Hour) }, "it is held by"},
+		"an override that ends before it is scaled up": {func(f *fixture) { f.holdWebOff(time.Hour) }, ""},
 		"a disconnected account":                       {func(f *fixture) { f.disconnect() }, "its cloud account is disconnected"},
 		"an account excluded from its organization": {func(f *fixture) {
 			f.disconnect(table.Set("ended", "excluded"), table.Set("error", "its organization excludes it"))
@@ -92,13 +92,13 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 func (f *fixture) wantCheck(p EventPlan, says string) {
 	f.Helper()
 	got := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
-	named := ""
+	var named []string
 	for _, c := range got.Checks {
 		if c.Status == "failed" && *c.PolicyID == "asp_web" {
-			named += c.Message
+			named = append(named, c.Message)
 		}
 	}
-	if got.Ready != (says == "") || !strings.Contains(named, says) {
+	if got.Ready != (says == "") || !strings.Contains(strings.Join(named, "; "), says) {
 		f.Errorf("want ready %v and %q: %s", says == "", says, apitest.JSON(got))
 	}
 }
@@ -119,7 +119,7 @@ func (f *fixture) wantRehearsal(p EventPlan, says string) {
 func TestReady_AStoppedTargetIsStartedByThePlanInTheCheckAndInTheRehearsal(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web", "asp_api")
-	f.stopGroup("web", remembered)
+	f.stopWeb(remembered)
 	check := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
 	if c := check.Checks[2]; c.Status != "warning" || !strings.Contains(c.Message, "the plan starts it at "+readiness.InZone(p.ScaleUpAt, p.Timezone)) {
 		t.Errorf("%s", apitest.JSON(check))
@@ -134,7 +134,7 @@ func TestReady_ARehearsalOfALongEventWithAnObstacleEndsInTime(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web", "asp_api")
 	f.Change(readiness.Key(ours, p.ID), table.Set("eventEnd", p.EventStart.Add(readiness.Longest)))
-	f.holdOff("web", 90*24*time.Hour)
+	f.holdWebOff(90 * 24 * time.Hour)
 	f.wantRehearsal(p, "it is held by")
 }
 

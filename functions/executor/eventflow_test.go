@@ -64,6 +64,17 @@ func (f *eventFlow) scheduleStop(at time.Time, groups ...int) {
 	}
 }
 
+// wake has a wake link start a group, and stop it at a time.
+func (f *eventFlow) wake(n int, until time.Time) {
+	f.Helper()
+	now, store := f.Clock.Now(), evaluation.New(f.e.p)
+	target := apitest.Value(store.ResourceTarget(f.ctx, org, f.groups[n].ID))(f)
+	apitest.Value(store.BeginOverride(f.ctx, org, override.Override{
+		ID: override.NewID(now), ResourceID: f.groups[n].ID, ResourceUID: f.groups[n].UID, Action: override.ForceOn, CreatedAt: now, ExpiresAt: until,
+		WakeLinkID: "wkl_01k00000000000000000000001",
+	}, target))(f)
+}
+
 // tick is how much time passes between two looks at what is to be done.
 const tick = 15 * time.Second
 
@@ -243,8 +254,32 @@ func TestEvent_StartsAStoppedTargetAndLeavesItAsItsScheduleWants(t *testing.T) {
 			t.Fatalf("%s: %s", a.Status, a.ErrorMessage)
 		}
 	}
-	if got := apitest.JSON(f.sizes()); got != apitest.JSON(f.heldEvent.before) {
-		t.Errorf("after the next start %s, before the event %s", got, apitest.JSON(f.heldEvent.before))
+	if got := apitest.JSON(f.sizes()); got != apitest.JSON(f.before) {
+		t.Errorf("after the next start %s, before the event %s", got, apitest.JSON(f.before))
+	}
+}
+
+// A wake link ends during the event. The stop that its page has promised is made when the event has ended, though no schedule wants it.
+func TestEvent_StopsAfterItWhatAWakeLinkThatEndedDuringItHasStarted(t *testing.T) {
+	f := newEventFlow(t)
+	f.wake(2, f.up.Add(4*time.Minute))
+	whole := f.until
+	f.until = f.up.Add(8 * time.Minute)
+	f.Must(f.live(f.ctx, f.e.p))
+	if got := f.state0(2); got != cloud.Running || f.size(2) == f.before[f.groups[2].UID] {
+		t.Errorf("after the end of its link, during the event, it is %s and has %s", got, f.size(2))
+	}
+	if _, owed := f.owed(2); !owed {
+		t.Error("the stop of the link's end is not owed")
+	}
+	f.until = whole
+	f.Must(f.live(f.ctx, f.e.p))
+	if got := f.state0(2); got != cloud.Stopped {
+		t.Errorf("after the event it is %s", got)
+	}
+	f.do(f.groups[2], cloud.Start)
+	if got := f.size(2); got != f.before[f.groups[2].UID] {
+		t.Errorf("its next start gives it %s; it had %s", got, f.before[f.groups[2].UID])
 	}
 }
 
@@ -254,7 +289,9 @@ func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
 		t.Skip("carries fifty events out: not with -short")
 	}
 	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		f := newEventFlow(t)
+		f.wake(2, f.up.Add(4*time.Minute))
 		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error { return f.live(ctx, p.Platform(f.e.p)) })
 		return f.state()
 	})
@@ -266,6 +303,7 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 		t.Skip("carries fifty events out: not with -short")
 	}
 	killpoint.LosesNothing(t, kills(), func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		f := newEventFlow(t)
 		end := f.until
 		f.until = f.up.Add(5 * time.Minute)

@@ -11,6 +11,7 @@ import (
 // keepsStopped does what an event readiness plan does to a group that somebody stops while it is raised: it gives bounds and rule back, and the group stays
 // stopped. A start of the group then restores what it was before the plan.
 func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
+	t.Helper()
 	before := g.state(t)
 	more := cloud.Autoscaling{Min: found.Desired + 1, Max: max(found.Max, found.Desired) + 3, Desired: found.Desired + 2}
 	g.set(t, more)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-func key(n int) table.Key { return table.Key{PK: "ORG#org_1#THING", SK: fmt.Sprint(n)} }
+func key(n int) table.Key { return table.Key{PK: "ORG#org_1#THING", SK: strconv.Itoa(n)} }
 
 func put(tb testing.TB, n int) table.Write {
 	tb.Helper()
@@ -86,6 +87,7 @@ func TestLives_ResumeUntilOneIsNotKilled(t *testing.T) {
 func TestLosesNothing_KillsInEveryRun(t *testing.T) {
 	kills, runs := 0, 0
 	LosesNothing(t, 50, func(t *testing.T, lives *Lives) string {
+		t.Helper()
 		s := tabletest.NewAt(t, clock.System{})
 		lives.Run(t, t.Context(), func(ctx context.Context, p *Process) error {
 			for n := range 8 {

@@ -38,10 +38,10 @@ func target(uid string) autoscaling.Target {
 	return autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"}
 }
 
-// hold has an override be on a resource or a group for a time.
-func (f *fixture) hold(h override.Held, d time.Duration) {
+// hold has an override be on a resource or a group for an hour.
+func (f *fixture) hold(h override.Held) {
 	f.Helper()
-	h.ID, h.ExpiresAt = override.NewID(f.Clock.Now()), f.Clock.Now().Add(d)
+	h.ID, h.ExpiresAt = override.NewID(f.Clock.Now()), f.Clock.Now().Add(time.Hour)
 	f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{h}})
 }
 
@@ -53,11 +53,11 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 		says    string
 	}{
 		"nothing holds it":                          {func(*fixture) {}, 0, true, ""},
-		"an override that holds it off":             {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}, time.Hour) }, 0, false, "it is held by"},
-		"an override that is over by then":          {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}, time.Hour) }, 2 * time.Hour, false, ""},
-		"an override that holds it on":              {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOn}, time.Hour) }, 0, false, ""},
-		"an override on another resource":           {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[1], Action: override.ForceOff}, time.Hour) }, 0, false, ""},
-		"an override on a group that it is in":      {func(f *fixture) { f.hold(override.Held{GroupID: f.group(), Action: override.ForceOff}, time.Hour) }, 0, false, "it is held by"},
+		"an override that holds it off":             {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}) }, 0, false, "it is held by"},
+		"an override that is over by then":          {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}) }, 2 * time.Hour, false, ""},
+		"an override that holds it on":              {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOn}) }, 0, false, ""},
+		"an override on another resource":           {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[1], Action: override.ForceOff}) }, 0, false, ""},
+		"an override on a group that it is in":      {func(f *fixture) { f.hold(override.Held{GroupID: f.group(), Action: override.ForceOff}) }, 0, false, "it is held by"},
 		"a stop under way, when it is to be raised": {func(f *fixture) { f.stopping() }, 0, true, "a stop of the resource is in flight (act_1)"},
 		"a stop under way, when it is checked":      {func(f *fixture) { f.stopping() }, 0, false, ""},
 	} {

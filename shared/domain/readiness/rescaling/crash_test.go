@@ -8,37 +8,8 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/killpoint"
 )
-
-// contextOf returns a context of the organization that ends when its process is killed.
-func contextOf(f *fixture) (context.Context, context.CancelFunc) {
-	return context.WithCancel(f.In(org))
-}
-
-// mortal is a store of a process that dies at its n-th write: before it, or after it.
-type mortal struct {
-	table.Store
-	left  atomic.Int64
-	after bool
-	kill  context.CancelFunc
-}
-
-// Transact dies when it is time.
-func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
-	if m.left.Add(-1) != 0 {
-		return m.Store.Transact(ctx, ws...)
-	}
-	var err error
-	if m.after {
-		err = m.Store.Transact(ctx, ws...)
-	}
-	m.kill()
-	if err != nil {
-		return err
-	}
-	return errKilled
-}
 
 // Whatever write a process dies at, before or after it, and whatever call to the cloud: the plan ends as if it had not, and what it did is
 // logged once.
@@ -71,19 +42,17 @@ func TestAdvance_DyingAtAnyStepChangesNothing(t *testing.T) {
 // dieAt drives a plan by a process that dies at its n-th write; false when there is none.
 func (f *fixture) dieAt(in readiness.Input, n int, after bool) bool {
 	f.Helper()
-	ctx, kill := contextOf(f)
-	defer kill()
-	m := &mortal{Store: f.Table, after: after, kill: kill}
-	m.left.Store(int64(n))
-	plans := readiness.New(m, f.Clock)
-	r := &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
+	ctx, p := killpoint.Start(f.In(org), killpoint.Point{Step: n, Landed: after})
+	store := p.Store(f.Table)
+	plans := readiness.New(store, f.Clock)
+	r := &Runner{Table: store, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
 		_, err := plans.Take(ctx, org, planID, rep)
 		return err
 	}}
 	for range 500 {
 		got, err := r.Advance(ctx, in)
 		switch {
-		case ctx.Err() != nil:
+		case p.Killed():
 			return true
 		case err != nil:
 			f.Fatal(err)
@@ -103,11 +72,12 @@ func TestAdvance_DyingInAnyCallToTheCloudChangesNothing(t *testing.T) {
 				f := newFixture(t, "web", "api")
 				_, in := f.dispatched()
 				var calls atomic.Int64
-				ctx, kill := contextOf(f)
+				ctx, kill := context.WithCancel(f.In(org))
+				defer kill()
 				die := func() error {
 					if calls.Add(1) == int64(n+1) {
 						kill()
-						return errKilled
+						return killpoint.ErrKilled
 					}
 					return nil
 				}

@@ -3,7 +3,6 @@ package rescaling
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -301,5 +300,3 @@ func (f *fixture) once(in readiness.Input) []readiness.Line {
 	}
 	return lines
 }
-
-var errKilled = errors.New("killed")

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/killpoint"
 )
 
 func (f *fixture) forced(in readiness.Input, uid string) Forced {
@@ -39,16 +40,13 @@ func (f *fixture) holds() eventhold.List {
 // TestLetGo_DyingAtAnyWriteLeavesNothingRaised kills the process that lets a target go before or after each of its writes; another one goes on.
 func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		for n := int64(1); ; n++ {
+		for n := 1; ; n++ {
 			f := newFixture(t, "web", "api")
 			_, in := f.dispatched()
 			f.drive(in, readiness.Active)
-			ctx, kill := contextOf(f)
-			m := &mortal{Store: f.Table, after: after, kill: kill}
-			m.left.Store(n)
-			_ = f.letGo(ctx, &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: f.r.Report}, f.forced(in, "web"))
-			died := ctx.Err() != nil
-			kill()
+			ctx, p := killpoint.Start(f.In(org), killpoint.Point{Step: n, Landed: after})
+			_ = f.letGo(ctx, &Runner{Table: p.Store(f.Table), Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: f.r.Report}, f.forced(in, "web"))
+			died := p.Killed()
 			f.Clock.Advance(2 * lockTime)
 			f.Must(f.letGo(f.In(org), f.r, f.forced(in, "web")))
 			f.checkLetGo(in, fmt.Sprintf("died at write %d, after it %v", n, after))

@@ -259,6 +259,7 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 		if !c.isRecorded() {
 			c.State = starting
 		}
+		c.Started = true // from before the start on: a process may die before it learns of the action
 		if mine, err := r.begin(ctx, c); err != nil || !mine {
 			return orTaken(err)
 		}
@@ -267,7 +268,7 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 	if err != nil {
 		return r.cannotStart(ctx, c, err)
 	}
-	c.Started, c.StartID = true, got.ActionID
+	c.StartID = got.ActionID
 	moving := &cloud.Error{Class: cloud.Moving, Message: "it had 0 instances and is being started by action " + got.ActionID}
 	if got.Ended {
 		c.StartID = ""
@@ -292,6 +293,7 @@ func (r *raiser) cannotStart(ctx context.Context, c *capture, err error) error {
 	if kind := fault.KindOf(err); kind == fault.Internal || kind == fault.Unavailable {
 		return err
 	}
+	c.Started = false
 	if noted := r.note(ctx, c); noted != nil {
 		return noted
 	}

@@ -1,6 +1,7 @@
 package rescaling
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/killpoint"
 )
 
 func TestAdvance_CapacityIsRaisedForTheEventAndGivenBack(t *testing.T) {
@@ -204,10 +206,11 @@ func TestAdvance_CancelWhileAScaleCallIsInFlightLeavesTheOriginal(t *testing.T) 
 				return nil
 			}
 			if dies {
-				f.cloud.after = func() error { f.cloud.after = nil; return errKilled }
+				f.cloud.after = func() error { f.cloud.after = nil; return killpoint.ErrKilled }
 			}
 			ended := make(chan struct{})
-			ctx, kill := contextOf(f)
+			ctx, kill := context.WithCancel(f.In(org))
+			defer kill()
 			go func() {
 				_, _ = f.r.Advance(ctx, in)
 				close(ended)
@@ -236,9 +239,10 @@ func TestAdvance_ACallThatLandsLateIsSeenByTheSecondLook(t *testing.T) {
 	_, in := f.dispatched()
 	f.drive(in, readiness.Scheduled)
 	f.wait(Result{At: f.Clock.Now().Add(90 * time.Minute)})
-	f.cloud.before = func(string, cloud.Autoscaling) error { return errKilled }
-	ctx, kill := contextOf(f)
-	f.cloud.before = func(string, cloud.Autoscaling) error { kill(); return errKilled }
+	f.cloud.before = func(string, cloud.Autoscaling) error { return killpoint.ErrKilled }
+	ctx, kill := context.WithCancel(f.In(org))
+	defer kill()
+	f.cloud.before = func(string, cloud.Autoscaling) error { kill(); return killpoint.ErrKilled }
 	if _, err := f.r.Advance(ctx, in); err == nil {
 		t.Fatal("it was not killed")
 	}

@@ -72,8 +72,12 @@ func TestLoopDeaths_PauseTheLoopThatEndedTheProcessThreeTimes(t *testing.T) {
 
 func TestLoopDeaths_CountForNoLoopWhenTheProcessWasKilledOrLived(t *testing.T) {
 	for name, between := range map[string]func(t *testing.T, dir string){
-		"killed from outside": func(t *testing.T, dir string) { newLife(t, dir, false).run(t, "a", false) },
+		"killed from outside": func(t *testing.T, dir string) {
+			t.Helper()
+			newLife(t, dir, false).run(t, "a", false)
+		},
 		"lived for more than an hour": func(t *testing.T, dir string) {
+			t.Helper()
 			l := newLife(t, dir, true)
 			l.clock.(*clock.Manual).Advance(acquittal + time.Second)
 			l.run(t, "a", true)

@@ -105,12 +105,12 @@ func (c *uploader) call(method, path string, body any) map[string]any {
 func (c *uploader) upload(content []byte) (status, message string) {
 	c.t.Helper()
 	started := c.call("POST", "/billing/imports", map[string]any{"vendor": "acme", "fileName": "bill.parquet", "bytes": len(content)})
-	req, err := http.NewRequestWithContext(c.t.Context(), "PUT", started["uploadURL"].(string), bytes.NewReader(content))
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPut, started["uploadURL"].(string), bytes.NewReader(content))
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		c.t.Fatalf("the upload failed: %v %v", res, err)
 	}
 	_ = res.Body.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -65,15 +66,36 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Wait()
 }
 
+// every takes a turn of a loop at once, and one after each pause of d.
 func (s *Service) every(ctx context.Context, d time.Duration, what string, do func(context.Context) error) {
+	if s.loops.isPaused(what) {
+		s.Platform.Log.ErrorContext(ctx, "a loop is paused, because the process died each time that it ran: see "+
+			"crash.old.log, mend the reason, delete the file and start again", "loop", what, "file", s.loops.path)
+		return
+	}
 	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
+		if err := s.turn(ctx, what, do); err != nil && ctx.Err() == nil {
 			s.Platform.Log.ErrorContext(ctx, "a loop failed and goes on", "loop", what, "error", err.Error())
 		}
 		if s.Platform.Clock.Sleep(ctx, d) != nil {
 			return
 		}
 	}
+}
+
+// turn runs a loop once. A panic is an error of the turn.
+func (s *Service) turn(ctx context.Context, what string, do func(context.Context) error) (err error) {
+	end, err := s.loops.begin(ctx, what)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		err = errors.Join(err, end())
+	}()
+	return do(ctx)
 }
 
 // Sweep starts lost work again.

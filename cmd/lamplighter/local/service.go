@@ -90,6 +90,7 @@ type Service struct {
 	serving  map[string]rest.Function    // of the template's routes, by their folders
 	mailer   *mailer.Mailer
 	notifier *notifier.Notifier
+	loops    *loopDeaths
 	close    []func() error // last one first
 }
 
@@ -125,6 +126,10 @@ func (s *Service) open(o Options) error {
 	if err = s.startWorkers(o, store, all, died); err != nil {
 		return err
 	}
+	if s.loops, err = readLoopDeaths(o.Dir, died, o.Clock); err != nil {
+		return err
+	}
+	s.loops.trial = s.engine.Trial
 	sender, err := o.sender()
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func TestStart_InventsNoSize(t *testing.T) {
 			t.Errorf("start of %s: %v", name, err)
 		}
 	}
-	if g.Size() != "0/5/0" || api.Desired+again.Desired+int(n.Desired) != 0 {
+	if g.Size() != "0/5/0" || api.Desired+again.Desired+n.Desired != 0 {
 		t.Errorf("started at %s, %d, %d and %d; want none", g.Size(), api.Desired, again.Desired, n.Desired)
 	}
 	if err := act(t, c, cloud.Start, "aws-ecs", cloud.Target{UID: scaled.UID()}); err != nil || scaled.Desired != 3 {

@@ -120,16 +120,13 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		}
 		return resizeScaleSet(ctx, c, r, 0)
 	}
-	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
+	return startScaleSet(ctx, c, t, r)
+}
+
+func startScaleSet(ctx context.Context, c *armClient, t target, r resource) error {
+	m, err := rememberedSet(t, r)
 	if err != nil {
 		return err
-	}
-	p, err := properties[scaleSet](r)
-	if err != nil {
-		return err
-	}
-	if !ok || m.Made != 0 && m.Made != p.madeAt() { // stopped by somebody else, made again, or our memory is lost: what is on the resource tells
-		m.Capacity, m.Autoscale = t.setting.minimum(), t.setting != nil && t.setting.paused
 	}
 	if *r.SKU.Capacity == 0 && m.Capacity == 0 {
 		return errUnsupported("%s", cloud.NoSizeRemembered(r.Name))
@@ -143,6 +140,20 @@ func actScaleSet(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		return nil // somebody has started it
 	}
 	return resizeScaleSet(ctx, c, r, m.Capacity)
+}
+
+// rememberedSet returns what is remembered of the set. Of one that somebody else has stopped, or made again, and where our
+// memory is lost, what is on the resource tells.
+func rememberedSet(t target, r resource) (scaleSetMemory, error) {
+	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
+	if err != nil {
+		return m, err
+	}
+	p, err := properties[scaleSet](r)
+	if err == nil && (!ok || m.Made != 0 && m.Made != p.madeAt()) {
+		m.Capacity, m.Autoscale = t.setting.minimum(), t.setting != nil && t.setting.paused
+	}
+	return m, err
 }
 
 // minimum returns the minimum of the setting, if it scales or a stop of ours has paused it; else 0.

@@ -153,16 +153,16 @@ func capacityOf(sizes map[string]int64) cloud.Capacity {
 }
 
 func wanted(c cloud.Capacity) string {
-	out := ""
+	var out strings.Builder
 	for _, f := range []struct {
 		name string
 		n    *int64
 	}{{"min", c.Min}, {"max", c.Max}, {"desired", c.Desired}} {
 		if f.n != nil {
-			out += fmt.Sprintf("%s %d ", f.name, *f.n)
+			fmt.Fprintf(&out, "%s %d ", f.name, *f.n)
 		}
 	}
-	return out
+	return out.String()
 }
 
 func (c *changes) note(format string, args ...any) {
@@ -174,29 +174,33 @@ func (c *changes) note(format string, args ...any) {
 func (c *changes) do(t *testing.T, v cloud.Verb) {
 	t.Helper()
 	s := c.settled(t, c.acted)
-	known := c.memory != nil
 	c.note("%s of what is %s (%s), remembered: %s", v, s.Status, s.Native, c.memory)
-	switch {
-	case v == cloud.Stop && s.Unschedulable != "":
+	if v == cloud.Stop {
+		c.stop(t, s)
 		return
-	case v == cloud.Stop && s.Status == cloud.Stopped:
-		if !known && !s.Marked {
+	}
+	leftOff := s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(c.memory)
+	alreadyOn := s.Status == cloud.Running && (c.memory == nil || cloud.IsOff(c.memory))
+	if !leftOff && !alreadyOn {
+		c.act(t, cloud.Start)
+	}
+	c.memory = nil
+}
+
+func (c *changes) stop(t *testing.T, s cloud.State) {
+	t.Helper()
+	switch {
+	case s.Unschedulable != "":
+		return
+	case s.Status == cloud.Stopped:
+		if c.memory == nil && !s.Marked {
 			c.memory = cloud.WasOff
 		}
 		return
-	case v == cloud.Stop && s.Snapshot != nil:
+	case s.Snapshot != nil:
 		c.memory = s.Snapshot
-	case v == cloud.Start && s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(c.memory):
-		c.memory = nil
-		return
-	case v == cloud.Start && s.Status == cloud.Running && (!known || cloud.IsOff(c.memory)):
-		c.memory = nil
-		return
 	}
-	c.act(t, v)
-	if v == cloud.Start {
-		c.memory = nil
-	}
+	c.act(t, cloud.Stop)
 }
 
 func (c *changes) act(t *testing.T, v cloud.Verb) {

@@ -109,16 +109,9 @@ func stopGroup(ctx context.Context, p place, g group) error {
 
 // startGroup gives the size back, and then the autoscaler its mode.
 func startGroup(ctx context.Context, p place, g group, t target) error {
-	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
+	m, err := g.remembered(t)
 	if err != nil {
 		return err
-	}
-	ok = ok && (m.Made == "" || m.Made == g.CreationTimestamp) // else it was made again since the stop
-	if mark, marked := g.mark(); !ok && marked {
-		m, ok = mark, true
-	}
-	if !ok { // stopped by somebody else: so is the autoscaler
-		m = groupMemory{Size: g.minimum(), Mode: g.mode()}
 	}
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		return alreadyScaled(ctx, p, g)
@@ -135,6 +128,19 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		return nil
 	}
 	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+}
+
+// remembered returns what is remembered of the group, which was not made again since the stop; else what a stop wrote into its
+// autoscaler. A group that somebody else stopped has the minimum of its autoscaler, which that one switched off, too.
+func (g group) remembered(t target) (groupMemory, error) {
+	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
+	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
+		return m, err
+	}
+	if mark, marked := g.mark(); marked {
+		return mark, nil
+	}
+	return groupMemory{Size: g.minimum(), Mode: g.mode()}, nil
 }
 
 // minimum returns the minimum of the autoscaler; 0 when there is none.

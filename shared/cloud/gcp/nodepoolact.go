@@ -53,6 +53,10 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 		}
 		return setNodes(ctx, p, n, 0)
 	}
+	return startNodepool(ctx, p, n, t)
+}
+
+func startNodepool(ctx context.Context, p place, n nodepool, t target) error {
 	m, ok, err := decodeSnapshot[nodepoolMemory](t.snapshot)
 	if err != nil {
 		return err

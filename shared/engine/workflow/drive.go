@@ -70,7 +70,7 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution, resumed boo
 		}
 	}
 	out, err := e.p.Machines[r.machine].Run(ctx, asl.Env{
-		Clock: e.p.Clock, Tasks: w, Journal: w, Trial: e.beginTrial,
+		Clock: e.p.Clock, Tasks: w, Journal: w, Trial: e.Trial,
 		Transition: func() { e.p.Transition(r.machine) },
 	}, asl.Execution{
 		ID: arnPrefix + "execution:" + r.machine + ":" + r.name, Name: r.name,
@@ -95,8 +95,9 @@ func (e *Embedded) advance(ctx context.Context, r ref, x *Execution, resumed boo
 	return w.finishExecution(ctx, done)
 }
 
-// beginTrial waits until no call is on trial.
-func (e *Embedded) beginTrial(ctx context.Context) (release func(), err error) {
+// Trial waits until no call is on trial, and begins the trial of something that may have ended the process before this one
+// (Parts.Died). release ends it.
+func (e *Embedded) Trial(ctx context.Context) (release func(), err error) {
 	select {
 	case e.trial <- struct{}{}:
 		return func() { <-e.trial }, nil

@@ -128,7 +128,7 @@ func (r Rules) checkChat(of Type, raw string) error {
 		return fault.NewWithCause(fault.Invalid, err, "config.webhookURL: the address cannot be read")
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if r.Private && (host == "localhost" || host == "127.0.0.1" || host == "::1") {
+	if r.Private && isLoopback(host) {
 		return nil
 	}
 	vendors := matchesHost(hosts[of], host)
@@ -143,6 +143,9 @@ func (r Rules) checkChat(of Type, raw string) error {
 	}
 	return nil
 }
+
+// isLoopback reports whether host names the machine itself.
+func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // matchesHost reports whether host is one of names, or is below one that begins with a dot.
 func matchesHost(names []string, host string) bool {

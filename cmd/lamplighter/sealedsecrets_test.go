@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 )
 
-// sealedKinds are the kinds of secrets that functions seal for organizations, with the operations that change where a stored one is sent.
+// sealedKinds are the kinds of secrets that functions seal for organizations, with the operations that change where a
+// stored one is sent.
 var sealedKinds = map[string][]string{
 	inventory.AccountSecret: {"updateCloudAccount", "updateCloudOrganisation"},
 	inventory.ClusterSecret: {"registerCluster"},
@@ -26,8 +27,8 @@ var sealedKinds = map[string][]string{
 	integration.Secret:      {"updateIntegration"},
 }
 
-// secretMember is a member of the body of an operation of a function that seals secrets: either the secret stays where it is and the member may be sent
-// alone, with the reason, or the change alone is refused in words that hold says.
+// secretMember is a member of the body of an operation of a function that seals secrets: either the secret stays where
+// it is and the member may be sent alone, with the reason, or the change alone is refused in words that hold says.
 type secretMember struct{ stays, change, says string }
 
 const noDestination = "it is no part of where anything is sent"
@@ -87,7 +88,8 @@ var secretMembers = map[string]secretMember{
 	"updateWebhook scopeType":  {stays: noDestination},
 }
 
-// TestSealedSecrets_EachKindNamesTheOperationsThatCouldSendItElsewhere finds the kinds of secrets by the declarations of the functions that seal them.
+// TestSealedSecrets_EachKindNamesTheOperationsThatCouldSendItElsewhere finds the kinds of secrets by the declarations
+// of the functions that seal them.
 func TestSealedSecrets_EachKindNamesTheOperationsThatCouldSendItElsewhere(t *testing.T) {
 	declared := map[string]bool{}
 	for _, f := range functions.All() {
@@ -128,8 +130,9 @@ func updatesBesideSecrets() map[string]bool {
 	return out
 }
 
-// TestSealedSecrets_AChangeOfWhereTheyAreSentNeedsThemAgain sends each member that changes a destination without the secret beside it. The members come
-// from the interface description: a new one must say whether it changes where a stored secret is sent.
+// TestSealedSecrets_AChangeOfWhereTheyAreSentNeedsThemAgain sends each member that changes a destination without the
+// secret beside it. The members come from the interface description: a new one must say whether it changes where a
+// stored secret is sent.
 func TestSealedSecrets_AChangeOfWhereTheyAreSentNeedsThemAgain(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)

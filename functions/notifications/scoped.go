@@ -72,6 +72,16 @@ func isMaker(c identity.Caller, ch *notification.Channel) bool {
 	return c.User != "" && ch.Maker == c.User
 }
 
+// checkRename refuses to let a caller with grants on teams or resources rename a channel whose name is unique in the
+// organization: a conflict would tell the name of a channel that the caller cannot see.
+func checkRename(ctx context.Context, ch *notification.Channel) error {
+	if ch.Personal != "" || identity.CallerFrom(ctx).Scopes(writing).All {
+		return nil
+	}
+	return fault.New(fault.Denied, "name: channel %s was made with a grant on the whole organization, where names are unique: "+
+		"ask somebody who has %s on the whole organization to rename it, or make another channel", ch.ID, writing)
+}
+
 // testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller
 // owns.
 func (s *service) testable(ctx context.Context, channelID string) (notification.Channel, error) {

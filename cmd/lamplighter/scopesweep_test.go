@@ -2,20 +2,16 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions"
@@ -30,39 +26,10 @@ type scopeSweep struct {
 	leaks        map[string]int
 }
 
-// shownOutside are the texts of answers that may name something outside the caller's scope, by operation, "" being all operations.
-var shownOutside = map[string][]shownText{
-	"": {
-		{`"parentuid":"[^"]*"`, "the cloud's own attribute of a resource in the scope, which says why it cannot be stopped alone"},
-		{`member of auto scaling group [^:]+: act on the group`, "as above"},
-	},
-	"exportResources":  {{`,\{\},arn:[^,]*,`, "parentUID as above, in a row of CSV"}},
-	"listSmartTags":    {{`"policyid":"[^"]*"`, "the policy that made a tag of a resource in the scope; its name and selector are not shown"}},
-	"listUnitMetrics":  {{`"name":"orders-of-[^"]*"`, "unit metrics are numbers of the whole organization, which every reader of reports divides costs by"}},
-	"listDashboards":   {{`"id":"dash_[^"]*","name":"[^"]*"`, "a dashboard is shared with all members by whoever makes it; its filters are not shown"}},
-	"getDashboard":     {{`"id":"[^"]*","name":"[^"]*"`, "as above"}},
-	"getDashboardData": {{`"dashboardid":"[^"]*","name":"[^"]*"`, "as above"}},
-}
-
-// shownText is a regular expression of text in lower case, and why that text is shown.
-type shownText struct{ pattern, reason string }
-
-// sharedByAll are the slots of operations that take things which belong to all members, with the reason.
-var sharedByAll = map[string]string{
-	"getDashboard dashboardID":     "a dashboard is shared with all members",
-	"getDashboardData dashboardID": "as above",
-}
-
-// neverPassed are the scoped operations that no narrow user passes in this test, with the reason.
-var neverPassed = map[string]string{
-	"cancelAction":           "actions of the simulated cloud end before the next request; TestAnOperatorOfOneTeamHasThatTeam cancels them",
-	"cancelBulkAction":       "as above",
-	"calculateDatabaseClass": "no class of databases has a known price in the regions of the simulated cloud",
-}
-
-// TestScopeSweep_ShowsNothingOutsideTheScope calls every operation of the interface description as five users with a narrow
-// scope in one organization: the resources of an account, a region, a group, a tag, and one resource. Everything outside a
-// scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may hold one, or an id from outside.
+// TestScopeSweep_ShowsNothingOutsideTheScope calls every operation of the interface description as five users with a
+// narrow scope in one organization: the resources of an account, a region, a group, a tag, and one resource. Everything
+// outside a scope has a marker in its name, tags, descriptions and addresses; no answer and no mail may hold one, or an
+// id from outside.
 func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	t.Parallel()
 	s := startAttacked(t)
@@ -100,7 +67,8 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	everyScopedOperationPassed(t, s, passed)
 }
 
-// secretsOf returns what must not appear: everything of the other worlds, and the resources of the own account outside the scope.
+// secretsOf returns what must not appear: everything of the other worlds, and the resources of the own account outside
+// the scope.
 func (v *scopeSweep) secretsOf(worlds []*scopeWorld, ids map[string]map[string]bool) map[string]bool {
 	out := maps.Clone(v.world.outside)
 	for _, w := range worlds {
@@ -128,7 +96,8 @@ func (v *scopeSweep) run() {
 
 func (v *scopeSweep) isRead(op swept) bool { return op.method == http.MethodGet }
 
-// eachOperation calls do for the selected operations of a signed-in caller, those that end the caller's membership last.
+// eachOperation calls do for the selected operations of a signed-in caller, those that end the caller's membership
+// last.
 func (v *scopeSweep) eachOperation(selected func(swept) bool, do func(swept)) {
 	ends := []string{"logOut", "leaveOrganisation"}
 	ops := slices.Clone(v.ops)
@@ -161,25 +130,6 @@ func unescaped(target string) string {
 	return target
 }
 
-// keptIDs are the members of answers that later requests name, and the names under which they do.
-var keptIDs = map[string][2]string{
-	"exportCosts": {"jobID", "export"}, "askLineItems": {"queryID", "queryID"}, "createSubscription": {"id", "subID"}, "createChannel": {"id", "channelID"},
-	"createOverride": {"id", "overrideID"}, "submitAction": {"actionID", "actionID"}, "submitBulkAction": {"bulkActionID", "bulkActionID"},
-	"createResourceWakeLink": {"id", "wakeLinkID"}, "createBudget": {"id", "budgetID"}, "listAnomalies": {"id", "anomalyID"},
-}
-
-var firstID = regexp.MustCompile(`"(id|\w+ID)":"(\w+_[0-9a-z]{26})"`)
-
-// keep keeps the id of a thing that the caller made, or of the first one of a list.
-func (v *scopeSweep) keep(op swept, answer []byte) {
-	for _, found := range firstID.FindAllSubmatch(answer, -1) {
-		if names := keptIDs[op.OperationID]; string(found[1]) == names[0] {
-			v.b[names[1]] = string(found[2])
-			return
-		}
-	}
-}
-
 // examine reports the secrets in an answer, at most three of an operation.
 func (v *scopeSweep) examine(op swept, request, answer, foreign string) {
 	v.t.Helper()
@@ -189,7 +139,7 @@ func (v *scopeSweep) examine(op swept, request, answer, foreign string) {
 		text = strings.ReplaceAll(text, strings.ToLower(bare(foreign)), "")
 	}
 	for _, shown := range append(shownOutside[""], shownOutside[op.OperationID]...) {
-		text = regexp.MustCompile(shown.pattern).ReplaceAllString(text, "")
+		text = shown.pattern.ReplaceAllString(text, "")
 	}
 	request = strings.ToLower(request)
 	for secret := range v.secrets {
@@ -228,8 +178,8 @@ func (v *scopeSweep) ownValues() string {
 	return strings.Join(slices.Collect(maps.Values(v.b)), " ")
 }
 
-// readOwn sends a GET with each value of each parameter, one at a time, of the things of the caller's own world and of those
-// that it shares with another.
+// readOwn sends a GET with each value of each parameter, one at a time, of the things of the caller's own world and of
+// those that it shares with another.
 func (v *scopeSweep) readOwn(op swept) {
 	v.t.Helper()
 	for _, values := range v.valueSets() {
@@ -248,74 +198,6 @@ func (v *scopeSweep) readOwn(op swept) {
 	}
 }
 
-// valueSets returns the values of the caller's own world, and those with what the world shares with the next one.
-func (v *scopeSweep) valueSets() []sampleValues {
-	shared := maps.Clone(v.b)
-	shared["groupID"], shared["group_id"] = v.b["sharedGroupID"], v.b["sharedGroupID"]
-	shared["scheduleID"], shared["eventID"] = v.b["sharedScheduleID"], v.b["sharedEventID"]
-	return []sampleValues{shared, v.b}
-}
-
-// target returns the path of op with its required parameters.
-func (v *scopeSweep) target(op swept, values sampleValues) string {
-	path := op.path
-	for _, p := range op.Parameters {
-		value := v.value(values, op, p.Value.Name)
-		if op.OperationID == "calculateDatabaseClass" && p.Value.Name == "resource_id" {
-			path += joint(path) + "resource_id=" + values["databaseID"]
-			continue
-		}
-		switch {
-		case p.Value.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(value))
-		case p.Value.In == "query" && (p.Value.Required || either[op.OperationID+" "+p.Value.Name]):
-			path += joint(path) + p.Value.Name + "=" + url.QueryEscape(value)
-		}
-	}
-	return path
-}
-
-// choices returns the values to send as a parameter: those that the description lists, and names from outside the scope.
-func (v *scopeSweep) choices(op swept, name string) []string {
-	switch name {
-	case "search":
-		return []string{v.other.marker}
-	case "tag":
-		return []string{"label=" + v.other.marker}
-	case "from":
-		return []string{yesterday.AddDate(0, -2, 0).Format(time.DateOnly)}
-	case "limit":
-		return []string{"100"}
-	case "tag_key":
-		return []string{"label"}
-	case "include":
-		return []string{"platform,scheduling,cost"}
-	}
-	var out []string
-	for _, p := range op.Parameters {
-		if p.Value.Name == name {
-			for _, choice := range p.Value.Schema.Value.Enum {
-				out = append(out, fmt.Sprint(choice))
-			}
-		}
-	}
-	return out
-}
-
-var narrowing = regexp.MustCompile(`narrows: ([^.]+)\.`)
-
-// dimensions returns the dimensions by which op reports costs.
-func dimensions(op swept) []string {
-	if !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "dims" }) {
-		return nil
-	}
-	found := narrowing.FindStringSubmatch(op.Description)
-	if found == nil {
-		return nil
-	}
-	return strings.Split(strings.ReplaceAll(found[1], "<key>", "label"), ", ")
-}
-
 // changeOwn sends the sample body of op about the caller's own things and about the shared ones.
 func (v *scopeSweep) changeOwn(op swept) {
 	v.t.Helper()
@@ -326,24 +208,6 @@ func (v *scopeSweep) changeOwn(op swept) {
 		}
 		v.send(op, v.target(op, values), body, "")
 	}
-}
-
-// narrowBodies replace sample bodies that are about the whole organization.
-var narrowBodies = map[string]json.RawMessage{
-	"createChannel":       json.RawMessage(`{"type":"email","name":"On call","config":{"email":"<ownEmail>"}}`),
-	"submitBulkAction":    json.RawMessage(`{"type":"stop","groupID":"<groupID>","force":true}`),
-	"createBudget":        json.RawMessage(`{"name":"Narrow budget","scopeType":"resource","scopeID":"<resourceUID>","amountUSD":"5","period":"month"}`),
-	"createSubscription":  json.RawMessage(`{"channelID":"<channelID>","eventType":"resource.failed","scopeType":"resource","scopeID":"<resourceUID>"}`),
-	"upsertSubscriptions": json.RawMessage(`{"subscriptions":[{"channelID":"<channelID>","eventType":"resource.stopped","scopeType":"resource","scopeID":"<resourceUID>"}]}`),
-}
-
-// fillSample puts values into the places of a sample body.
-func (v *scopeSweep) fillSample(op swept, values sampleValues, sample string) string {
-	filled := sampled{v.sweep, values}
-	values["state"], values["connectionID"] = "none", "none"
-	return samplePlaceholder.ReplaceAllStringFunc(sample, func(s string) string {
-		return fmt.Sprintf("%q", filled.fill(op, s[2:len(s)-2]))
-	})
 }
 
 // mailsWithinScopes wants no mail to a narrow user to hold anything of another world.
@@ -367,7 +231,8 @@ func mailsWithinScopes(t *testing.T, s *attackedService, worlds []*scopeWorld) {
 	}
 }
 
-// everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see its answers.
+// everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see its
+// answers.
 func everyScopedOperationPassed(t *testing.T, s *attackedService, passed map[string]bool) {
 	t.Helper()
 	for _, ops := range local.Operations(s.Platform) {

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// scopeWorld is one of everything in an organization, whose names and tags hold its marker, and a user whose only grant is
-// the role owner on a part of its cloud account.
+// scopeWorld is one of everything in an organization, whose names and tags hold its marker, and a user whose only grant
+// is the role owner on a part of its cloud account.
 type scopeWorld struct {
 	marker  string // stands in the name, description, tag or address of everything of this world and of nothing else
 	values  sampleValues
@@ -128,8 +128,8 @@ func (w *scopeWorld) addSampleTargets(all []worldResource, inside []string) {
 	w.values["refreshToken"] = "none"
 }
 
-// shareBetween makes a group, a schedule, an override, a wake link, a bulk action and an event plan of two worlds, whose own names
-// hold no marker.
+// shareBetween makes a group, a schedule, an override, a wake link, a bulk action and an event plan of two worlds,
+// whose own names hold no marker.
 func (c *caller) shareBetween(t *testing.T, a, b *scopeWorld) {
 	t.Helper()
 	name := fmt.Sprintf("Shared %d", len(a.marker)*1000+int(a.marker[len(a.marker)-1]))
@@ -166,8 +166,8 @@ func (c *caller) shareBetween(t *testing.T, a, b *scopeWorld) {
 	a.values["sharedCalendarID"] = calendar.ID
 }
 
-// attributedIDs returns the ids that the owner's answers show within an object that holds the marker of exactly one world, by
-// marker.
+// attributedIDs returns the ids that the owner's answers show within an object that holds the marker of exactly one
+// world, by marker.
 func attributedIDs(worlds []*scopeWorld, answers map[string]string) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, w := range worlds {

@@ -138,6 +138,9 @@ func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Ch
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newChannel(&old, old.Masked)})
 	next := old
 	if next.UpdatedAt = s.p.Clock.Now(); in.Body.Name.Sent {
+		if err = checkRename(ctx, &old); err != nil {
+			return Channel{}, err
+		}
 		if next.Name, err = notification.CleanName(in.Body.Name.Value); err != nil {
 			return Channel{}, err
 		}

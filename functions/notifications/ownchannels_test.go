@@ -58,6 +58,9 @@ func TestChannels_NamesOfANarrowGrantTellNothingOfOthers(t *testing.T) {
 	f.Call(tom, "POST /notifications/channels", mailChannel("Hidden-Board", "tom@example.com")).Want(http.StatusOK)
 	f.Call(eva, "POST /notifications/channels", mailChannel("Hidden-Board", "eva@example.com")).Want(http.StatusOK)
 	f.Call(tom, "POST /notifications/channels", mailChannel("hidden-board", "tom@example.com")).Want(http.StatusConflict, "name")
+	for _, name := range []string{"Hidden-Board", "Unheard of"} {
+		f.Call(tom, "PUT /notifications/channels/"+f.own.ID, map[string]string{"name": name}).Want(http.StatusForbidden, "name")
+	}
 	f.Call(ada, "POST /notifications/channels", mailChannel("hidden-board", "ada@example.com")).Want(http.StatusConflict, "name")
 }
 

@@ -10,7 +10,7 @@ import (
 
 // owns reports whether a channel belongs to the caller: the caller made it, or it leads to the mailbox of the caller.
 func owns(c identity.Caller, ch *notification.Channel) bool {
-	if c.User != "" && ch.Maker == c.User {
+	if isMaker(c, ch) {
 		return true
 	}
 	if ch.Type != notification.Email {
@@ -20,8 +20,9 @@ func owns(c identity.Caller, ch *notification.Channel) bool {
 	return err == nil && address == ch.Email
 }
 
-// listNarrow lists the channels that a grant on teams or resources shows: the caller's own with their masked addresses, and those of the
-// subscriptions that the caller may read, without addresses. Two round trips and one for each thousand subscriptions.
+// listNarrow lists the channels that a grant on teams or resources shows: the caller's own with their masked addresses,
+// and those of the subscriptions that the caller may read, without addresses. Two round trips and one for each thousand
+// subscriptions.
 func (s *service) listNarrow(ctx context.Context, all []notification.Channel) ([]Channel, error) {
 	reached, err := s.reachedChannels(ctx)
 	if err != nil {
@@ -60,18 +61,36 @@ func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) 
 	return out, err
 }
 
-// changeable reads a channel that the caller may change or delete. Who has grants on teams or resources changes the channels that they made. Another
-// channel is fault.Denied when the caller sees it, and fault.NotFound else.
+// changeable reads a channel that the caller may change or delete. Who has grants on teams or resources changes the
+// channels that they made. Another channel is fault.Denied when the caller sees it, and fault.NotFound else.
 func (s *service) changeable(ctx context.Context, channelID string) (notification.Channel, error) {
-	return s.permitted(ctx, channelID, func(c identity.Caller, ch *notification.Channel) bool { return ch.Maker == c.User })
+	return s.permitted(ctx, channelID, isMaker)
 }
 
-// testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller owns.
+// isMaker reports whether the caller made a channel.
+func isMaker(c identity.Caller, ch *notification.Channel) bool {
+	return c.User != "" && ch.Maker == c.User
+}
+
+// checkRename refuses to let a caller with grants on teams or resources rename a channel whose name is unique in the
+// organization: a conflict would tell the name of a channel that the caller cannot see.
+func checkRename(ctx context.Context, ch *notification.Channel) error {
+	if ch.Personal != "" || identity.CallerFrom(ctx).Scopes(writing).All {
+		return nil
+	}
+	return fault.New(fault.Denied, "name: channel %s was made with a grant on the whole organization, where names are unique: "+
+		"ask somebody who has %s on the whole organization to rename it, or make another channel", ch.ID, writing)
+}
+
+// testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller
+// owns.
 func (s *service) testable(ctx context.Context, channelID string) (notification.Channel, error) {
 	return s.permitted(ctx, channelID, owns)
 }
 
-func (s *service) permitted(ctx context.Context, channelID string, may func(identity.Caller, *notification.Channel) bool) (notification.Channel, error) {
+func (s *service) permitted(
+	ctx context.Context, channelID string, may func(identity.Caller, *notification.Channel) bool,
+) (notification.Channel, error) {
 	ch, err := s.channel(ctx, channelID)
 	c := identity.CallerFrom(ctx)
 	if err != nil || c.Scopes(writing).All || may(c, &ch) {
@@ -97,8 +116,8 @@ func (s *service) shows(ctx context.Context, c identity.Caller, ch *notification
 	return reached[ch.ID], err
 }
 
-// checkOwner refuses the channel of another person to a caller whose grants are on teams or resources: a channel that the caller cannot see
-// as one that does not exist. No round trip unless it refuses.
+// checkOwner refuses the channel of another person to a caller whose grants are on teams or resources: a channel that
+// the caller cannot see as one that does not exist. No round trip unless it refuses.
 func (s *service) checkOwner(ctx context.Context, field string, ch *notification.Channel) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(writing).All || owns(c, ch) {

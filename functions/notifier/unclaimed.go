@@ -13,9 +13,10 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// attributeUnclaimed gives each receiver of an organization that names no maker one, and tells the owners once. The maker is the user with the address
-// under which the receiver was made; when that user is no member any more, the receiver is paused. A receiver without an address goes on by the right of
-// the owner who joined first, and is paused like any other when that owner leaves or loses the right.
+// attributeUnclaimed gives each receiver of an organization that names no maker one, and tells the owners once. The
+// maker is the user with the address under which the receiver was made; when that user is no member any more, the
+// receiver is paused. A receiver without an address goes on by the right of the owner who joined first, and is paused
+// like any other when that owner leaves or loses the right.
 func (r *reviewer) attributeUnclaimed(ctx context.Context, v membership.Review) error {
 	j := &receiver.Judge{Review: v, Table: r.p.Table, Now: r.p.Clock.Now()}
 	all, err := r.subjects(ctx, v.Org, j)
@@ -61,7 +62,8 @@ type unclaimedMakers struct {
 	callers   membership.Callers
 }
 
-// readMakers reads the members that all are attributed to: one round trip for each 1,000 members, and one for a hundred makers.
+// readMakers reads the members that all are attributed to: one round trip for each 1,000 members, and one for a hundred
+// makers.
 func (r *reviewer) readMakers(ctx context.Context, org string, all []receiver.Subject) (unclaimedMakers, error) {
 	out := unclaimedMakers{byAddress: map[string]identity.Member{}}
 	for _, s := range all {
@@ -70,7 +72,8 @@ func (r *reviewer) readMakers(ctx context.Context, org string, all []receiver.Su
 		}
 	}
 	var users []string
-	for q := (table.Query{PK: identity.MemberKey(org, "").PK, Limit: table.MaxPage}); ; {
+	q := table.Query{PK: identity.MemberKey(org, "").PK, Limit: table.MaxPage}
+	for {
 		members, next, err := table.ReadPage[identity.Member](ctx, r.p.Table, q)
 		if err != nil {
 			return out, fmt.Errorf("read the members of %s: %w", org, err)
@@ -102,7 +105,8 @@ func (u *unclaimedMakers) consider(m identity.Member) bool {
 	return made || first
 }
 
-// of returns the member to whom a receiver is attributed: membership.Nobody when the address of its maker is that of no member.
+// of returns the member to whom a receiver is attributed: membership.Nobody when the address of its maker is that of no
+// member.
 func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	switch m := u.byAddress[s.CreatedBy]; {
 	case s.CreatedBy == "":
@@ -121,7 +125,8 @@ func (u *unclaimedMakers) linesOf(all []receiver.Subject) []string {
 		s := &all[i]
 		switch m := u.of(s); {
 		case m.User == membership.Nobody:
-			out = append(out, line(s.Noun, s.Name, s.ID, "is paused: its maker, "+m.Email+", is no active member of the organization any more"))
+			out = append(out, line(s.Noun, s.Name, s.ID,
+				"is paused: its maker, "+m.Email+", is no active member of the organization any more"))
 		case s.CreatedBy == "":
 			out = append(out, line(s.Noun, s.Name, s.ID, "goes on by the right of "+u.owner.Email+
 				", because it is not on record who made it: delete it unless you know where it leads"))

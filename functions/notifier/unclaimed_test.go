@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// forgetMakers makes the rows of the organization's receivers as they were before receivers named their makers; a webhook keeps the address.
+// forgetMakers makes the rows of the organization's receivers as they were before receivers named their makers; a
+// webhook keeps the address.
 func (f *rights) forgetMakers() {
 	f.Helper()
 	pk := func(name string) string { return table.OrgPK(org) + name }

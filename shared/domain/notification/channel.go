@@ -133,7 +133,7 @@ func (r Rules) checkChat(of Type, raw string) error {
 // checkChatHost reports whether u is an address of the vendor of the chat, or of a host that the operator allows.
 func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if r.Private && (host == "localhost" || host == "127.0.0.1" || host == "::1") {
+	if r.Private && isLoopback(host) {
 		return nil
 	}
 	vendors := matchesHost(hosts[of], host)
@@ -148,6 +148,9 @@ func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	}
 	return nil
 }
+
+// isLoopback reports whether host names the machine itself.
+func isLoopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // matchesHost reports whether host is one of names, or is below one that begins with a dot.
 func matchesHost(names []string, host string) bool {

@@ -102,6 +102,25 @@ func TestEvaluator_AnOverrideThatEndsDuringAnEventIsMadeGoodAfterIt(t *testing.T
 	}
 }
 
+// A forced stop takes the target from the event: what somebody starts then stays, and is no drift of before.
+func TestEvaluator_WhatIsOwedAfterAnEventEndsWithAForcedStop(t *testing.T) {
+	a := newFixture(t)
+	a.schedule(nil, hours, 0, 1)
+	a.until(at(1, 19, 30))
+	a.holdForEvent(at(1, 23, 0), 0, 1)
+	for n := range 2 {
+		a.hold(override.ForceOn, n, 30*time.Minute)
+	}
+	a.until(at(1, 20, 10)) // the ends of both overrides stop nothing
+	a.Write(eventhold.Drop(ours, "asp_0"))
+	before := len(a.bulks(ours))
+	a.endEvent(1)
+	a.until(at(1, 20, 20))
+	if got := a.bulks(ours); len(got) != before+1 {
+		t.Errorf("%d bulk actions after the end of the event; want 1, on the target that it held to its end", len(got)-before)
+	}
+}
+
 // The inventory learns late of what somebody stops in the cloud: the executor asks the cloud itself.
 func TestEvaluator_TheEndOfAnEventStartsWhatTheInventoryTakesForRunning(t *testing.T) {
 	a := newFixture(t)

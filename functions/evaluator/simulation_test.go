@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -37,11 +36,10 @@ func TestSimulation_WhatRunsIsWhatTheDocumentationSays(t *testing.T) {
 	}
 	whole := seed.Random(t)
 	for part := range simParts {
-		a, b := whole.Uint64(), whole.Uint64()
+		r := seed.Split(whole)
 		t.Run(fmt.Sprint("part ", part), func(t *testing.T) {
 			t.Parallel()
 			base, _ := apitest.NewPlatform(t)
-			r := rand.New(rand.NewPCG(a, b)) //nolint:gosec // repeatable on purpose
 			for day := range days / simParts {
 				d := newSimDay(r)
 				if differs := simulate(t, base, d); differs != "" {

@@ -46,14 +46,14 @@ func TestOverride_ItsEndDuringAnEventIsNotedForTheEndOfTheEvent(t *testing.T) {
 	a.Own(Declaration)
 	a.Mount(Operations)
 	_, page := a.link(map[string]any{"maxHours": 2}) // its end is a stop
-	a.visit("POST "+page).Want(200)
+	a.visit("POST " + page).Want(200)
 	a.Clock.Advance(time.Minute)
 	whole := apitest.On(t, a.Platform)
 	whole.Write(eventhold.Begin(ours, eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(), Until: a.Clock.Now().Add(time.Hour)})[0])
 	o := apitest.Data[rest.List[Override]](a.call("GET /overrides")).Items[0]
 	a.call("DELETE /overrides/" + o.ID).Want(200)
 	item := apitest.Read[map[string]eventhold.Hold](a.Fixture, eventhold.Key(ours))
-	if h, noted := item["ended#asp_1#"+o.ID]; len(item) != 2 || !noted || !h.Since.IsZero() || h.EndedAt.IsZero() {
+	if h, noted := item["ended#asp_1#owed"]; len(item) != 2 || !noted || !h.Since.IsZero() || h.EndedAt.IsZero() {
 		t.Errorf("%s", apitest.JSON(item))
 	}
 }

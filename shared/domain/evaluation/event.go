@@ -42,17 +42,20 @@ func (t Target) checkEvents(o override.Override) error {
 	return execution.ErrHeldByEvent(o.Action.Verb(), uid, h)
 }
 
-// owedWrites returns the writes that have stops be done after events which the end of an override orders, and which are left out as plans hold the
-// targets.
+// owedWrites returns the write that has stops be done after events which the end of an override orders, and which are left out as plans hold the
+// targets; none where there are no such stops.
 func (t Target) owedWrites(org string, o override.Override, orders []execution.Order, at time.Time) []table.Write {
-	var out []table.Write
+	var owed []eventhold.Hold
 	for _, order := range orders {
 		for _, m := range order.Members {
 			h, held := t.Events.Of(m.UID)
 			if held && h.UID == m.UID && order.Verb == cloud.Stop && !o.Force {
-				out = append(out, eventhold.Owe(org, h, o.ID, at))
+				owed = append(owed, h)
 			}
 		}
 	}
-	return out
+	if len(owed) == 0 {
+		return nil
+	}
+	return []table.Write{eventhold.Owe(org, owed, at)}
 }

@@ -30,6 +30,11 @@ func Fixed(tb testing.TB, a, b uint64) *rand.Rand {
 	return source(tb, s, a, b)
 }
 
+// Split returns a source of its own for a part of a test, which runs beside others. Its numbers follow from the next two of r.
+func Split(r *rand.Rand) *rand.Rand {
+	return rand.New(rand.NewPCG(r.Uint64(), r.Uint64())) //nolint:gosec // repeatable on purpose
+}
+
 // source prints the seed, which a failed test shows. By a and b it differs from others of the same seed.
 func source(tb testing.TB, seed, a, b uint64) *rand.Rand {
 	tb.Helper()

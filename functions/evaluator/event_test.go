@@ -2,7 +2,6 @@ package evaluator
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -80,45 +79,6 @@ func TestEvaluator_AnOverrideActsWhenTheEventEnds(t *testing.T) {
 	a.endEvent(0)
 	a.until(at(1, 9, 5))
 	equal(t, "asked by the end of the event", a.asked()[before:], []string{"stop 1 override:force_off"})
-}
-
-func TestEvaluator_AnOverrideThatEndsDuringAnEventIsMadeGoodAfterIt(t *testing.T) {
-	a := newFixture(t)
-	sch := a.schedule(nil, hours, 0)
-	a.until(at(1, 19, 30)) // it was stopped at 19:00
-	a.hold(override.ForceOn, 0, 90*time.Minute)
-	a.holdForEvent(at(1, 23, 0), 0)
-	a.until(at(1, 22, 0)) // the override's end stops nothing: the event holds the target
-	before := len(a.bulks(ours))
-	a.endEvent(0)
-	a.until(at(1, 22, 10))
-	want := "stop 1 schedule:" + sch.Name + ":cron_1" // as at 19:00
-	stops := slices.DeleteFunc(a.asked(), func(s string) bool { return s != want })
-	if len(a.bulks(ours)) != before+1 || len(stops) != 2 {
-		t.Errorf("asked in all %v; want one more, and %q twice", a.asked(), want)
-	}
-	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
-		t.Errorf("%d holds that have ended are still on the list", n)
-	}
-}
-
-// A forced stop takes the target from the event: what somebody starts then stays, and is no drift of before.
-func TestEvaluator_WhatIsOwedAfterAnEventEndsWithAForcedStop(t *testing.T) {
-	a := newFixture(t)
-	a.schedule(nil, hours, 0, 1)
-	a.until(at(1, 19, 30))
-	a.holdForEvent(at(1, 23, 0), 0, 1)
-	for n := range 2 {
-		a.hold(override.ForceOn, n, 30*time.Minute)
-	}
-	a.until(at(1, 20, 10)) // the ends of both overrides stop nothing
-	a.Write(eventhold.Drop(ours, "asp_0"))
-	before := len(a.bulks(ours))
-	a.endEvent(1)
-	a.until(at(1, 20, 20))
-	if got := a.bulks(ours); len(got) != before+1 {
-		t.Errorf("%d bulk actions after the end of the event; want 1, on the target that it held to its end", len(got)-before)
-	}
 }
 
 // The inventory learns late of what somebody stops in the cloud: the executor asks the cloud itself.

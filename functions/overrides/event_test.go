@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
@@ -38,24 +37,6 @@ func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 	a.call("POST /resource-groups/"+a.group.ID+"/overrides", body).Want(200)
 	body["action"], body["resourceUID"] = "force_off", a.uid(4)
 	a.call("POST /overrides", body).Want(200)
-}
-
-// What the function writes at an override's end is within what it declares.
-func TestOverride_ItsEndDuringAnEventIsNotedForTheEndOfTheEvent(t *testing.T) {
-	a := newFixture(t)
-	a.Own(Declaration)
-	a.Mount(Operations)
-	_, page := a.link(map[string]any{"maxHours": 2}) // its end is a stop
-	a.visit("POST " + page).Want(200)
-	a.Clock.Advance(time.Minute)
-	whole := apitest.On(t, a.Platform)
-	whole.Write(eventhold.Begin(ours, eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(), Until: a.Clock.Now().Add(time.Hour)})[0])
-	o := apitest.Data[rest.List[Override]](a.call("GET /overrides")).Items[0]
-	a.call("DELETE /overrides/" + o.ID).Want(200)
-	item := apitest.Read[map[string]eventhold.Hold](a.Fixture, eventhold.Key(ours))
-	if h, noted := item["ended#asp_1#owed"]; len(item) != 2 || !noted || !h.Since.IsZero() || h.EndedAt.IsZero() {
-		t.Errorf("%s", apitest.JSON(item))
-	}
 }
 
 func TestOverride_ForceTakesTheRightToActAndIsPassedOn(t *testing.T) {

@@ -1,14 +1,11 @@
 package evaluation
 
 import (
-	"time"
-
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/engine/table"
 )
 
 // eventsOn returns the event readiness plan that holds the resource of a UID now; none where no plan does.
@@ -40,22 +37,4 @@ func (t Target) checkEvents(o override.Override) error {
 		return nil
 	}
 	return execution.ErrHeldByEvent(o.Action.Verb(), uid, h)
-}
-
-// owedWrites returns the write that has stops be done after events which the end of an override orders, and which are left out as plans hold the
-// targets; none where there are no such stops.
-func (t Target) owedWrites(org string, o override.Override, orders []execution.Order, at time.Time) []table.Write {
-	var owed []eventhold.Hold
-	for _, order := range orders {
-		for _, m := range order.Members {
-			h, held := t.Events.Of(m.UID)
-			if held && h.UID == m.UID && order.Verb == cloud.Stop && !o.Force {
-				owed = append(owed, h)
-			}
-		}
-	}
-	if len(owed) == 0 {
-		return nil
-	}
-	return []table.Write{eventhold.Owe(org, owed, at)}
 }

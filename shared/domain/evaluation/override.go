@@ -139,7 +139,7 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 			return l, nil, err
 		}
 		ws, err := writesOf(org, queued)
-		return l, append(append(ws, t.owedWrites(org, o, orders, at)...), override.EndWrite(org, o, at, by)), err
+		return l, append(ws, override.EndWrite(org, o, at, by)), err
 	})
 	if _, refused := errors.AsType[*table.ConditionError](err); refused {
 		return o, fault.NewWithCause(fault.Conflict, err, "override %s ended at the same moment, or others began or ended: read it and try again", o.ID)

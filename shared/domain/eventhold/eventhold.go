@@ -116,17 +116,8 @@ func (h Hold) stopsWith(uid string) bool { return h.UID == uid || slices.Contain
 // All returns the holds by the UIDs of the resources that they are on or inside of.
 func (l List) All() map[string]Hold { return l.byUID }
 
-// Ended returns the holds that have ended and whose schedules are still to be looked at, by the names of their fields. Those of a target that a
-// plan holds again, or still, are not looked at before that hold has ended.
-func (l List) Ended() map[string]Hold {
-	out := map[string]Hold{}
-	for name, h := range l.ended {
-		if now, held := l.byPolicy[h.PolicyID]; !held || now.UID != h.UID {
-			out[name] = h
-		}
-	}
-	return out
-}
+// Ended returns the holds that have ended and whose schedules are still to be looked at, by the names of their fields.
+func (l List) Ended() map[string]Hold { return l.ended }
 
 // Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start takes nothing from an
 // event.

@@ -68,24 +68,9 @@ func End(ctx context.Context, s table.Store, org, policyID string, at time.Time)
 	}, nil
 }
 
-// owedField returns the name of the field that says what is owed to the target of a policy.
-func owedField(policyID string) string { return endedPrefix + policyID + "#owed" }
-
-// Owe returns the write that has the evaluator carry out what schedules want of held targets once their holds have ended, whenever that was due: an
-// override that ended at a time during the holds would have restored it.
-func Owe(org string, holds []Hold, at time.Time) table.Write {
-	changes := make([]table.Change, len(holds))
-	for i, h := range holds {
-		h.Since, h.EndedAt = time.Time{}, at
-		changes[i] = table.Set(owedField(h.PolicyID), h)
-	}
-	return table.Update(Key(org), changes)
-}
-
-// Drop returns the write that ends the hold on the target of a policy for a forced stop, and what is owed to it: its schedules find it as any
-// other resource.
+// Drop returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
 func Drop(org, policyID string) table.Write {
-	return table.Update(Key(org), []table.Change{table.Remove(policyID), table.Remove(owedField(policyID))})
+	return table.Update(Key(org), []table.Change{table.Remove(policyID)})
 }
 
 // Forget returns the write that takes a hold that has ended off the list, by the name of its field.

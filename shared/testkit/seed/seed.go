@@ -30,7 +30,7 @@ func Fixed(tb testing.TB, a, b uint64) *rand.Rand {
 	return source(tb, s, a, b)
 }
 
-// Split returns a source of its own for a part of a test, which runs beside others. Its numbers follow from the next two of r.
+// Split returns a source whose numbers follow from the next ones of r, for a part of a test that runs beside the others.
 func Split(r *rand.Rand) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Uint64(), r.Uint64())) //nolint:gosec // repeatable on purpose
 }

@@ -210,9 +210,6 @@ func (n *naive) end(o *naiveOverride, at time.Time) {
 		if verb == "" {
 			verb, _, _ = n.wanted(r, at)
 		}
-		if verb == "stop" && n.events[r].held && !o.Force {
-			n.events[r].owed = true
-		}
 		if verb != "" {
 			n.order(at, naiveOrder{cause: "end", resource: r, verb: verb, force: o.Force})
 		}
@@ -276,6 +273,8 @@ func (n *naive) keeps(o naiveOrder) bool {
 
 // begin carries an order out, if it still may act. A forced stop has an event let its target go.
 func (n *naive) begin(o naiveOrder) {
+	e := &n.events[o.resource]
+	e.owed = e.owed || e.held && o.verb == "stop" && !o.force && o.cause != "hand" // what a person asks for is not made good
 	if n.keeps(o) {
 		return
 	}

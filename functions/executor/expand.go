@@ -77,6 +77,9 @@ func (e *Executor) plan(ctx context.Context, in execution.BulkInput, b *executio
 	if err != nil {
 		return err
 	}
+	if err := e.oweLeftOut(ctx, in.Org, *b, left); err != nil {
+		return err
+	}
 	b.LeaveOut(left)
 	if err := e.clear(ctx, in); err != nil {
 		return err

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -24,14 +26,14 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 	if err != nil {
 		return err
 	}
-	now := s.p.Clock.Now()
-	holding, err := live.Holding(ctx, s.inventory, org, now)
+	holding, err := live.Holding(ctx, s.inventory, org, s.p.Clock.Now())
 	if err != nil {
 		return err
 	}
 	var errs []error
+	ordered := map[string]bool{}
 	for field, h := range held.Ended() {
-		e := eventEnd{org: org, field: field, Hold: h, at: now, holding: holding}
+		e := eventEnd{org: org, field: field, Hold: h, list: held, holding: holding, ordered: ordered}
 		errs = append(errs, fault.Wrap("end the hold of "+h.PlanID+" on "+h.UID, s.endEvent(ctx, e)))
 	}
 	return errors.Join(errs...)
@@ -41,61 +43,101 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 type eventEnd struct {
 	org, field string
 	eventhold.Hold
-	at      time.Time
+	list    eventhold.List
 	holding override.Holding
+	ordered map[string]bool // the UIDs of resources that another hold of this pass has an order for
 }
 
-// endEvent queues what is wanted of a target whose hold has ended, once, and takes the hold off the list in the same transaction.
+// endEvent queues what is wanted of a target whose hold has ended, and of what encloses it, once, and takes the hold off the list in the transaction
+// of the last order. What another plan holds by now is left to the end of that hold.
 func (s *Store) endEvent(ctx context.Context, e eventEnd) error {
-	orders, err := s.afterEvent(ctx, e)
-	if err != nil {
-		return err
+	var orders []execution.Order
+	again := false
+	for _, uid := range append([]string{e.UID}, e.Enclosing...) {
+		if _, held := e.list.Of(uid); held {
+			again = true
+			continue
+		}
+		if e.ordered[uid] {
+			continue
+		}
+		order, some, err := s.afterEvent(ctx, e, uid)
+		if err != nil {
+			return err
+		}
+		if some {
+			orders, e.ordered[uid] = append(orders, order), true
+		}
 	}
-	off := eventhold.Forget(e.org, e.field)
-	queued, err := execution.QueueOrders(ctx, s.p.Table, e.org, orders, off)
-	if err != nil {
-		return err
+	return s.queueAfterEvent(ctx, e, orders, again)
+}
+
+// queueAfterEvent queues the orders of the end of a hold, each once. The hold stays on the list when it is to be looked at again.
+func (s *Store) queueAfterEvent(ctx context.Context, e eventEnd, orders []execution.Order, again bool) error {
+	off, last := e.list.Forget(e.org, e.field), len(orders)-1
+	for i := range orders {
+		var extra []table.Write
+		if i == last && !again {
+			extra = []table.Write{off}
+		}
+		queued, err := execution.QueueOrders(ctx, s.p.Table, e.org, orders[i:i+1], extra...)
+		if err != nil {
+			return err
+		}
+		s.start(ctx, e.org, queued)
+		if i == last && len(queued) > 0 {
+			return nil
+		}
 	}
-	s.start(ctx, e.org, queued)
-	if len(queued) > 0 {
+	if again {
 		return nil
 	}
-	_, err = s.p.Table.Write(ctx, off)
+	_, err := s.p.Table.Write(ctx, off)
 	return err
 }
 
-// afterEvent returns the order that is wanted of a target whose hold has ended: by the override that holds it, else by the last firing that
-// acts, if that was due during the hold. What was wanted before the hold is not asked for again.
-func (s *Store) afterEvent(ctx context.Context, e eventEnd) ([]execution.Order, error) {
-	t, err := s.targetOf(ctx, e.org, e.UID)
+// afterEvent returns the order that is wanted of a resource after a hold: by the override that holds it, else by the last firing that acts, if that was
+// due during the hold or the hold has kept a stop from being made. Other firings of before the hold are not repeated.
+func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order execution.Order, some bool, err error) {
+	t, err := s.targetOf(ctx, e.org, uid)
 	if err != nil || len(t.Members) == 0 {
-		return nil, err
+		return order, false, err
 	}
-	var order execution.Order
 	if o, held := e.holding[t.Members[0].ResourceID]; held {
 		order = t.orders(t.Members, execution.Order{
 			Verb: o.Action.Verb(), Reason: execution.ReasonOverride, ChangedBy: execution.ChangedBy("override", string(o.Action)),
 		})[0]
-	} else {
-		w, some, err := s.wantedSince(ctx, e, t.Members)
-		if err != nil || !some {
-			return nil, err
-		}
-		order = *newOrder(w.Timetable.Schedule, w.Cron, t.Group)
-		order.Members = t.Members
+	} else if order, some, err = s.wantedAfter(ctx, e, t); err != nil || !some {
+		return order, false, err
 	}
-	order.Cause, order.At = "event end "+e.field, e.EndedAt
-	return []execution.Order{order}, nil
+	if order.Cause, order.At = "event end "+e.field, e.EndedAt; uid != e.UID {
+		order.Cause += " " + uid
+	}
+	return order, true, nil
 }
 
-// wantedSince returns what schedules want of members at the end of a hold, where that was due during it.
-func (s *Store) wantedSince(ctx context.Context, e eventEnd, members []inventory.Member) (scheduling.Want, bool, error) {
-	by, err := s.attached(ctx, e.org, members, scheduling.Span{From: e.at, To: e.at})
+// wantedAfter returns the order that schedules want of a target at the end of a hold, where that was due during the hold or is owed; or the stop that
+// the end of a wake link owes where schedules want nothing.
+func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order execution.Order, some bool, err error) {
+	owed, isOwed := e.list.Owed(e.Hold, t.Members[0].UID)
+	by, err := s.attached(ctx, e.org, t.Members, scheduling.Span{From: e.EndedAt, To: e.EndedAt})
 	if err != nil {
-		return scheduling.Want{}, false, err
+		return order, false, err
 	}
-	w, some := scheduling.Wanted(e.at, by[members[0].ResourceID])
-	return w, some && !w.At.Before(e.Since.Truncate(time.Minute)), nil
+	w, wanted := scheduling.Wanted(e.EndedAt, by[t.Members[0].ResourceID])
+	switch {
+	case wanted && (isOwed || !w.At.Before(e.Since.Truncate(time.Minute))):
+		order = *newOrder(w.Timetable.Schedule, w.Cron, t.Group)
+	case !wanted && owed.Promised:
+		order = execution.Order{
+			Verb: cloud.Stop, Reason: execution.ReasonOverrideExpired, ChangedBy: execution.ChangedBy("override_expired", string(override.ForceOn)),
+			FailurePolicy: fallback(t.Group.FailurePolicy),
+		}
+	default:
+		return order, false, nil
+	}
+	order.Members = t.Members
+	return order, true, nil
 }
 
 // targetOf returns the resource of a UID as a target; one without members when it is gone.

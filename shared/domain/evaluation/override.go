@@ -208,7 +208,7 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 		}
 		out = append(out, e.target.orders(by[verb], execution.Order{
 			Verb: verb, Reason: execution.ReasonOverrideExpired, ChangedBy: execution.ChangedBy("override_expired", string(e.Action)),
-			Cause: e.ID + " end " + string(verb), At: e.at, Force: e.Force,
+			Cause: e.ID + " end " + string(verb), At: e.at, Force: e.Force, Promised: e.WakeLinkID != "" && verb == cloud.Stop,
 		})...)
 	}
 	return out, nil

@@ -35,8 +35,21 @@ func (h Hold) String() string {
 	return fmt.Sprintf("event readiness plan %s (until its restore, due at %s)", h.PlanID, h.Until.UTC().Format(time.RFC3339))
 }
 
-// endedPrefix begins the names of the fields of holds that have ended; all other fields are named by their policy.
-const endedPrefix = "ended#"
+// Owed is a stop that a schedule or the end of an override had ordered and that the hold has kept from being made.
+type Owed struct {
+	PolicyID string    `json:"policyID"` // of the hold
+	Since    time.Time `json:"since"`    // of the hold
+	UID      string    `json:"uid"`      // of the resource that was to be stopped: the target, or what encloses it
+	Promised bool      `json:"promised,omitempty"`
+
+	field string
+}
+
+// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other fields are named by their policy.
+const (
+	endedPrefix = "ended#"
+	owedPrefix  = "owed#"
+)
 
 // Key returns the key of an organisation's list.
 func Key(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "EVENTHOLD", SK: "LIVE"} }
@@ -46,6 +59,7 @@ type List struct {
 	byPolicy map[string]Hold
 	byUID    map[string]Hold // also by the UIDs of enclosing resources
 	ended    map[string]Hold // by the names of their fields
+	owed     []Owed
 }
 
 // Read reads the list: one round trip.
@@ -65,16 +79,27 @@ func Decode(it table.Item) (List, error) {
 	fields, err := table.Decode[map[string]json.RawMessage](it)
 	l := List{byPolicy: map[string]Hold{}, byUID: map[string]Hold{}, ended: map[string]Hold{}}
 	for name, raw := range fields {
-		var h Hold
-		if err := json.Unmarshal(raw, &h); err != nil {
+		if err := l.decodeField(name, raw); err != nil {
 			return List{}, fmt.Errorf("decode event hold %s of %s: %w", name, it.PK, err)
 		}
-		l.add(name, h)
 	}
 	return l, err
 }
 
-func (l List) add(name string, h Hold) {
+func (l *List) decodeField(name string, raw json.RawMessage) error {
+	if strings.HasPrefix(name, owedPrefix) {
+		o := Owed{field: name}
+		err := json.Unmarshal(raw, &o)
+		l.owed = append(l.owed, o)
+		return err
+	}
+	var h Hold
+	err := json.Unmarshal(raw, &h)
+	l.add(name, h)
+	return err
+}
+
+func (l *List) add(name string, h Hold) {
 	if strings.HasPrefix(name, endedPrefix) {
 		l.ended[name] = h
 		return
@@ -118,6 +143,16 @@ func (l List) All() map[string]Hold { return l.byUID }
 
 // Ended returns the holds that have ended and whose schedules are still to be looked at, by the names of their fields.
 func (l List) Ended() map[string]Hold { return l.ended }
+
+// Owed returns the stop of the resource of a UID that a hold has kept from being made; false when there is none.
+func (l List) Owed(h Hold, uid string) (out Owed, is bool) {
+	for _, o := range l.owed {
+		if o.PolicyID == h.PolicyID && o.UID == uid && o.Since.Equal(h.Since) {
+			out, is = Owed{o.PolicyID, o.Since, uid, o.Promised || out.Promised, ""}, true
+		}
+	}
+	return out, is
+}
 
 // Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start takes nothing from an
 // event.

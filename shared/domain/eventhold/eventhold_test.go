@@ -85,11 +85,54 @@ func TestEnd_LeavesOtherHoldsAndMakesTheOrganisationDue(t *testing.T) {
 		t.Errorf("a hold ends twice: %d writes", len(ws))
 	}
 	for field := range l.Ended() {
-		f.Write(Forget(org, field))
+		f.Write(l.Forget(org, field))
 	}
 	f.Write(Drop(org, "asp_2"))
 	if l = read(f); len(l.All()) != 0 || len(l.Ended()) != 0 {
 		t.Errorf("held %s, ended %s", apitest.JSON(l.All()), apitest.JSON(l.Ended()))
+	}
+}
+
+func TestOwe_IsOfOneHoldAndEndsWithIt(t *testing.T) {
+	f := apitest.New(t)
+	first := hold("asp_1", "web")
+	f.Must(f.Table.Transact(f.In(org), Begin(org, first)...))
+	order := Order{BulkID: "bulk_1", UIDs: []string{first.UID, "c/shop", "c/free"}, Promised: true}
+	w, some := read(f).Owe(org, order)
+	if !some {
+		t.Fatal("nothing is owed")
+	}
+	f.Write(w)
+	f.Write(w)
+	l := read(f)
+	for uid, want := range map[string]bool{first.UID: true, "c/shop": true, "c/free": false, "arn:c": false} {
+		if o, is := l.Owed(first, uid); is != want || o.Promised != want {
+			t.Errorf("owed of %s: %v, %+v", uid, is, o)
+		}
+	}
+	if n := len(l.All()); n != 3 {
+		t.Errorf("%d resources are held; want the target, its namespace and its cluster", n)
+	}
+	ws := apitest.Value(End(f.In(org), f.Table, org, "asp_1", f.Clock.Now()))(t)
+	f.Must(f.Table.Transact(table.Within(f.In(org), scheduling.DuePrefix), ws...))
+	if _, err := f.Table.Write(f.In(org), w); err == nil {
+		t.Error("a hold that has ended owes more")
+	}
+	later := first
+	later.Since = first.Since.Add(time.Hour)
+	f.Must(f.Table.Transact(f.In(org), Begin(org, later)...))
+	l = read(f)
+	if _, is := l.Owed(later, first.UID); is {
+		t.Error("a later hold owes what an earlier one has kept")
+	}
+	for field := range l.Ended() {
+		f.Write(l.Forget(org, field))
+	}
+	if l = read(f); len(l.owed) != 0 || len(l.Ended()) != 0 || len(l.All()) != 3 {
+		t.Errorf("owed %s, ended %s, held %s", apitest.JSON(l.owed), apitest.JSON(l.Ended()), apitest.JSON(l.All()))
+	}
+	if _, some = l.Owe(org, Order{BulkID: "bulk_2", UIDs: []string{"c/free"}}); some {
+		t.Error("a resource that nothing holds is owed")
 	}
 }
 

@@ -2,7 +2,10 @@ package eventhold
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -73,7 +76,37 @@ func Drop(org, policyID string) table.Write {
 	return table.Update(Key(org), []table.Change{table.Remove(policyID)})
 }
 
-// Forget returns the write that takes a hold that has ended off the list, by the name of its field.
-func Forget(org, field string) table.Write {
-	return table.Update(Key(org), []table.Change{table.Remove(field)})
+// Order is a stop that was ordered, of resources that plans hold.
+type Order struct {
+	BulkID   string
+	UIDs     []string
+	Promised bool // the end of a wake link: the resources are stopped also where no schedule wants it
+}
+
+// Owe returns the write that has the holds on the resources of an order remember its stops, for the evaluator to make good after the holds. It fails
+// when one of the holds has ended since the list was read: then the stops can be made. It is false when no resource is held.
+func (l List) Owe(org string, o Order) (table.Write, bool) {
+	changes, conds := []table.Change(nil), map[string]table.Cond{}
+	for _, uid := range o.UIDs {
+		h, held := l.Of(uid)
+		if !held {
+			continue
+		}
+		sum := sha256.Sum256([]byte(uid)) // a UID may be longer than the name of a field
+		field := fmt.Sprintf("%s%s#%s#%x", owedPrefix, h.PolicyID, o.BulkID, sum[:8])
+		changes = append(changes, table.Set(field, Owed{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
+		conds[h.PolicyID] = table.Has(h.PolicyID)
+	}
+	return table.Update(Key(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0
+}
+
+// Forget returns the write that takes a hold that has ended off the list, by the name of its field, with the stops that are owed to it.
+func (l List) Forget(org, field string) table.Write {
+	changes, policyID := []table.Change{table.Remove(field)}, l.ended[field].PolicyID
+	for _, o := range l.owed {
+		if _, again := l.byPolicy[policyID]; o.PolicyID == policyID && (!again || o.Since.Equal(l.ended[field].Since)) {
+			changes = append(changes, table.Remove(o.field))
+		}
+	}
+	return table.Update(Key(org), changes)
 }

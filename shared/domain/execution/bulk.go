@@ -67,6 +67,7 @@ type BulkPlan struct {
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
 	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
 	ScheduleID    string    `json:"scheduleID,omitempty"`
+	Promised      bool      `json:"promised,omitempty"` // of an Order: the stop at the end of a wake link, which stops also what no schedule stops
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`

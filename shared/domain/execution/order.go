@@ -39,6 +39,7 @@ type Order struct {
 	FailurePolicy string             `json:"failurePolicy"`
 	Scopes        *grant.Scopes      `json:"scopes,omitempty"` // as in BulkPlan
 	Force         bool               `json:"force,omitempty"`  // it also acts on targets of active event readiness plans
+	Promised      bool               `json:"promised,omitempty"`
 
 	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
 	Cause string    `json:"cause"`
@@ -56,7 +57,7 @@ func (o Order) Writes(org string) ([]table.Write, error) {
 		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At, Force: o.Force,
 		Plan: &BulkPlan{
 			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
-			Scopes: o.Scopes,
+			Scopes: o.Scopes, Promised: o.Promised,
 		},
 	})
 	if err != nil {

@@ -1,0 +1,102 @@
+package evaluator
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/eventhold"
+	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// owe has the holds keep a stop of an instance of ours from being made, as the executor does.
+func (a *fixture) owe(uid string, promised bool) {
+	a.Helper()
+	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	w, some := l.Owe(ours, eventhold.Order{BulkID: "bulk_1", UIDs: []string{uid}, Promised: promised})
+	if !some {
+		a.Fatalf("nothing holds %s", uid)
+	}
+	a.Write(w)
+}
+
+// An override has started an instance in the evening and ends during an event. The stop that its end has ordered could not be made.
+func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines    []string
+		promised bool
+		override override.Action // that holds the instance when the event ends
+		want     []string
+	}{
+		"a schedule wants it stopped":                   {lines: hours, want: []string{"stop 1 schedule:Hours:cron_1"}},
+		"no schedule wants anything":                    {},
+		"no schedule wants anything after a wake link":  {promised: true, want: []string{"stop 1 override_expired:force_on"}},
+		"another override holds it on":                  {lines: hours, override: override.ForceOn, want: []string{"start 1 override:force_on"}},
+		"another override holds it off":                 {override: override.ForceOff, want: []string{"stop 1 override:force_off"}},
+		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true, want: []string{"start 1 schedule:Hours:cron_1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newFixture(t)
+			if len(c.lines) > 0 {
+				a.schedule(nil, c.lines, 0)
+			}
+			a.until(at(1, 21, 0))
+			a.status(cloud.Running, 0)
+			if c.override != "" {
+				a.hold(c.override, 0, 24*time.Hour)
+			}
+			before := len(a.bulks(ours))
+			a.holdForEvent(at(1, 23, 0), 0)
+			a.owe("i-0", c.promised)
+			a.until(at(1, 23, 0))
+			a.endEvent(0)
+			a.until(at(1, 23, 30))
+			got := a.asked()[before:]
+			if len(got) != len(c.want) || len(got) == 1 && short(got[0]) != c.want[0] {
+				t.Errorf("asked by the end of the event: %v; want %v", got, c.want)
+			}
+			l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t)
+			if _, owed := l.Owed(eventhold.Hold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed || len(l.Ended()) != 0 {
+				t.Errorf("owed %v, and %d holds have ended", owed, len(l.Ended()))
+			}
+		})
+	}
+}
+
+// short returns what is asked without the id in the name of its schedule.
+func short(asked string) string {
+	var n int
+	var verb, by string
+	if _, err := fmt.Sscanf(asked, "%s %d %s", &verb, &n, &by); err == nil && by == "schedule:Hours" {
+		return fmt.Sprintf("%s %d schedule:Hours:cron_1", verb, n)
+	}
+	return asked
+}
+
+// A namespace is held by two events on what is in it. The stop that its schedule wanted meanwhile is made when the second one ends.
+func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testing.T) {
+	a := newFixture(t)
+	a.schedule(nil, hours, 2)
+	a.until(at(1, 18, 0))
+	before := len(a.bulks(ours))
+	for n, until := range []time.Time{at(1, 20, 0), at(1, 22, 0)} {
+		a.Write(eventhold.Begin(ours, eventhold.Hold{
+			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Enclosing: []string{"i-2"}, Since: a.Clock.Now(), Until: until,
+		})[0])
+	}
+	a.until(at(1, 20, 0))
+	a.endEvent(0)
+	a.until(at(1, 21, 0))
+	equal(t, "asked while the second event holds it", a.asked()[before:], nil)
+	a.endEvent(1)
+	a.until(at(1, 21, 10))
+	if got := a.bulks(ours)[before:]; len(got) != 1 {
+		t.Fatalf("%v", a.asked()[before:])
+	}
+	equal(t, "stopped after the second event", a.targets(ours, a.bulks(ours)[before]), []string{"i-2"})
+	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
+		t.Errorf("%d holds that have ended are still on the list", n)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -98,5 +99,26 @@ func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testin
 	equal(t, "stopped after the second event", a.targets(ours, a.bulks(ours)[before]), []string{"i-2"})
 	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
 		t.Errorf("%d holds that have ended are still on the list", n)
+	}
+}
+
+// The stop at the end of a wake link is promised: an event that keeps it from being made owes it also where no schedule wants it.
+func TestEvaluator_TheStopAtTheEndOfAWakeLinkIsPromised(t *testing.T) {
+	for link, promised := range map[string]bool{"wkl_01k00000000000000000000001": true, "": false} {
+		a := newFixture(t)
+		if !promised {
+			a.schedule(nil, hours, 0)
+		}
+		a.until(at(1, 20, 0))
+		now, store := a.Clock.Now(), evaluation.New(a.Platform)
+		target := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][0]))(t)
+		apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
+			ID: override.NewID(now), ResourceID: a.ids[ours][0], ResourceUID: "i-0", Action: override.ForceOn, CreatedAt: now, ExpiresAt: now.Add(time.Hour), WakeLinkID: link,
+		}, target))(t)
+		a.until(at(1, 21, 5))
+		bulks := a.bulks(ours)
+		if last := bulks[len(bulks)-1]; last.Type != cloud.Stop || last.Plan.Promised != promised {
+			t.Errorf("link %q ends with %s, promised %v", link, last.Type, last.Plan.Promised)
+		}
 	}
 }

@@ -46,53 +46,69 @@ func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck,
 	if err != nil {
 		return ReadinessCheck{}, err
 	}
-	groups, err := s.stored(ctx, &p)
-	if err != nil {
-		return ReadinessCheck{}, err
-	}
 	queue, err := s.checkQueue(ctx, &p)
 	if err != nil {
 		return ReadinessCheck{}, err
 	}
-	checks, err := s.checkTargets(ctx, &p, groups)
+	found, err := s.findTargets(ctx, &p)
 	if err != nil {
 		return ReadinessCheck{}, err
 	}
-	out := ReadinessCheck{Checks: slices.Concat([]ReadinessCheckItem{s.checkTimes(&p), queue}, checks)}
+	out := ReadinessCheck{Checks: []ReadinessCheckItem{s.checkTimes(&p), queue}}
+	for i := range found {
+		out.Checks = append(out.Checks, found[i].checks...)
+	}
 	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool { return c.Status == failed || c.Status == unknown })
 	return out, nil
 }
 
+// finding is what was found of one target of a plan.
+type finding struct {
+	checks  []ReadinessCheckItem
+	stopped bool // it has 0 instances
+}
+
+// problem returns why the target cannot be ready as things are; "" when that is not known.
+func (f *finding) problem() string { return f.message(failed) }
+
+// message returns the message of the first check with a status; "" when there is none.
+func (f *finding) message(status string) string {
+	i := slices.IndexFunc(f.checks, func(c ReadinessCheckItem) bool { return c.Status == status })
+	if i < 0 {
+		return ""
+	}
+	return f.checks[i].Message
+}
+
 // checkTargets checks the targets of a plan beside each other: one or a few round trips, and at most checkTime for the clouds.
-func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []group) ([]ReadinessCheckItem, error) {
-	held, err := s.obstacles(ctx, groups)
+func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []group) ([]finding, error) {
+	held, err := s.obstacles(ctx, p, groups)
 	if err != nil {
 		return nil, err
 	}
-	checks := make([][]ReadinessCheckItem, len(groups))
+	out := make([]finding, len(groups))
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var g errgroup.Group
 	for i := range groups {
 		g.Go(func() error {
-			checks[i] = s.checkTarget(ctx, p, &groups[i], p.Targets[i])
+			out[i] = s.checkTarget(ctx, p, &groups[i], p.Targets[i])
 			if why := held[groups[i].policy.Target.UID]; why != "" {
-				checks[i] = append(checks[i], ReadinessCheckItem{"capacity", &p.Targets[i].PolicyID, failed, why})
+				out[i].checks = append(out[i].checks, ReadinessCheckItem{"capacity", &p.Targets[i].PolicyID, failed, why})
 			}
 			return nil
 		})
 	}
-	err = g.Wait()
-	return slices.Concat(checks...), err
+	return out, g.Wait()
 }
 
 func (s *service) checker() precheck.Checker {
 	return precheck.Checker{Table: s.p.Table, Inventory: s.inventory}
 }
 
-// obstacles returns which targets an override holds stopped now, by their native ids.
-func (s *service) obstacles(ctx context.Context, groups []group) (map[string]string, error) {
-	q := precheck.Query{Org: callerOrg(ctx), At: s.p.Clock.Now()}
+// obstacles returns which targets an override holds stopped when the plan scales up, by their native ids.
+func (s *service) obstacles(ctx context.Context, p *readiness.Plan, groups []group) (map[string]string, error) {
+	q := precheck.Query{Org: p.Org, At: p.CheckedAt(s.p.Clock.Now())}
 	for i := range groups {
 		if uid := groups[i].policy.Target.UID; uid != "" {
 			q.Targets = append(q.Targets, groups[i].policy.Target)
@@ -101,20 +117,25 @@ func (s *service) obstacles(ctx context.Context, groups []group) (map[string]str
 	return s.checker().Obstacles(ctx, q)
 }
 
-// problems returns which targets of a plan cannot be ready as things are, for the answer that dispatches it; "" when none is known.
-func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, error) {
+// findTargets checks the targets of a plan that is stored.
+func (s *service) findTargets(ctx context.Context, p *readiness.Plan) ([]finding, error) {
 	groups, err := s.stored(ctx, p)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	checks, err := s.checkTargets(ctx, p, groups)
+	return s.checkTargets(ctx, p, groups)
+}
+
+// problems returns which targets of a plan cannot be ready as things are, for the answer that dispatches it; "" when none is known.
+func (s *service) problems(ctx context.Context, p *readiness.Plan) (string, error) {
+	found, err := s.findTargets(ctx, p)
 	if err != nil {
 		return "", err
 	}
 	out := ""
-	for _, c := range checks {
-		if c.Status == failed {
-			out += "; " + *c.PolicyID + " cannot be ready: " + c.Message
+	for i := range found {
+		if why := found[i].problem(); why != "" {
+			out += "; " + p.Targets[i].PolicyID + " cannot be ready: " + why
 		}
 	}
 	return out, nil
@@ -176,37 +197,44 @@ func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessC
 }
 
 // checkTarget asks the cloud of a target how it is now, and whether its credentials may scale it.
-func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, t readiness.Target) []ReadinessCheckItem {
-	c := func(name, status, message string) ReadinessCheckItem {
-		return ReadinessCheckItem{name, &t.PolicyID, status, message}
+func (s *service) checkTarget(ctx context.Context, p *readiness.Plan, g *group, t readiness.Target) finding {
+	only := func(name, message string) finding {
+		return finding{checks: []ReadinessCheckItem{{name, &t.PolicyID, failed, message}}}
 	}
 	if g.policy.Target.UID == "" {
-		return []ReadinessCheckItem{c("capacity", failed, "the policy does not exist any more: change the plan's targets")}
+		return only("capacity", "the policy does not exist any more: change the plan's targets")
 	}
 	if err := g.scalable("policy"); err != nil {
-		return []ReadinessCheckItem{c("credentials", failed, fault.Message(err))}
+		return only("credentials", fault.Message(err))
 	}
 	credentials := make(chan ReadinessCheckItem, 1)
 	go func() { credentials <- s.checkCredentials(ctx, g, t) }()
 	now, err := s.askNow(ctx, g)
+	var capacity ReadinessCheckItem
 	switch {
 	case err != nil:
-		return []ReadinessCheckItem{c("capacity", statusOf(ctx, err), reasonOf(ctx, err)), <-credentials}
+		capacity = ReadinessCheckItem{"capacity", &t.PolicyID, statusOf(ctx, err), reasonOf(ctx, err)}
 	case now.RunsNothing():
-		return []ReadinessCheckItem{s.checkStopped(ctx, g, t), <-credentials}
+		capacity = s.checkStopped(ctx, p, g)
+	default:
+		capacity = s.checkCapacity(p, g, t, now)
 	}
-	return []ReadinessCheckItem{s.checkCapacity(p, g, t, now), <-credentials}
+	return finding{[]ReadinessCheckItem{capacity, <-credentials}, err == nil && now.RunsNothing()}
 }
 
-// checkStopped looks whether a target that has 0 instances can be started.
-func (s *service) checkStopped(ctx context.Context, g *group, t readiness.Target) ReadinessCheckItem {
-	out := ReadinessCheckItem{"capacity", &t.PolicyID, warning, "it has 0 instances; the plan has it started before it scales it up, which takes the time of a start more"}
-	why, err := s.checker().StartProblem(ctx, callerOrg(ctx), g.policy.Target)
+// checkStopped looks whether a target that has 0 instances can be started, and says who starts it.
+func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group) ReadinessCheckItem {
+	at := readiness.InZone(p.CheckedAt(s.p.Clock.Now()), p.Timezone)
+	out := ReadinessCheckItem{
+		"capacity", &g.policy.ID, warning,
+		"it has 0 instances; unless it is started before, the plan starts it at " + at + " and then scales it up, which takes the time of a start more",
+	}
+	why, err := s.checker().StartProblem(ctx, p.Org, g.policy.Target)
 	switch {
 	case err != nil:
 		out.Status, out.Message = unknown, reasonOf(ctx, err)
 	case why != "":
-		out.Status, out.Message = failed, "it has 0 instances, and cannot be started: "+why
+		out.Status, out.Message = failed, "it has 0 instances, and the plan cannot start it: "+why
 	}
 	return out
 }

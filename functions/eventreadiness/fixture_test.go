@@ -30,7 +30,7 @@ type connector struct {
 	mu      sync.Mutex
 	groups  map[string]cloud.Autoscaling
 	granted []cloud.Permission
-	asked   int
+	set     int // changes that were asked for
 	down    bool
 }
 
@@ -41,7 +41,9 @@ func (c *connector) answer(_ context.Context, in json.RawMessage) (any, error) {
 	if err := json.Unmarshal(in, &q); err != nil {
 		return nil, err
 	}
-	c.asked++
+	if q.Ask == inventory.AskSetAutoscaling {
+		c.set++
+	}
 	if c.down {
 		return nil, fault.New(fault.Unavailable, "the cloud did not answer, try again")
 	}

@@ -14,7 +14,6 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -109,7 +108,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 
 // scalable refuses a group that no plan may scale; the field names it.
 func (g *group) scalable(field string) error {
-	switch reason := precheck.AccountProblem(g.policy.CloudAccountID, g.account); {
+	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
 	case g.policy.Mode == autoscaling.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first", field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():

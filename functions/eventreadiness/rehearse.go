@@ -1,6 +1,7 @@
 package eventreadiness
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -32,6 +33,7 @@ type RehearsedEventTarget struct {
 	ReachedAt         *time.Time `json:"reachedAt" doc:"null if they never were"`
 	Shortfall         int64      `json:"shortfall" doc:"Machines that were missing when the event began"`
 	Restored          bool       `json:"restored" doc:"Whether it had in the end exactly what it had before"`
+	Problem           *string    `json:"problem" doc:"Why it cannot be ready as things are, or why that is not known; null when readiness-check finds nothing against it. A target that cannot be ready is not raised in the rehearsal; one of which nothing is known is rehearsed as if it ran"`
 }
 
 // rehearsalTime bounds a rehearsal, which takes a second or two.
@@ -52,7 +54,11 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	}
 	limited, cancel := context.WithTimeout(ctx, rehearsalTime)
 	defer cancel()
-	call, err := readiness.RehearsalCall(readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: launch})
+	found, err := s.findTargets(limited, &p)
+	if err != nil {
+		return EventRehearsal{}, err
+	}
+	call, err := readiness.RehearsalCall(rehearsalOf(p, found, launch))
 	if err != nil {
 		return EventRehearsal{}, err
 	}
@@ -60,7 +66,34 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	if err = s.p.Workers.RunTask(limited, readiness.Executor, call, &got); err != nil {
 		return EventRehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal did not come to its end: try again")
 	}
-	return rehearsed(p, got), nil
+	out := rehearsed(p, got)
+	out.name(found)
+	return out, nil
+}
+
+// rehearsalOf returns the rehearsal of a plan whose targets were found so: stopped ones are stopped when it begins, and those that cannot be ready are
+// not raised.
+func rehearsalOf(p readiness.Plan, found []finding, launch time.Duration) readiness.RehearsalInput {
+	in := readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: launch, Blocked: map[string]string{}}
+	for i := range found {
+		policyID := p.Targets[i].PolicyID
+		if found[i].stopped {
+			in.Stopped = append(in.Stopped, policyID)
+		}
+		if why := found[i].problem(); why != "" {
+			in.Blocked[policyID] = why
+		}
+	}
+	return in
+}
+
+// name adds to each target why it cannot be ready, or why that is not known. The plan is not ready then.
+func (r *EventRehearsal) name(found []finding) {
+	for i := range found {
+		if why := cmp.Or(found[i].problem(), found[i].message(unknown)); why != "" {
+			r.Targets[i].Problem, r.Ready = &why, false
+		}
+	}
 }
 
 func rehearsed(p readiness.Plan, got readiness.Rehearsed) EventRehearsal {

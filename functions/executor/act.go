@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -150,12 +149,7 @@ func (r *run) targets(ctx context.Context) ([]cloud.Target, error) {
 	return out, nil
 }
 
-// snapshot is what was remembered of a resource when it was stopped, and by which action. UsedBy is the start that has given it back.
-type snapshot struct {
-	ActionID string          `json:"actionID"`
-	Snapshot json.RawMessage `json:"snapshot"`
-	UsedBy   string          `json:"usedBy,omitempty"`
-}
+type snapshot = execution.Snapshot
 
 func snapshotKey(org, uid string) table.Key { return execution.SnapshotKey(org, uid) }
 
@@ -163,18 +157,48 @@ func snapshotKey(org, uid string) table.Key { return execution.SnapshotKey(org, 
 // same action, which may find the resource half stopped, must not overwrite what the first one saw.
 func (r *run) remember(ctx context.Context) error {
 	for _, a := range r.act {
-		s := r.states[a.ResourceUID].Snapshot
-		if s == nil {
-			continue
-		}
-		row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), snapshot{ActionID: a.ID, Snapshot: s})
-		if err != nil {
-			return err
-		}
-		_, err = r.e.p.Table.Write(ctx, table.Put(row, table.Any(table.Absent(), table.NotEqual("actionID", a.ID))))
-		if _, written := errors.AsType[*table.ConditionError](err); err != nil && !written {
-			return fmt.Errorf("remember capacity of %s: %w", a.ResourceUID, err)
+		if s := r.states[a.ResourceUID].Snapshot; s != nil {
+			if err := r.rememberOne(ctx, a, snapshot{ActionID: a.ID, Snapshot: s}); err != nil {
+				return fmt.Errorf("remember capacity of %s: %w", a.ResourceUID, err)
+			}
 		}
 	}
 	return nil
+}
+
+// rememberOne keeps the snapshot of one resource, unless the action has kept one, or an event has left one that is to be kept.
+func (r *run) rememberOne(ctx context.Context, a *execution.Action, s snapshot) error {
+	row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), s)
+	if err != nil {
+		return err
+	}
+	_, err = r.e.p.Table.Write(ctx, table.Put(row,
+		table.Any(table.Absent(), table.NotEqual("actionID", a.ID)),
+		table.Any(table.Lacks("keepUntil"), table.Less("keepUntil", r.now.Unix()))))
+	lost, written := errors.AsType[*table.ConditionError](err)
+	if !written {
+		return err
+	}
+	return r.adoptMemory(ctx, a, lost)
+}
+
+// adoptMemory makes the snapshot that an event has left that of the stop. It does nothing to the snapshot of an earlier run of the stop.
+func (r *run) adoptMemory(ctx context.Context, a *execution.Action, lost *table.ConditionError) error {
+	old, there := lost.Old(0)
+	if !there || old.Data == nil {
+		return nil
+	}
+	kept, err := table.Decode[snapshot](old)
+	if err != nil || kept.KeepUntil == 0 {
+		return err
+	}
+	row, err := table.NewItem(snapshotKey(r.in.Org, a.ResourceUID), snapshot{ActionID: a.ID, Snapshot: kept.Snapshot})
+	if err != nil {
+		return err
+	}
+	_, err = r.e.p.Table.Write(ctx, table.Put(row, table.Equal("keepUntil", kept.KeepUntil)))
+	if _, changed := errors.AsType[*table.ConditionError](err); changed {
+		return nil // another run of the stop has adopted it
+	}
+	return err
 }

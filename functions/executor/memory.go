@@ -42,7 +42,7 @@ func (r *run) loadMemories(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.UsedBy == "" || s.UsedBy == a.ID {
+		if s.IsFor(a.ID) {
 			r.memories[a.ResourceUID] = s
 		}
 	}
@@ -120,7 +120,7 @@ func (r *run) memoryWrite(o execution.Outcome) *table.Write {
 		if err != nil {
 			return nil // of two texts, which JSON can hold
 		}
-		w := table.Put(row, table.Any(table.Absent(), table.Has("usedBy")))
+		w := table.Put(row, table.Any(table.Absent(), table.Has("usedBy"), table.Has("keepUntil")))
 		return &w
 	case o.Action.Action == cloud.Start:
 		m, known := r.memories[o.Action.ResourceUID]

@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -40,7 +40,7 @@ func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
 	}
-	if reason := precheck.AccountProblem(accountID, account); reason != "" {
+	if reason := execution.Refusal(accountID, account); reason != "" {
 		return nil, &cloud.Error{Class: cloud.Denied, Message: reason}
 	}
 	conn, err := e.connectTo(ctx, org, account, of)

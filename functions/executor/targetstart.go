@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -66,12 +67,16 @@ func (s targetStarter) progress(ctx context.Context, of rescaling.StartRequest) 
 	return out, fault.Wrap("read action "+of.ActionID, err)
 }
 
-// Remember stores what the next start of a target restores.
-func (s targetStarter) Remember(ctx context.Context, org string, of autoscaling.Target, kept []byte) error {
-	row, err := table.NewItem(snapshotKey(org, of.UID), snapshot{ActionID: "event", Snapshot: kept})
+// Remember stores what later actions find of a target.
+func (s targetStarter) Remember(ctx context.Context, m rescaling.Memory) error {
+	kept := snapshot{ActionID: cmp.Or(m.ActionID, "event"), Snapshot: m.Snapshot}
+	if !m.KeepUntil.IsZero() {
+		kept.KeepUntil = m.KeepUntil.Unix()
+	}
+	row, err := table.NewItem(snapshotKey(m.Org, m.Target.UID), kept)
 	if err != nil {
 		return err
 	}
 	_, err = s.e.p.Table.Write(ctx, table.Put(row))
-	return fault.Wrap("remember the capacity of "+of.UID, err)
+	return fault.Wrap("remember the capacity of "+m.Target.UID, err)
 }

@@ -1,6 +1,11 @@
 package execution
 
-import "lamplighter.dev/shared/engine/table"
+import (
+	"encoding/json"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/engine/table"
+)
 
 // SnapshotPartition holds what a stop makes providers forget of resources, and the next start restores.
 const SnapshotPartition table.Partition = "ORG#*#SNAP"
@@ -8,4 +13,31 @@ const SnapshotPartition table.Partition = "ORG#*#SNAP"
 // SnapshotKey returns where the snapshot of a resource is stored.
 func SnapshotKey(org, uid string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "SNAP", SK: uid}
+}
+
+// Snapshot is what was remembered of a resource when it was stopped, and by which action. UsedBy is the start that has given it back.
+type Snapshot struct {
+	ActionID string          `json:"actionID"`
+	Snapshot json.RawMessage `json:"snapshot"`
+	UsedBy   string          `json:"usedBy,omitempty"`
+	// KeepUntil is set while the resource runs, and its provider has not yet moved its size back after an event: a stop before this time, in Unix
+	// seconds, remembers this snapshot and not the present size. No start uses it.
+	KeepUntil int64 `json:"keepUntil,omitempty"`
+}
+
+// IsFor reports whether a start restores the snapshot: no other start has, and a stop has kept it.
+func (s Snapshot) IsFor(startID string) bool {
+	return s.KeepUntil == 0 && (s.UsedBy == "" || s.UsedBy == startID)
+}
+
+// StartProblem returns why no new start restores a resource that is stopped, of a kind whose size is remembered; "" when one does. The zero Snapshot
+// is one that is not there.
+func (s Snapshot) StartProblem() string {
+	switch {
+	case len(s.Snapshot) == 0 || !s.IsFor(""):
+		return "its size before it was stopped is not known: start it, and set its capacity"
+	case cloud.IsOff(s.Snapshot):
+		return "it had 0 instances before it was stopped, and a start leaves it so: set its capacity"
+	}
+	return ""
 }

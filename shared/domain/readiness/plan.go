@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -87,6 +88,9 @@ func (p *Plan) ScaleUpAt() time.Time {
 func (p *Plan) ScaleDownAt() time.Time {
 	return p.EventEnd.Add(time.Duration(p.PostEventMinutes) * time.Minute)
 }
+
+// CheckedAt returns the time for which a check of the plan at now tells whether its targets can be raised.
+func (p *Plan) CheckedAt(now time.Time) time.Time { return clock.Latest(now, p.ScaleUpAt()) }
 
 // Window is the time in which the plan holds its targets.
 func (p *Plan) Window() Window { return Window{PlanID: p.ID, From: p.ScaleUpAt(), To: p.ScaleDownAt()} }

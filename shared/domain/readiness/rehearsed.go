@@ -12,12 +12,13 @@ import (
 const RehearseTask = "rehearse"
 
 // RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service. Stopped are the policies whose targets have 0
-// instances when the rehearsal begins.
+// instances when the rehearsal begins. Blocked is why targets cannot be raised in all of the rehearsal, by policy.
 type RehearsalInput struct {
-	Org     string        `json:"org"`
-	Plan    Plan          `json:"plan"`
-	Launch  time.Duration `json:"launch"`
-	Stopped []string      `json:"stopped,omitempty"`
+	Org     string            `json:"org"`
+	Plan    Plan              `json:"plan"`
+	Launch  time.Duration     `json:"launch"`
+	Stopped []string          `json:"stopped,omitempty"`
+	Blocked map[string]string `json:"blocked,omitempty"`
 }
 
 // Organisation returns the organization that the input belongs to.

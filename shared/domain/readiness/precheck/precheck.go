@@ -16,31 +16,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// AccountProblem returns why no target of an account is raised; "" when they are. The zero account is one that is gone.
-func AccountProblem(accountID string, a inventory.Account) string {
-	if why := execution.Refusal(accountID, a); why != "" {
-		return why
-	}
-	if a.Status == inventory.AccountDisconnected {
-		return "cloud account " + a.ID + " is disconnected: " + orUnknown(a.Error)
-	}
-	return ""
-}
-
-func orUnknown(why string) string {
-	if why == "" {
-		return "connect it again"
-	}
-	return why
-}
-
 // Checker finds obstacles in the store.
 type Checker struct {
 	Table     table.Store
 	Inventory *inventory.Store
 }
 
-// Query asks for the obstacles of targets at a time. Acting counts a stop that is under way as an obstacle, too.
+// Query asks for the obstacles of targets at a time, as far as they are known now: an override that ends before it is none. Acting counts a stop that
+// is under way as an obstacle, too.
 type Query struct {
 	Org     string
 	Targets []autoscaling.Target
@@ -127,8 +110,11 @@ func (c Checker) StartProblem(ctx context.Context, org string, t autoscaling.Tar
 		return r.Unschedulable, nil
 	case known && !k.Actionable:
 		return execution.Unactionable(r.Provider, r.Type), nil
-	case known && k.Remembers && got[memory].Data == nil:
-		return "its size before it was stopped is not known: start it, and set its capacity", nil
+	case !known || !k.Remembers:
+		return "", nil
+	case got[memory].Data == nil:
+		return execution.Snapshot{}.StartProblem(), nil
 	}
-	return "", nil
+	kept, err := table.Decode[execution.Snapshot](got[memory])
+	return kept.StartProblem(), err
 }

@@ -44,6 +44,7 @@ type trial struct {
 	out    readiness.Rehearsed
 
 	stopped map[string][]byte // what the starts of stopped groups restore, by group
+	blocked map[string]string // why groups cannot be raised
 }
 
 // Run rehearses a plan. Nothing outside of a folder of its own, which is gone afterwards, is touched.
@@ -54,7 +55,7 @@ func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehear
 		return readiness.Rehearsed{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{}}
+	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{}, blocked: map[string]string{}}
 	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil { //nolint:contextcheck // a file is opened
 		return readiness.Rehearsed{}, err
 	}
@@ -74,6 +75,9 @@ func (s *trial) build(ctx context.Context, in readiness.RehearsalInput) error {
 		return err
 	}
 	for i, t := range p.Targets {
+		if why := in.Blocked[t.PolicyID]; why != "" {
+			s.blocked[s.groups[i].UID] = why
+		}
 		if err := s.place(ctx, p.Org, t, s.groups[i]); err != nil {
 			return err
 		}

@@ -15,9 +15,9 @@ type starter struct{ *trial }
 
 var _ rescaling.Starter = starter{}
 
-// Obstacles returns none: the rehearsal has no overrides.
-func (starter) Obstacles(context.Context, precheck.Query) (map[string]string, error) {
-	return map[string]string{}, nil
+// Obstacles returns why groups cannot be raised.
+func (s starter) Obstacles(context.Context, precheck.Query) (map[string]string, error) {
+	return s.blocked, nil
 }
 
 // StartProblem returns none.
@@ -38,8 +38,8 @@ func (s starter) Start(ctx context.Context, of rescaling.StartRequest) (rescalin
 }
 
 // Remember has the next start of a group restore a size.
-func (s starter) Remember(_ context.Context, _ string, of autoscaling.Target, snapshot []byte) error {
-	s.stopped[of.UID] = snapshot
+func (s starter) Remember(_ context.Context, m rescaling.Memory) error {
+	s.stopped[m.Target.UID] = m.Snapshot
 	return nil
 }
 

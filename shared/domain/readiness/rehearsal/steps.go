@@ -72,7 +72,7 @@ func (s *trial) look(ctx context.Context) (left bool, err error) {
 	now := s.clock.Now()
 	for i := range s.out.Targets {
 		t := &s.out.Targets[i]
-		if !t.ReachedAt.IsZero() {
+		if !t.ReachedAt.IsZero() || s.blocked[s.groups[i].UID] != "" {
 			continue
 		}
 		there, err := s.inService(ctx, s.groups[i], t.Scaled)
@@ -114,7 +114,7 @@ func (s *trial) end(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.Restored = readiness.Size{Min: a.Min, Max: a.Max, Desired: a.Desired} == t.Original
+		t.Restored = readiness.Size{Min: a.Min, Max: a.Max, Desired: a.Desired} == t.Original || s.blocked[g.UID] != "" && a.RunsNothing()
 	}
 	q := readiness.Logs(p.Org, p.ID)
 	q.Reverse, q.Limit = false, 1000

@@ -1,6 +1,7 @@
 package rescaling
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,7 +30,7 @@ func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness
 			ids = append(ids, id)
 		}
 	}
-	return r.obstaclesOf(ctx, precheck.Query{Org: in.Org, Acting: true}, ids)
+	return r.obstaclesOf(ctx, precheck.Query{Org: in.Org, At: r.Clock.Now(), Acting: true}, ids)
 }
 
 func (r *Runner) obstaclesOf(ctx context.Context, q precheck.Query, policyIDs []string) (map[string]string, error) {
@@ -40,7 +41,6 @@ func (r *Runner) obstaclesOf(ctx context.Context, q precheck.Query, policyIDs []
 	if err != nil {
 		return nil, err
 	}
-	q.At = r.Clock.Now()
 	for _, p := range policies {
 		q.Targets = append(q.Targets, p.Target)
 	}
@@ -103,16 +103,16 @@ func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readine
 		return nil // it was checked when it was scheduled
 	}
 	message, err := r.problems(ctx, in, p)
-	if err != nil || message == "" {
+	if err != nil || message == "" && p.Message == "" {
 		return err
 	}
-	return r.tell(ctx, in, p, message)
+	return r.tell(ctx, in, p, cmp.Or(message, "every target can be ready as things are"))
 }
 
 // problems returns which targets of a plan cannot be ready as things are, and why; "" when none is known. A cloud that does not answer in time is
 // no problem yet.
 func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.Plan) (string, error) {
-	obstacles, err := r.obstaclesOf(ctx, precheck.Query{Org: in.Org}, p.PolicyIDs())
+	obstacles, err := r.obstaclesOf(ctx, precheck.Query{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}, p.PolicyIDs())
 	if err != nil {
 		return "", err
 	}

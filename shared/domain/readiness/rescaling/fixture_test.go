@@ -35,6 +35,8 @@ type groups struct {
 	blocked map[string]string            // the obstacles
 	refuse  map[string]error             // of starts
 	starts  int                          // that were asked for
+	kept    []Memory                     // that were stored
+	sized   map[string]bool              // groups whose size only the provider sets
 	ended   map[string]string            // by the ids of the starts: why they failed, or "" for those that did not
 }
 
@@ -101,12 +103,16 @@ func (g *groups) StartProblem(_ context.Context, _ string, of autoscaling.Target
 }
 
 // Remember has the next start of a group restore a size.
-func (g *groups) Remember(_ context.Context, _ string, of autoscaling.Target, snapshot []byte) error {
+func (g *groups) Remember(_ context.Context, m Memory) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.kept = append(g.kept, m)
+	if m.ActionID != "" || !m.KeepUntil.IsZero() {
+		return nil // the next stop keeps it
+	}
 	var s readiness.Size
-	err := json.Unmarshal(snapshot, &s)
-	g.stopped[of.UID] = cloud.Autoscaling{Min: s.Min, Max: s.Max, Desired: s.Desired, Native: before.Native}
+	err := json.Unmarshal(m.Snapshot, &s)
+	g.stopped[m.Target.UID] = cloud.Autoscaling{Min: s.Min, Max: s.Max, Desired: s.Desired, Native: before.Native}
 	return err
 }
 
@@ -145,6 +151,9 @@ func (g *groups) SetAutoscaling(_ context.Context, _, _, uid string, want cloud.
 		a = want
 	}
 	a.Min, a.Max, a.Desired = want.Min, want.Max, want.Desired
+	if g.sized[uid] { // the provider moves the size: up at once, down when its load tells it to
+		a.SizedByProvider, a.Desired = true, max(a.Min, g.at[uid].Desired)
+	}
 	if ok {
 		g.at[uid] = a
 	}

@@ -39,7 +39,7 @@ func (r *Runner) LetGo(ctx context.Context, f Forced) (at time.Time, why string,
 	}
 	c.ForcedRun, c.Note = c.Run, forcedNote(f)
 	out := &outcome{touched: 1}
-	err = (&restorer{r, readiness.Input{Org: f.Org, PlanID: f.PlanID, Run: c.Run}, out}).target(ctx, c)
+	err = (&restorer{r, readiness.Input{Org: f.Org, PlanID: f.PlanID, Run: c.Run}, out, f.ActionID}).target(ctx, c)
 	return out.at, text(out.notes), err
 }
 

@@ -46,7 +46,7 @@ func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 			ctx, kill := contextOf(f)
 			m := &mortal{Store: f.Table, after: after, kill: kill}
 			m.left.Store(n)
-			_ = f.letGo(ctx, &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Report: f.r.Report}, f.forced(in, "web"))
+			_ = f.letGo(ctx, &Runner{Table: m, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: f.r.Report}, f.forced(in, "web"))
 			died := ctx.Err() != nil
 			kill()
 			f.Clock.Advance(2 * lockTime)
@@ -64,6 +64,9 @@ func (f *fixture) checkLetGo(in readiness.Input, name string) {
 	f.Helper()
 	if got := apitest.JSON(f.cloud.at["web"]); got != apitest.JSON(before) {
 		f.Errorf("%s: the target has %s; before the event it had %s", name, got, apitest.JSON(before))
+	}
+	if kept := f.cloud.kept; len(kept) == 0 || kept[0].ActionID != "act_1" || string(kept[0].Snapshot) != apitest.JSON(sizeOf(before)) {
+		f.Errorf("%s: the stop is left %s to remember", name, apitest.JSON(kept))
 	}
 	if _, held := f.holds().Of("web"); held || len(f.holds().All()) != 1 {
 		f.Errorf("%s: the plan holds %s", name, apitest.JSON(f.holds().All()))

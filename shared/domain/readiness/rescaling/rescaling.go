@@ -49,8 +49,19 @@ type Starter interface {
 	Start(ctx context.Context, of StartRequest) (Start, error)
 	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
 	StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error)
-	// Remember has the next start of a target restore what the snapshot says.
-	Remember(ctx context.Context, org string, of autoscaling.Target, snapshot []byte) error
+	// Remember stores what later actions find of a target.
+	Remember(ctx context.Context, m Memory) error
+}
+
+// Memory is the size of a target before a plan raised it, for later actions on the target.
+type Memory struct {
+	Org      string
+	Target   autoscaling.Target
+	Snapshot []byte // as a stop before the plan would have kept it
+	// ActionID names the stop that keeps this snapshot as its own; empty: the target is stopped already.
+	ActionID string
+	// KeepUntil is the time until which any stop keeps this snapshot and not the present size; zero: the next start restores it.
+	KeepUntil time.Time
 }
 
 // StartRequest names a target that a plan needs, and the action that starts it, if there is one.

@@ -79,15 +79,16 @@ func (r *Runner) restoreAll(ctx context.Context, in readiness.Input, chosen func
 	slices.Sort(ids)
 	out := &outcome{touched: len(ids)}
 	return out, each(ctx, ids, func(ctx context.Context, id string) error {
-		return (&restorer{r, in, out}).target(ctx, kept[id])
+		return (&restorer{Runner: r, in: in, out: out}).target(ctx, kept[id])
 	})
 }
 
 // restorer gives targets of one plan back.
 type restorer struct {
 	*Runner
-	in  readiness.Input
-	out *outcome
+	in     readiness.Input
+	out    *outcome
+	stopID string // the forced stop that the target is given back for; else empty
 }
 
 func (r *restorer) owner() string { return fmt.Sprintf("down-%d", r.in.Run) }
@@ -153,7 +154,7 @@ func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err e
 	case live.RunsNothing():
 		return false, r.leaveStopped(ctx, g, c)
 	case c.Returned && isReturned(live, c), !c.Returned && autoscaling.IsUntouched(live, c.Original):
-		return false, nil
+		return false, r.rememberSize(ctx, c, live)
 	}
 	c.noteChange(live)
 	return true, r.giveBack(ctx, g, c)
@@ -185,7 +186,7 @@ func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 	if c.Started && c.Note == "" {
 		c.Note = startedNote(c)
 	}
-	return nil
+	return r.rememberSize(ctx, c, live)
 }
 
 // noteChange notes sizes that are neither those that were set nor those that were captured.
@@ -215,7 +216,26 @@ func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error 
 	if err := setSizes(ctx, g, c.Target, bounds); err != nil || len(c.Snapshot) == 0 {
 		return err
 	}
-	return r.Starter.Remember(ctx, r.in.Org, c.Target, c.Snapshot)
+	return r.Starter.Remember(ctx, Memory{Org: r.in.Org, Target: c.Target, Snapshot: c.Snapshot})
+}
+
+// settleTime is how long a provider that sizes a target itself has, after its bounds are given back, to move the size back, too.
+const settleTime = time.Hour
+
+// rememberSize keeps the size from before the plan for a stop that comes while the target still has another one: a forced stop, or any stop of a
+// target whose provider moves the size back by itself. It writes only then.
+func (r *restorer) rememberSize(ctx context.Context, c *capture, live cloud.Autoscaling) error {
+	m := Memory{Org: r.in.Org, Target: c.Target, Snapshot: c.Snapshot, ActionID: r.stopID}
+	switch {
+	case len(c.Snapshot) == 0:
+		return nil
+	case r.stopID != "":
+	case live.SizedByProvider && live.Desired > c.Original.Desired:
+		m.KeepUntil = r.Clock.Now().Add(settleTime)
+	default:
+		return nil
+	}
+	return r.Starter.Remember(ctx, m)
 }
 
 // judge notes how the restoring of a target went.

@@ -1,0 +1,86 @@
+package executor
+
+import (
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/testkit/apitest"
+)
+
+// memoryOf returns what is remembered of a group.
+func (e *heldEvent) memoryOf(n int) snapshot {
+	e.Helper()
+	return apitest.Read[snapshot](e.Fixture, snapshotKey(org, e.groups[n].UID))
+}
+
+// An event that has ended may leave its target larger for a while. A stop in that time restores the size from before the event at its start.
+func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
+	original := []byte(`{"min":1,"max":3,"desired":2}`)
+	for name, c := range map[string]struct {
+		wait  time.Duration
+		keeps bool
+	}{
+		"while the provider may still move the size back": {59 * time.Minute, true},
+		"later the present size is what counts":           {61 * time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEvent(t, "scheduled")
+			g, live := e.groups[0], e.snapshotOf(0)
+			e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
+				Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original, KeepUntil: e.Clock.Now().Add(time.Hour),
+			}))
+			e.Clock.Advance(c.wait)
+			a := e.do(g, cloud.Stop)
+			want := live
+			if c.keeps {
+				want = string(original)
+			}
+			if got := e.memoryOf(0); got.ActionID != a.ID || string(got.Snapshot) != want || got.KeepUntil != 0 {
+				t.Errorf("the stop remembers %s; want %s", apitest.JSON(got), want)
+			}
+			e.do(g, cloud.Start)
+			if got := e.memoryOf(0); got.UsedBy == "" {
+				t.Error("the start has not used what the stop has kept")
+			}
+		})
+	}
+}
+
+// What an event leaves for a stop is nothing that a start restores: the target runs.
+func TestRemember_WhatAnEventLeavesIsNotForAStart(t *testing.T) {
+	e := newEvent(t, "scheduled")
+	g := e.groups[0]
+	e.do(g, cloud.Stop)
+	e.do(g, cloud.Start)
+	e.Put(snapshotKey(org, g.UID), snapshot{ActionID: "event", Snapshot: []byte(`{"min":7,"max":7,"desired":7}`), KeepUntil: e.Clock.Now().Add(time.Hour).Unix()})
+	before := e.size(0)
+	if a := e.do(g, cloud.Start); a.Status != execution.Succeeded || e.size(0) != before {
+		t.Errorf("%s: it has %s, and had %s", a.Status, e.size(0), before)
+	}
+}
+
+// A forced stop remembers the size from before the event, whatever size the group has when it is stopped.
+func TestRemember_AForcedStopKeepsWhatItsPlanHasLeft(t *testing.T) {
+	e := newEvent(t, "scheduled")
+	g := e.groups[0]
+	a := apitest.Value(e.ask(g, cloud.Stop, true))(t)
+	original := []byte(`{"min":1,"max":3,"desired":2}`)
+	e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
+		Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original, ActionID: a.ID,
+	}))
+	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
+	if got := e.memoryOf(0); got.ActionID != a.ID || string(got.Snapshot) != string(original) {
+		t.Errorf("the stop remembers %s", apitest.JSON(got))
+	}
+}
+
+// snapshotOf returns what a stop would keep of a group now.
+func (e *heldEvent) snapshotOf(n int) string {
+	e.Helper()
+	g := e.groups[n]
+	return string(apitest.Value(e.conn.Read(e.ctx, g.Type, g.Region, []string{g.UID}))(e)[0].Snapshot)
+}

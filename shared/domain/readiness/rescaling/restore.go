@@ -154,7 +154,7 @@ func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err e
 	case live.RunsNothing():
 		return false, r.leaveStopped(ctx, g, c)
 	case c.Returned && isReturned(live, c), !c.Returned && autoscaling.IsUntouched(live, c.Original):
-		return false, r.rememberSize(ctx, c, live)
+		return false, r.settleReturned(ctx, c, live)
 	}
 	c.noteChange(live)
 	return true, r.giveBack(ctx, g, c)
@@ -183,7 +183,12 @@ func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 	if !isReturned(live, c) {
 		return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original())}
 	}
-	if c.Started && c.Note == "" {
+	return r.settleReturned(ctx, c, live)
+}
+
+// settleReturned notes of a target that is given back what the plan leaves behind at it.
+func (r *restorer) settleReturned(ctx context.Context, c *capture, live cloud.Autoscaling) error {
+	if c.Note == "" {
 		c.Note = startedNote(c)
 	}
 	return r.rememberSize(ctx, c, live)

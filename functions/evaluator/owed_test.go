@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 		"no schedule wants anything after a wake link":  {promised: true, want: []string{"stop 1 override_expired:force_on"}},
 		"another override holds it on":                  {lines: hours, override: override.ForceOn, want: []string{"start 1 override:force_on"}},
 		"another override holds it off":                 {override: override.ForceOff, want: []string{"stop 1 override:force_off"}},
-		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true, want: []string{"start 1 schedule:Hours:cron_1"}},
+		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true, want: []string{"start 1 schedule:Hours:cron_0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
@@ -71,7 +72,7 @@ func short(asked string) string {
 	var n int
 	var verb, by string
 	if _, err := fmt.Sscanf(asked, "%s %d %s", &verb, &n, &by); err == nil && by == "schedule:Hours" {
-		return fmt.Sprintf("%s %d schedule:Hours:cron_1", verb, n)
+		return fmt.Sprintf("%s %d schedule:Hours%s", verb, n, asked[strings.LastIndex(asked, ":"):])
 	}
 	return asked
 }

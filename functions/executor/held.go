@@ -19,21 +19,29 @@ import (
 // letGoPatience is how long a forced stop waits for the plan's capacity to be given back.
 const letGoPatience = 15 * time.Minute
 
+// pending is actions of one bulk action, or a single action, and in how many seconds to look again at others that wait.
+type pending struct {
+	org     string
+	bulk    execution.Bulk // zero for a single action
+	actions []*execution.Action
+	wait    int
+}
+
 // unheld returns the actions that no active event readiness plan is against, and in how many seconds to look again at the others. A stop that
 // has asked nothing of its provider is ended while a plan holds its target. A forced stop that may act has the plan let the target go first; one that
 // something else is against goes on to be left out, and the plan keeps its target. It takes one round trip for stops that have not
 // begun, those of skipsOf where a forced one meets a plan, and none for other actions.
-func (e *Executor) unheld(ctx context.Context, w waiting, actions []*execution.Action) (free []*execution.Action, again int, err error) {
-	if !hasUnaskedStop(actions) {
-		return actions, w.seconds, nil
+func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Action, again int, err error) {
+	if !hasUnaskedStop(p.actions) {
+		return p.actions, p.wait, nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, w.org)
+	held, err := eventhold.Read(ctx, e.p.Table, p.org)
 	if err != nil {
-		return nil, w.seconds, err
+		return nil, p.wait, err
 	}
 	var ended []execution.Outcome
 	var forced []*execution.Action
-	for _, a := range actions {
+	for _, a := range p.actions {
 		switch {
 		case !isUnaskedStop(a) || len(held.Inside(a.ResourceUID)) == 0:
 			free = append(free, a)
@@ -43,33 +51,34 @@ func (e *Executor) unheld(ctx context.Context, w waiting, actions []*execution.A
 			ended = append(ended, e.endedUnasked(a, held.Against(a.Action, a.ResourceUID)))
 		}
 	}
-	let, failed, again, err := e.letForcedGo(ctx, w, forced, held)
+	p.actions = forced
+	let, failed, again, err := e.letForcedGo(ctx, p, held)
 	if err != nil {
-		return nil, w.seconds, err
+		return nil, p.wait, err
 	}
 	ended = append(ended, failed...)
-	if err = e.owe(ctx, w.org, w.bulk, held, resourcesOf(ended)); err != nil {
-		return nil, w.seconds, err
+	if err = e.owe(ctx, p.org, p.bulk, held, resourcesOf(ended)); err != nil {
+		return nil, p.wait, err
 	}
-	return append(free, let...), again, execution.SettleActions(ctx, e.store(), w.org, ended)
+	return append(free, let...), again, execution.SettleActions(ctx, e.store(), p.org, ended)
 }
 
 // letForcedGo has plans let the targets of forced stops go. It returns the stops that may go on, the ends of those that failed, and in how many
 // seconds to look again at the others.
 func (e *Executor) letForcedGo(
-	ctx context.Context, w waiting, stops []*execution.Action, held eventhold.List, //nolint:revive // as unheld
+	ctx context.Context, p pending, held eventhold.List,
 ) (free []*execution.Action, ended []execution.Outcome, again int, err error) {
-	skips, err := e.skipsOf(ctx, w.org, w.bulk, stops)
+	skips, err := e.skipsOf(ctx, p.org, p.bulk, p.actions)
 	if err != nil {
-		return nil, nil, w.seconds, err
+		return nil, nil, p.wait, err
 	}
-	again = w.seconds
-	for _, a := range stops {
+	again = p.wait
+	for _, a := range p.actions {
 		if _, out := skips[a.ID]; out {
 			free = append(free, a)
 			continue
 		}
-		seconds, failed, err := e.letGo(ctx, w.org, a, held.Inside(a.ResourceUID))
+		seconds, failed, err := e.letGo(ctx, p.org, a, held.Inside(a.ResourceUID))
 		switch {
 		case err != nil:
 			return nil, nil, again, err
@@ -82,14 +91,6 @@ func (e *Executor) letForcedGo(
 		}
 	}
 	return free, ended, again, nil
-}
-
-// waiting is which bulk action the actions of a run are of, the zero one for a single action, and in how many seconds to look again at those of its
-// actions that wait; 0 when none does.
-type waiting struct {
-	org     string
-	bulk    execution.Bulk
-	seconds int
 }
 
 func resourcesOf(ended []execution.Outcome) []string {

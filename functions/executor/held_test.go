@@ -322,7 +322,7 @@ func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 		a.Action, a.Progress.ActedAt = cloud.Stop, noTime
 		c.change()
 		ctx, meter := table.WithMeter(e.ctx)
-		_, _, err := e.e.unheld(ctx, waiting{org: org}, []*execution.Action{a})
+		_, _, err := e.e.unheld(ctx, pending{org: org, actions: []*execution.Action{a}})
 		if n := meter.Usage().RoundTrips; err != nil || n != c.trips {
 			t.Errorf("%s: %d round trips, %v", name, n, err)
 		}

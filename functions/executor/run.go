@@ -62,7 +62,7 @@ func (e *Executor) RunActions(ctx context.Context, in execution.RunInput) (RunRe
 		actions, behind, err = e.unblocked(ctx, in.Org, actions)
 	}
 	if err == nil {
-		actions, behind, err = e.unheld(ctx, waiting{in.Org, bulk, behind}, actions)
+		actions, behind, err = e.unheld(ctx, pending{in.Org, bulk, actions, behind})
 	}
 	if err != nil || len(actions) == 0 {
 		return RunResult{Done: err == nil && behind == 0, WaitSeconds: behind}, err

@@ -138,14 +138,38 @@ func TestAdvance_ACapturedSizeOfZeroIsNotRestored(t *testing.T) {
 	}
 }
 
-func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCannotBeReadyIsReported(t *testing.T) {
-	f := newFixture(t, "web")
+// late dispatches a plan on web that scales up five minutes before its event, in two hours.
+func (f *fixture) late() (readiness.Plan, readiness.Input) {
+	f.Helper()
 	start := f.Clock.Now().Add(2 * time.Hour)
 	p := readiness.Plan{
 		ID: "evt_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(time.Hour), PreScaleMinutes: 5, PostEventMinutes: 5,
 		ExpectedMultiplier: 3_000_000, Timezone: "UTC", CreatedBy: "ada@example.com", Targets: []readiness.Target{{PolicyID: "asp_web", OriginalDesired: 1}},
 	}
-	p, in := f.dispatch(apitest.Value(f.plans.Create(f.In(org), p))(t))
+	return f.dispatch(apitest.Value(f.plans.Create(f.In(org), p))(f))
+}
+
+func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCanBeReadyAgainIsReported(t *testing.T) {
+	f := newFixture(t, "web")
+	f.cloud.blocked["web"] = "it is held by override ovr_1"
+	_, in := f.late()
+	f.drive(in, readiness.Scheduled)
+	if now := f.plan(in); !strings.Contains(now.Message, "asp_web: it is held by override ovr_1") {
+		t.Fatalf("when it is scheduled the plan says %q", now.Message)
+	}
+	delete(f.cloud.blocked, "web")
+	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t))
+	for range 2 { // the second look says nothing new
+		apitest.Value(f.r.Advance(f.In(org), in))(t)
+	}
+	if now := f.plan(in); now.Message != "every target can be ready as things are" || len(now.Reports) != 2 {
+		t.Errorf("the plan says %q, after %v", now.Message, now.Reports)
+	}
+}
+
+func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCannotBeReadyIsReported(t *testing.T) {
+	f := newFixture(t, "web")
+	p, in := f.late()
 	f.drive(in, readiness.Scheduled)
 	if now := f.plan(in); now.Message != "" {
 		t.Fatalf("when it is scheduled the plan says %q", now.Message)

@@ -15,7 +15,9 @@ type naiveEvent struct {
 	held     bool
 	since    time.Time
 	over     bool      // it is given back, or was let go for a forced stop
-	owed     bool      // it has kept a stop from being made that a schedule or the end of an override ordered
+	owed     bool      // an order could not stop it meanwhile
+	mayOwe   bool      // and so may the enforcement of drift, of which it is left open when it is
+	want     naiveWant // of schedules, as it ended
 	blocked  time.Time // when an override last held it off
 	ended    int       // runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
 }
@@ -56,6 +58,7 @@ func (n *naive) observe(held []bool, started []int, at time.Time) string {
 			return fmt.Sprintf("an event let resource %d go before %s", r, e.to)
 		case !is && e.held:
 			e.held, e.over, e.ended = false, true, 0
+			e.want.verb, e.want.minute, e.want.schedules = n.wanted(r, at)
 		}
 	}
 	for _, r := range started {
@@ -111,10 +114,10 @@ func (n *naive) endEvents(at time.Time, unsettled []bool) string {
 			n.order(at, naiveOrder{cause: "override", resource: r, verb: verb})
 			continue
 		}
-		verb, minute, by := n.wanted(r, at)
-		if verb != "" && (minute >= minuteAt(e.from) || e.owed) {
+		if w := e.want; w.verb != "" && (w.minute >= minuteAt(e.from) || e.owed || e.mayOwe) {
 			// Of a target that was raised late it is not said whether firings before that count.
-			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: verb, schedules: by, open: minute < minuteAt(e.since) && !e.owed})
+			open := w.minute < minuteAt(e.since) && !e.owed
+			n.order(at, naiveOrder{cause: "schedule", resource: r, verb: w.verb, schedules: w.schedules, open: open})
 		}
 	}
 	return ""

@@ -271,11 +271,18 @@ func (n *naive) keeps(o naiveOrder) bool {
 	}
 }
 
-// begin carries an order out, if it still may act. A forced stop has an event let its target go; another one that nobody asked for by hand is owed.
-func (n *naive) begin(o naiveOrder) {
-	if e := &n.events[o.resource]; e.held && o.verb == "stop" && !o.force && o.cause != "hand" {
-		e.owed = true
+// owe notes that an event keeps an order from stopping its target, which is made good at its end. What a person asks for is not.
+func (n *naive) owe(o naiveOrder) {
+	e := &n.events[o.resource]
+	if !e.held || o.verb != "stop" || o.force || o.cause == "hand" {
+		return
 	}
+	e.owed, e.mayOwe = e.owed || o.cause != "drift", true
+}
+
+// begin carries an order out, if it still may act. A forced stop has an event let its target go.
+func (n *naive) begin(o naiveOrder) {
+	n.owe(o)
 	if n.keeps(o) {
 		return
 	}

@@ -195,7 +195,10 @@ func (s *simPlans) Start(_ context.Context, of rescaling.StartRequest) (rescalin
 	return rescaling.Start{ActionID: "act_" + of.Target.UID}, nil
 }
 
-// Remember has the next start of a resource restore a size: that is the size it has when it runs.
+// Remember has the next start of a stopped resource restore a size. One that is let go has its size back by then.
 func (s *simPlans) Remember(_ context.Context, m rescaling.Memory) error {
+	if m.ActionID != "" || !m.KeepUntil.IsZero() {
+		return nil
+	}
 	return json.Unmarshal(m.Snapshot, &s.sizes[simResource(m.Target.UID)])
 }

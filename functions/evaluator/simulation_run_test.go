@@ -204,11 +204,32 @@ func (a *simReal) begin() {
 	for len(a.queue.orders) > 0 && !a.queue.orders[0].begins.After(a.now.Now()) {
 		b := apitest.Read[execution.Bulk](a.Fixture, execution.BulkKey(ours, a.queue.orders[0].bulk))
 		a.queue.orders = a.queue.orders[1:]
+		members, left, err := execution.PartBulk(a.In(ours), a.Table, a.inventory, ours, b)
+		a.Must(err)
 		var ids []string
-		for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, a.inventory, ours, b))(a) {
+		for _, m := range members {
 			ids = append(ids, m.ResourceID)
 		}
+		a.owe(b, left)
 		a.act(b, ids...)
+	}
+}
+
+// owe has holds remember the stops that they keep an order from making, as the executor does.
+func (a *simReal) owe(b execution.Bulk, left []execution.LeftOut) {
+	a.Helper()
+	var uids []string
+	for _, l := range left {
+		if l.Reason == execution.LeftOutEvent {
+			uids = append(uids, l.UID)
+		}
+	}
+	if len(uids) == 0 || !b.Ordered() || b.Force {
+		return
+	}
+	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	if w, some := l.Owe(ours, eventhold.Order{BulkID: b.ID, UIDs: uids}); some {
+		a.Write(w)
 	}
 }
 

@@ -34,3 +34,12 @@ func TestFixed_TakesTheSeedOfTheRun(t *testing.T) {
 		}
 	}
 }
+
+func TestSplit_GivesEachPartNumbersThatTheSeedRepeats(t *testing.T) {
+	t.Setenv(seed.Variable, "1974")
+	first, again := seed.Random(t), seed.Random(t)
+	a, b := seed.Split(first).Uint64(), seed.Split(first).Uint64()
+	if a == b || seed.Split(again).Uint64() != a || seed.Split(again).Uint64() != b {
+		t.Errorf("parts have %d and %d, and others when the seed is given again", a, b)
+	}
+}

@@ -111,7 +111,7 @@ func TestPlans_ANarrowGrantCostsAtMostTwoRoundTripsMore(t *testing.T) {
 	trips := func(grants, path string) int {
 		c := apitest.Caller(ours, "pia", grants)
 		f.Call(c, "GET "+path).Want(http.StatusOK) // reads the inventory into memory
-		return int(f.Call(c, "GET "+path).Want(http.StatusOK).Usage.RoundTrips)
+		return f.Call(c, "GET "+path).Want(http.StatusOK).Usage.RoundTrips
 	}
 	for _, path := range []string{"/event-readiness", "/event-readiness/count", "/event-readiness/" + f.web.ID} {
 		all, narrow := trips("event-readiness:read", path), trips("event-readiness:read resource:"+f.ids["web"], path)

@@ -72,9 +72,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 	case "advance":
 		return workflow.RunTask(ctx, c, e.rescaler().Advance)
 	case readiness.RehearseTask:
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
-			return rehearsal.Run(ctx, in)
-		})
+		return workflow.RunTask(ctx, c, rehearsal.Run)
 	case "giveUp":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.Input) (rescaling.Result, error) {
 			return e.rescaler().GiveUp(ctx, in, "the executor gave up: "+c.Error.String())

@@ -260,7 +260,7 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 	if got.Ended {
 		c.StartID = ""
 	}
-	if err = r.note(ctx, c, ""); err == nil && got.Error != "" {
+	if err = r.note(ctx, c); err == nil && got.Error != "" {
 		return &startError{"it has 0 instances, and action " + got.ActionID + " could not start it: " + got.Error}
 	}
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *raiser) cannotStart(ctx context.Context, c *capture, err error) error {
 		return err
 	}
 	c.Started = false
-	if noted := r.note(ctx, c, ""); noted != nil {
+	if noted := r.note(ctx, c); noted != nil {
 		return noted
 	}
 	return &startError{"it has 0 instances, and cannot be started: " + fault.Message(err)}
@@ -305,7 +305,7 @@ func (r *raiser) set(ctx context.Context, g Group, c *capture) (cloud.Autoscalin
 	if err := setSizes(ctx, g, t, want); err != nil {
 		return cloud.Autoscaling{}, err
 	}
-	if err := r.note(ctx, c, ""); err != nil {
+	if err := r.note(ctx, c); err != nil {
 		return cloud.Autoscaling{}, err
 	}
 	return read(ctx, g, t)
@@ -347,7 +347,7 @@ func stateText(s cloud.State) string {
 func (r *raiser) judge(ctx context.Context, c *capture, err error) error {
 	if err == nil {
 		c.State = raised
-		err = r.note(ctx, c, "")
+		err = r.note(ctx, c)
 	}
 	_, unstarted := errors.AsType[*startError](err)
 	switch class := cloud.ClassOf(err); {
@@ -370,7 +370,7 @@ func (r *raiser) unlock(ctx context.Context, c *capture) error {
 	if c.Until.IsZero() {
 		return nil
 	}
-	if err := r.note(ctx, c, ""); !errors.Is(err, errTaken) {
+	if err := r.note(ctx, c); !errors.Is(err, errTaken) {
 		return err
 	}
 	return nil
@@ -396,10 +396,10 @@ func isRefusal(err error, class cloud.Class) bool {
 }
 
 // note keeps how a call ended. What another has taken over meanwhile is left to it.
-func (r *raiser) note(ctx context.Context, c *capture, note string) error {
+func (r *raiser) note(ctx context.Context, c *capture) error {
 	kept, err := r.keep(ctx, r.in.Org, c)
 	if err == nil && !kept {
-		r.out.wait(r.Clock.Now().Add(time.Second), note)
+		r.out.wait(r.Clock.Now().Add(time.Second), "")
 		return errTaken
 	}
 	return err

@@ -103,6 +103,7 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 	for name, applies := range map[string]bool{"applied once more": true, "deleted after its creation": false} {
 		t.Run(name, func(t *testing.T) {
 			killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+				t.Helper()
 				c := &client{fixture: newFixture(t), applies: applies}
 				c.found = c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
 				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error { return c.run(c.process(p)) })

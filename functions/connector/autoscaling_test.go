@@ -94,3 +94,25 @@ func groupUID(t *testing.T) string {
 	t.Fatal("no group runs")
 	return ""
 }
+
+// A question about one group is answered with the permissions of its kind alone; without a group, with those of the account.
+func TestPermissions_OfOneGroupAreThoseOfItsKind(t *testing.T) {
+	w, q := open(t, map[string]string{"denied": "scale"})
+	q.Ask = inventory.AskPermissions
+	var all, one []cloud.Permission
+	if err := w.Invoke(t.Context(), inventory.Connector, q, &all); err != nil {
+		t.Fatal(err)
+	}
+	q.Autoscaling = inventory.AutoscalingQuestion{Type: cloud.AWSASG, Region: "us-east-1", UID: groupUID(t)}
+	if err := w.Invoke(t.Context(), inventory.Connector, q, &one); err != nil {
+		t.Fatal(err)
+	}
+	if len(one) == 0 || len(one) >= len(all) {
+		t.Errorf("%d permissions of one kind, of %d of the account", len(one), len(all))
+	}
+	for _, p := range one {
+		if !strings.HasPrefix(p.Action, "autoscaling:") || p.Capability == "scale" && p.Status != "denied" {
+			t.Errorf("%+v", p)
+		}
+	}
+}

@@ -63,9 +63,7 @@ func rehearse(ctx context.Context, in json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.RehearsalInput) (readiness.Rehearsed, error) {
-		return rehearsal.Run(ctx, in)
-	})
+	return workflow.RunTask(ctx, c, rehearsal.Run)
 }
 
 // engine notes what was started.

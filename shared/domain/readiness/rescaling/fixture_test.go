@@ -115,12 +115,12 @@ func (g *groups) Remember(_ context.Context, m Memory) error {
 	return err
 }
 
-// stop stops a group, as the executor does.
-func (f *fixture) stop(uid string) {
+// stopWeb stops the group web, as the executor does.
+func (f *fixture) stopWeb() {
 	f.cloud.mu.Lock()
 	defer f.cloud.mu.Unlock()
-	f.cloud.stopped[uid] = f.cloud.at[uid]
-	f.cloud.at[uid] = cloud.Autoscaling{Native: []byte(`{"suspended":["AZRebalance","ScheduledActions"]}`)}
+	f.cloud.stopped["web"] = f.cloud.at["web"]
+	f.cloud.at["web"] = cloud.Autoscaling{Native: []byte(`{"suspended":["AZRebalance","ScheduledActions"]}`)}
 }
 
 // ReadAutoscaling tells how a group is scaled.

@@ -1,7 +1,6 @@
 package rescaling
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func (f *fixture) plan(in readiness.Input) readiness.Plan {
 
 func TestAdvance_AStoppedGroupIsStartedFirstAndKeepsItsSizeAfterTheEvent(t *testing.T) {
 	f := newFixture(t, "web", "api")
-	f.stop("web")
+	f.stopWeb()
 	_, in := f.dispatched()
 	f.drive(in, readiness.Active)
 	if f.size("web") != during || f.size("api") != during {
@@ -42,7 +41,7 @@ func TestAdvance_AStoppedGroupIsStartedFirstAndKeepsItsSizeAfterTheEvent(t *test
 
 func TestAdvance_AGroupThatCannotBeStartedIsNeverActiveAndZeroIsNotRestored(t *testing.T) {
 	f := newFixture(t, "web")
-	f.stop("web")
+	f.stopWeb()
 	f.cloud.refuse["web"] = fault.New(fault.Conflict, "it is held by override ovr_1 (force_off until Monday)")
 	p, in := f.dispatched()
 	f.drive(in, readiness.Scheduled)
@@ -67,7 +66,7 @@ func TestAdvance_AGroupThatCannotBeStartedIsNeverActiveAndZeroIsNotRestored(t *t
 
 func TestAdvance_AStartThatFailsIsNamedAndTriedAgain(t *testing.T) {
 	f := newFixture(t, "web")
-	f.stop("web")
+	f.stopWeb()
 	f.cloud.ended["web"] = "InsufficientInstanceCapacity"
 	_, in := f.dispatched()
 	f.drive(in, readiness.ScalingUp)
@@ -88,7 +87,7 @@ func TestAdvance_AStartThatFailsIsNamedAndTriedAgain(t *testing.T) {
 
 func TestAdvance_ACancelWhileATargetIsBeingStartedRestoresNothing(t *testing.T) {
 	f := newFixture(t, "web")
-	f.stop("web")
+	f.stopWeb()
 	_, in := f.dispatched()
 	f.drive(in, readiness.ScalingUp)
 	f.cloud.mu.Lock()
@@ -109,7 +108,7 @@ func TestAdvance_AGroupThatIsStoppedDuringTheEventStaysStopped(t *testing.T) {
 	f := newFixture(t, "web")
 	_, in := f.dispatched()
 	f.drive(in, readiness.Active)
-	f.stop("web")
+	f.stopWeb()
 	f.drive(in, readiness.Completed)
 	if f.size("web").Desired != 0 {
 		t.Errorf("the end of the event started web: it has %s", f.size("web"))
@@ -193,7 +192,7 @@ func TestAdvance_DyingAtAnyStepOfAPlanOnAStoppedGroupChangesNothing(t *testing.T
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			f := newFixture(t, "web", "api")
-			f.stop("web")
+			f.stopWeb()
 			_, in := f.dispatched()
 			if !f.dieAt(in, n, after) {
 				break
@@ -205,7 +204,7 @@ func TestAdvance_DyingAtAnyStepOfAPlanOnAStoppedGroupChangesNothing(t *testing.T
 			f.drive(in, readiness.Completed)
 			f.asBefore(in)
 			if t.Failed() || n > 200 {
-				t.Fatal(fmt.Sprintf("died at write %d, after it %v", n, after))
+				t.Fatalf("died at write %d, after it %v", n, after)
 			}
 		}
 	}

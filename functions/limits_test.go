@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"maps"
 	"testing"
 
 	"lamplighter.dev/functions/budgets"
@@ -23,48 +24,42 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// named returns the body of an addition: a name beside other members.
-func named(other map[string]any) func(string) any {
-	return func(name string) any {
-		body := map[string]any{"name": name}
-		for member, v := range other {
-			body[member] = v
-		}
-		return body
-	}
-}
-
 // TestLimits_HoldHoweverManyAddAtOnce: a limit that is counted before the addition let requests pass that counted at
 // the same moment.
 func TestLimits_HoldHoweverManyAddAtOnce(t *testing.T) {
 	type group = func(*platform.Platform) *rest.Group
-	noCrons := []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}}
-	for name, c := range map[string]struct {
+	type fields = map[string]any
+	org, ada := apitest.Org, apitest.Caller(apitest.Org, "ada", "*:*")
+	crons := []any{fields{"cronExpression": "0 3 29 2 *", "action": "stop"}}
+	for path, c := range map[string]struct {
 		group group
+		body  fields // besides the name
 		apitest.Addition
 	}{
-		"teams":           {teams.Operations, apitest.Addition{PK: owners.Key(apitest.Org, "").PK, Limit: owners.MaxTeams}},
-		"resource-groups": {resourcegroups.Operations, apitest.Addition{PK: index.PK(apitest.Org), Prefix: inventory.GroupKey(apitest.Org, "grp_").SK, Limit: inventory.MaxGroups}},
-		"schedules": {schedules.Operations, apitest.Addition{
-			PK: scheduling.ScheduleKey(apitest.Org, "").PK, Limit: scheduling.MaxSchedules, Body: named(map[string]any{"crons": noCrons}),
+		"/teams": {teams.Operations, nil, apitest.Addition{PK: owners.Key(org, "").PK, Limit: owners.MaxTeams}},
+		"/resource-groups": {resourcegroups.Operations, nil, apitest.Addition{
+			PK: index.PK(org), Prefix: inventory.GroupKey(org, "grp_").SK, Limit: inventory.MaxGroups,
 		}},
-		"calendars": {calendars.Operations, apitest.Addition{
-			PK: scheduling.CalendarKey(apitest.Org, "").PK, Limit: scheduling.MaxCalendars,
-			Body: named(map[string]any{"effect": "no_action", "entries": []any{map[string]any{"from": "2099-12-24"}}}),
+		"/schedules": {schedules.Operations, fields{"crons": crons}, apitest.Addition{
+			PK: scheduling.ScheduleKey(org, "").PK, Limit: scheduling.MaxSchedules,
 		}},
-		"dashboards": {dashboards.Operations, apitest.Addition{PK: identity.DashboardKey(apitest.Org, "").PK, Limit: 50}},
-		"budgets": {budgets.Operations, apitest.Addition{
-			PK: budgeting.Key(apitest.Org, "").PK, Limit: budgeting.MaxBudgets, Body: named(map[string]any{"amountUSD": "10", "scopeType": "org"}),
+		"/calendars": {calendars.Operations, fields{"effect": "no_action", "entries": []any{fields{"from": "2099-12-24"}}}, apitest.Addition{
+			PK: scheduling.CalendarKey(org, "").PK, Limit: scheduling.MaxCalendars,
 		}},
-		"reports/unit-metrics": {reports.Operations, apitest.Addition{
-			PK: table.OrgPK(apitest.Org) + unitmetric.Partition.Name(), Limit: unitmetric.MaxMetrics, Body: named(map[string]any{"unit": "order"}),
+		"/dashboards": {dashboards.Operations, nil, apitest.Addition{PK: identity.DashboardKey(org, "").PK, Limit: 50}},
+		"/budgets": {budgets.Operations, fields{"amountUSD": "10", "scopeType": "org"}, apitest.Addition{
+			PK: budgeting.Key(org, "").PK, Limit: budgeting.MaxBudgets,
+		}},
+		"/reports/unit-metrics": {reports.Operations, fields{"unit": "order"}, apitest.Addition{
+			PK: table.OrgPK(org) + unitmetric.Partition.Name(), Limit: unitmetric.MaxMetrics,
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(path, func(t *testing.T) {
 			f := apitest.New(t, c.group)
-			c.Path, c.Caller = "/"+name, apitest.Caller(apitest.Org, "ada", "*:*")
-			if c.Body == nil {
-				c.Body = named(nil)
+			c.Send = func(name string) apitest.Answer {
+				body := fields{"name": name}
+				maps.Copy(body, c.body)
+				return f.Call(ada, "POST "+path, body)
 			}
 			f.CheckLimit(c.Addition, c.group)
 		})

@@ -1,13 +1,11 @@
 package autoscalerpolicies
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -175,22 +173,6 @@ func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0)).Want(http.StatusBadRequest, "500")
 }
 
-// meeting is a table whose first reads of a list wait for each other, so that all of them count the same list.
-type meeting struct {
-	table.Store
-	left atomic.Int64
-	all  sync.WaitGroup
-}
-
-func (m *meeting) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	page, err := m.Store.Query(ctx, q)
-	if m.left.Add(-1) >= 0 {
-		m.all.Done()
-		m.all.Wait()
-	}
-	return page, err
-}
-
 // Of several that count the policies at the same moment, as many are added as there is room for.
 func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
@@ -199,10 +181,7 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		f.Write(table.Put(apitest.Value(table.NewItem(autoscaling.Key(apitest.Org, p.ID), p))(f)))
 	}
 	const makers = 3
-	m := &meeting{Store: f.Table}
-	m.left.Store(makers)
-	m.all.Add(makers)
-	store := autoscaling.NewStore(m, f.Clock)
+	store := autoscaling.NewStore(apitest.Meet(f.Table, autoscaling.Key(apitest.Org, "").PK, makers), f.Clock)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {

@@ -2,7 +2,6 @@ package billing
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"time"
 
@@ -66,24 +65,13 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 	if err := s.name(ctx, org, &u, in.Body); err != nil {
 		return StartedImport{}, err
 	}
-	if err := s.checkRoom(ctx, org); err != nil {
-		return StartedImport{}, err
-	}
 	at, err := s.address(ctx, org, u)
 	if err != nil {
 		return StartedImport{}, err
 	}
 	run := billing.Input{Org: org, JobID: u.ID, UploadID: u.ID}
-	put, err := billing.PutUpload(org, u, table.Absent())
-	if err != nil {
+	if err = s.storeUpload(ctx, u, run); err != nil {
 		return StartedImport{}, err
-	}
-	work, err := billing.AddWork(run, now)
-	if err != nil {
-		return StartedImport{}, err
-	}
-	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), put, work); err != nil {
-		return StartedImport{}, fmt.Errorf("store import %s: %w", u.ID, err)
 	}
 	billing.StartMachine(ctx, s.p, run)
 	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)}) // without the address, which opens for whoever has it
@@ -128,6 +116,26 @@ const (
 	maxUploads = 1000
 )
 
+// storeUpload stores a new upload with the work that imports it, when there is room for one more.
+func (s *service) storeUpload(ctx context.Context, u billing.Upload, run billing.Input) error {
+	put, err := billing.PutUpload(run.Org, u, table.Absent())
+	if err != nil {
+		return err
+	}
+	work, err := billing.AddWork(run, u.CreatedAt)
+	if err != nil {
+		return err
+	}
+	limited := table.LimitedList{PK: billing.UploadKey(run.Org, "").PK, Noun: "imports"}
+	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.checkRoom(ctx, run.Org); err != nil {
+			return err
+		}
+		err := s.p.Table.Transact(table.Within(ctx, workqueue.Prefix), put, work, take)
+		return fault.Wrap("store import "+u.ID, err)
+	})
+}
+
 // checkRoom refuses one upload too many.
 func (s *service) checkRoom(ctx context.Context, org string) error {
 	all, err := s.uploads(ctx, org)
@@ -151,7 +159,7 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 
 // uploads reads all uploads, the newest first.
 func (s *service) uploads(ctx context.Context, org string) ([]billing.Upload, error) {
-	q := table.Query{PK: billing.UploadKey(org, "").PK, Reverse: true, Limit: maxUploads}
+	q := table.Query{PK: billing.UploadKey(org, "").PK, Prefix: "job_", Reverse: true, Limit: maxUploads}
 	all, _, err := table.ReadPage[billing.Upload](ctx, s.p.Table, q)
 	return all, fault.Wrap("list imports of "+org, err)
 }

@@ -181,3 +181,13 @@ func TestGiveUp_EndsTheRecordOfWorkThatIsParked(t *testing.T) {
 	s.clk.Advance(2 * time.Hour)
 	s.idle()
 }
+
+func TestUpload_SeveralAtOnceAreNoMoreThanMayWait(t *testing.T) {
+	s := newFixture(t)
+	s.CheckLimit(apitest.Addition{
+		PK: domain.UploadKey(alice.Org, "").PK, Prefix: "job_", Limit: 20,
+		Send: func(name string) apitest.Answer {
+			return s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": name, "bytes": 10})
+		},
+	}, billing.Operations)
+}

@@ -95,15 +95,24 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorga
 	return nil
 }
 
-// storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next are due.
+// storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next
+// are due, when there is room for one more.
 func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation, work table.Write) error {
-	have, err := cloudorganisation.List(ctx, s.p.Table, org)
-	if err != nil {
-		return err
-	}
-	if len(have) >= cloudorganisation.MaxOrganisations {
-		return fault.New(fault.Conflict, "%d cloud organisations are connected, which is the most that there can be", len(have))
-	}
+	limited := table.LimitedList{PK: organisationNative(org, o).PK, Noun: "cloud organisations"}
+	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
+		have, err := cloudorganisation.List(ctx, s.p.Table, org)
+		if err == nil && len(have) >= cloudorganisation.MaxOrganisations {
+			err = fault.New(fault.Conflict, "%d cloud organisations are connected, which is the most that there can be", len(have))
+		}
+		if err != nil {
+			return err
+		}
+		return s.writeOrganisation(ctx, org, o, work, take)
+	})
+}
+
+// writeOrganisation stores the organization together with more.
+func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation, more ...table.Write) error {
 	native, err := connection.Reserve(organisationNative(org, o), o.ID)
 	if err != nil {
 		return err
@@ -116,7 +125,11 @@ func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorga
 	if err != nil {
 		return err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), native, table.Put(row, table.Absent()), due, work)
+	ws := append([]table.Write{native, table.Put(row, table.Absent()), due}, more...)
+	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), ws...)
+	if table.IsTurnLost(err) {
+		return err
+	}
 	if _, taken := errors.AsType[*table.ConditionError](err); taken {
 		return fault.New(fault.Conflict, "organisationID: the organization %s of %s is connected already", o.NativeID, o.Provider)
 	}

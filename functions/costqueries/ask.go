@@ -2,6 +2,7 @@ package costqueries
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,18 +91,9 @@ const (
 
 // begin records a question, and has it answered as far as that goes now. That it does not go now is left to who polls.
 func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Question, error) { //nolint:gocritic // it is changed here
-	if err := s.checkRoom(ctx, org); err != nil {
-		return Question{}, err
-	}
-	if err := costquery.TakeBytes(ctx, s.p.Table, org, r.Scanned, r.CreatedAt); err != nil {
-		return Question{}, err
-	}
-	put, err := costquery.PutRecord(org, &r, table.Absent())
+	err := s.store(ctx, org, &r)
 	if err != nil {
 		return Question{}, err
-	}
-	if _, err = s.p.Table.Write(ctx, put); err != nil {
-		return Question{}, fmt.Errorf("store question %s: %w", r.ID, err)
 	}
 	if err = s.advance(ctx, org, r.ID); err != nil {
 		s.p.Log.WarnContext(ctx, "a question will be answered when it is polled", "query", r.ID, "org", org, "error", err)
@@ -111,6 +103,28 @@ func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Qu
 	return newQuestion(&r), err
 }
 
+// store stores a question and counts the bytes that it scans, when there is room for one more open question.
+func (s *service) store(ctx context.Context, org string, r *costquery.Record) error {
+	put, err := costquery.PutRecord(org, r, table.Absent())
+	if err != nil {
+		return err
+	}
+	counted := costquery.CountBytes(org, r.Scanned, r.CreatedAt)
+	limited := table.LimitedList{PK: costquery.RecordKey(org, "").PK, Noun: "questions"}
+	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
+		if err := s.checkRoom(ctx, org); err != nil {
+			return err
+		}
+		err := s.p.Table.Transact(ctx, put, counted, take)
+		if lost, ok := errors.AsType[*table.ConditionError](err); ok && !table.IsTurnLost(err) {
+			if _, over := lost.Old(1); over {
+				return costquery.ErrQuota(r.Scanned, r.CreatedAt)
+			}
+		}
+		return fault.Wrap("store question "+r.ID, err)
+	})
+}
+
 func (s *service) advance(ctx context.Context, org, queryID string) error {
 	var nothing struct{}
 	return s.p.Workers.Invoke(ctx, costquery.Worker, costquery.Request{Org: org, QueryID: queryID}, &nothing)
@@ -118,7 +132,7 @@ func (s *service) advance(ctx context.Context, org, queryID string) error {
 
 // checkRoom refuses one question too many.
 func (s *service) checkRoom(ctx context.Context, org string) error {
-	q := table.Query{PK: costquery.RecordKey(org, "").PK, Reverse: true, Limit: looked}
+	q := table.Query{PK: costquery.RecordKey(org, "").PK, Prefix: "qry_", Reverse: true, Limit: looked}
 	all, _, err := table.ReadPage[costquery.Record](ctx, s.p.Table, q)
 	if err != nil {
 		return fmt.Errorf("list questions of %s: %w", org, err)

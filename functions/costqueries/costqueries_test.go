@@ -360,3 +360,14 @@ func TestQuestions_OfAnotherOrganizationAreNotThere(t *testing.T) {
 		t.Errorf("another organization sees %+v", got)
 	}
 }
+
+func TestAsk_SeveralAtOnceAreNoMoreThanMayBeOpen(t *testing.T) {
+	f := newFixture(t)
+	f.Workers = lambdacall.Local{} // nothing answers a question
+	f.CheckLimit(apitest.Addition{
+		PK: costquery.RecordKey(apitest.Org, "").PK, Prefix: "qry_", Limit: 10,
+		Send: func(string) apitest.Answer {
+			return f.Call(ada, "POST /reports/query", map[string]any{"from": "2026-01", "to": "2026-02"})
+		},
+	}, costqueries.Operations)
+}

@@ -296,6 +296,18 @@ func TestExport_RefusesTooManyAtOnce(t *testing.T) {
 	a.begin(ada, "period=2026-02&format=parquet")
 }
 
+func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
+	a := newFixture(t)
+	a.bill(ours, "2026-03", 1)
+	days := map[string]string{"pattern": "2", "late-0": "3", "late-1": "4", "late-2": "5", "late-3": "6"}
+	a.CheckLimit(apitest.Addition{
+		PK: costexport.JobKey(ours, "").PK, Prefix: costexport.JobKey(ours, "").SK, Limit: costexport.MaxUnderway,
+		Send: func(name string) apitest.Answer {
+			return a.Call(ada, "GET /reports/export?format=parquet&to=2026-04-01&from=2026-03-0"+days[name])
+		},
+	}, exports.Operations)
+}
+
 func TestMachine_EndsJobs(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 3)

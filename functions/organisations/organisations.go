@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
@@ -78,15 +79,17 @@ func (s service) found(ctx context.Context, c identity.Caller, name string) (ide
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID), identity.DirectoryPrefix)
-	if err := s.room(ctx, c.User); err != nil {
-		return o, err
-	}
 	writes, err := rows(ctx, o, c.Email)
 	if err != nil {
 		return o, err
 	}
-	err = s.Table.Transact(ctx, writes...)
-	if _, taken := errors.AsType[*table.ConditionError](err); taken {
+	err = membership.LimitedOrganisations(c.User).Add(ctx, s.Table, func(take table.Write) error {
+		if err := s.room(ctx, c.User); err != nil {
+			return err
+		}
+		return s.Table.Transact(ctx, append(slices.Clip(writes), take)...)
+	})
+	if _, taken := errors.AsType[*table.ConditionError](err); taken && !table.IsTurnLost(err) {
 		return o, fault.New(fault.Conflict, "name: you have an organization %q already", name)
 	}
 	if err != nil {

@@ -64,18 +64,17 @@ func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m
 	return r.noteConnected(is, a.ID)
 }
 
-// connectNew makes a member an account. Room is taken last, so that none is lost to a member that does not let us in.
+// connectNew makes a member an account, when there is room for one more.
 func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
 	is.AccountID = "" // of one that was connected by hand, and deleted
 	a := r.newAccount(m)
-	err := r.verify(ctx, &a, m)
-	if err == nil && !r.takeRoom() {
-		err = fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", connection.MaxAccounts)
-	}
-	if err != nil {
+	if err := r.verify(ctx, &a, m); err != nil {
 		return r.refuse(ctx, is, err)
 	}
 	accountID, err := r.create(ctx, a)
+	if errors.Is(err, connection.ErrFull) {
+		return r.refuse(ctx, is, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -166,8 +165,14 @@ func probe(ctx context.Context, c cloud.Conn) error {
 }
 
 // create stores the account, and gives its id, or that of the one that somebody else stored meanwhile: another synchronization, or
-// somebody by hand. A name that is taken gets the number beside it.
+// somebody by hand. A name that is taken gets the number beside it. The accounts of a round are stored one after another: at once they would
+// take the turn from each other.
 func (r *round) create(ctx context.Context, a inventory.Account) (string, error) {
+	r.storing.Lock()
+	defer r.storing.Unlock()
+	if r.full != nil {
+		return "", r.full
+	}
 	name := a.Name
 	for range 2 {
 		j, err := connection.Create(ctx, r.p, r.in.Org, &a)
@@ -175,7 +180,10 @@ func (r *round) create(ctx context.Context, a inventory.Account) (string, error)
 			discovery.StartMachine(ctx, r.p, r.in.Org, j)
 			return a.ID, nil
 		}
-		if !fault.Is(err, fault.Conflict) {
+		if errors.Is(err, connection.ErrFull) {
+			r.full = err
+		}
+		if !fault.Is(err, fault.Conflict) || r.full != nil || table.IsTurnLost(err) {
 			return "", err
 		}
 		taken, err := table.Read[connection.Taken](ctx, r.p.Table, connection.NativeKey(r.in.Org, a.Provider, a.CloudAccountID))

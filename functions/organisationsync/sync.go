@@ -67,7 +67,9 @@ type round struct {
 	mu      sync.Mutex
 	members []cloudorganisation.Member // as they are now
 	changed []table.Write
-	free    int // how many accounts our organization may have besides
+
+	storing sync.Mutex // held while an account is stored
+	full    error      // says that there was no room for an account
 }
 
 // list reads what the cloud has, and what is here.
@@ -91,7 +93,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err = r.listOthers(ctx); err != nil {
 		return nil, err
 	}
-	r.known, r.accounts, r.free = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}, connection.MaxAccounts-len(have)
+	r.known, r.accounts = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}
 	for _, m := range known {
 		r.known[m.NativeID] = m
 	}
@@ -201,12 +203,4 @@ func (r *round) counts() map[cloudorganisation.Status]int {
 func (r *round) ours(native string) (inventory.Account, bool) {
 	a, ok := r.accounts[native]
 	return a, ok && a.OrganisationID == r.organisation.ID
-}
-
-// takeRoom takes one of the accounts that our organization may still have.
-func (r *round) takeRoom() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.free--
-	return r.free >= 0
 }

@@ -60,9 +60,6 @@ type place struct {
 	LinkID string `json:"linkID"`
 }
 
-// changesKey returns where it is counted how many links were made.
-func changesKey(org string) table.Key { return override.WakeLinkKey(org, "CHANGES") }
-
 // WakeLink is a wake link as clients see it.
 type WakeLink struct {
 	ID           string     `json:"id" example:"wake_01k6v0e4y0c2b7m9q8r5t3w1xz"`
@@ -212,42 +209,25 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []t
 	return NewLink{shownLink(l), s.p.Settings.BaseURL + "/wake/" + token}, nil
 }
 
-// storeTries is how often a link is stored anew because others were made at the same moment.
-const storeTries = 8
-
 // storeLink stores a new link when the organization has room for it, and counts it as a use of its target by holds:
-// fault.Conflict without room, fault.NotFound without the target. The limit holds however many are made at once: each
-// link is stored on the condition that no other was since the links were counted.
+// fault.Conflict without room, fault.NotFound without the target. The limit holds however many are made at once.
 func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) error {
-	for range storeTries {
-		err := s.storeOnce(ctx, l, holds)
-		lost, raced := errors.AsType[*table.ConditionError](err)
-		if !raced {
-			return fault.Wrap("store wake link "+l.ID, err)
+	limited := table.LimitedList{PK: override.WakeLinkPK(callerOrg(ctx)), Noun: "wake links"}
+	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
+		n, err := s.countLinks(ctx)
+		if err == nil && n >= maxLinks {
+			err = fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n)
 		}
-		if _, moved := lost.Old(0); !moved {
-			return fault.NewWithCause(fault.NotFound, err, "the target of the wake link was deleted meanwhile; read what is there and try again")
+		if err != nil {
+			return err
 		}
-	}
-	return fault.New(fault.Conflict, "other wake links are being made at the same moment: try again")
+		return s.writeLink(ctx, l, append(slices.Clip(holds), take))
+	})
 }
 
-// linkChanges counts the links that were ever made.
-type linkChanges struct {
-	Made int64 `json:"made"`
-}
-
-// storeOnce stores a link in three round trips: a ConditionError of its first write when another link was made
-// meanwhile, of another one when a hold fails.
-func (s *service) storeOnce(ctx context.Context, l link, holds []table.Write) error {
-	org := identity.CallerFrom(ctx).Org
-	changes, err := table.Read[linkChanges](ctx, s.p.Table, changesKey(org))
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return err
-	}
-	if n, err := s.countLinks(ctx); err != nil || n >= maxLinks {
-		return cmp.Or(err, fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n))
-	}
+// writeLink writes a new link and the way to it together with more.
+func (s *service) writeLink(ctx context.Context, l link, more []table.Write) error {
+	org := callerOrg(ctx)
 	row, err := table.NewItem(override.WakeLinkKey(org, l.ID), l)
 	if err != nil {
 		return err
@@ -257,16 +237,12 @@ func (s *service) storeOnce(ctx context.Context, l link, holds []table.Write) er
 		return err
 	}
 	row.Expires, way.Expires = l.ExpiresAt, l.ExpiresAt
-	unchanged := table.Equal("made", changes.Made)
-	if changes.Made == 0 {
-		unchanged = table.Absent()
+	ws := append([]table.Write{table.Put(row, table.Absent()), table.Put(way, table.Absent())}, more...)
+	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
+	if _, gone := errors.AsType[*table.ConditionError](err); gone && !table.IsTurnLost(err) {
+		return fault.NewWithCause(fault.NotFound, err, "the target of the wake link was deleted meanwhile; read what is there and try again")
 	}
-	count, err := table.PutFields(changesKey(org), linkChanges{changes.Made + 1}, unchanged)
-	if err != nil {
-		return err
-	}
-	ws := append([]table.Write{count, table.Put(row, table.Absent()), table.Put(way, table.Absent())}, holds...)
-	return s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
+	return fault.Wrap("store wake link "+l.ID, err)
 }
 
 // newToken makes a token that nobody can guess, with a signature that lets one be refused which was never made without a look at the store.

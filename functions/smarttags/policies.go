@@ -90,27 +90,23 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (
 		ID: id.New("tagp", now), Name: in.Body.Name, Selector: inventory.Selector(in.Body.Selector), Key: in.Body.Key,
 		Fields: v.Fields, Separator: v.Separator, Lowercase: v.Lowercase, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	for range table.MaxTurns {
-		if added, err := s.tryAdd(ctx, &p); added || err != nil {
-			return newPolicy(p), err
-		}
-	}
-	return TagPolicy{}, fault.New(fault.Conflict, "other smart tag policies are being added just now: try again")
+	err := smarttag.Limited(callerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error { return s.add(ctx, &p, take) })
+	return newPolicy(p), err
 }
 
-// tryAdd adds a policy that is sound, unless another one was added while the limit and the names were checked.
-func (s *service) tryAdd(ctx context.Context, p *smarttag.Policy) (bool, error) {
-	st, turn, err := s.store.ReadForAddition(ctx, callerOrg(ctx))
+// add adds a policy that is sound, when there is room for one more, together with take.
+func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write) error {
+	st, err := s.store.Read(ctx, callerOrg(ctx))
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(st.Policies) >= smarttag.MaxPolicies {
-		return false, fault.New(fault.Invalid, "the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
+		return fault.New(fault.Invalid, "the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
 	}
 	if err = sound(p, st); err != nil {
-		return false, err
+		return err
 	}
-	return s.store.Add(ctx, callerOrg(ctx), *p, turn)
+	return s.store.Add(ctx, callerOrg(ctx), *p, take)
 }
 
 // sound brings the name into shape and refuses a policy that makes no tag, or has the name of another.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -284,29 +283,6 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 	}
 }
 
-// meeting is a table whose first reads of a list wait for each other, so that all of them count the same list.
-type meeting struct {
-	table.Store
-	left atomic.Int64
-	all  sync.WaitGroup
-}
-
-func meetingOf(s table.Store, n int) *meeting {
-	m := &meeting{Store: s}
-	m.left.Store(int64(n))
-	m.all.Add(n)
-	return m
-}
-
-func (m *meeting) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	page, err := m.Store.Query(ctx, q)
-	if m.left.Add(-1) >= 0 {
-		m.all.Done()
-		m.all.Wait()
-	}
-	return page, err
-}
-
 // Of several that count the webhooks at the same moment, as many are added as there is room for.
 func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
@@ -314,7 +290,7 @@ func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "n" + strconv.Itoa(i), "url": f.URL}).Want(http.StatusOK)
 	}
 	const makers = 4
-	store := webhook.NewStore(meetingOf(f.Table, makers), f.Sealer)
+	store := webhook.NewStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+webhook.Partition.Name(), makers), f.Sealer)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {

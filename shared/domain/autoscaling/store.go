@@ -112,28 +112,19 @@ func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) 
 // CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they
 // are not.
 func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
-	for range table.MaxTurns {
-		turn, err := table.ReadTurn(ctx, s.table, Key(org, "").PK)
-		if err != nil {
-			return p, err
-		}
+	limited := table.LimitedList{PK: Key(org, "").PK, Noun: "autoscaler policies"}
+	err := limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
 		if err == nil {
 			err = CheckRoom(all)
 		}
-		if err != nil {
-			return p, err
+		if err == nil {
+			p, err = s.create(ctx, org, p, append([]table.Write{take}, holds...), log)
 		}
-		with := append([]table.Write{turn.Take()}, holds...)
-		if made, err := s.create(ctx, org, p, with, log); !errors.Is(err, errTurnLost) {
-			return made, err
-		}
-	}
-	return p, fault.New(fault.Conflict, "other autoscaler policies are being added just now: try again")
+		return err
+	})
+	return p, err
 }
-
-// errTurnLost says that another policy was added since the list was read.
-var errTurnLost = errors.New("another autoscaler policy was added meanwhile")
 
 // create stores a policy in one transaction with other writes.
 //
@@ -209,7 +200,7 @@ func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Wri
 	}
 	err := s.table.Transact(ctx, ws...)
 	if table.IsTurnLost(err) {
-		return p, errTurnLost
+		return p, err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		return p, refused(lost, &p)

@@ -64,8 +64,8 @@ func ListAccounts(ctx context.Context, s table.Store, org string) ([]inventory.A
 
 // CheckVacant refuses what Create would refuse, and one account too many, before a cloud is asked: fault.Conflict.
 func CheckVacant(a inventory.Account, have []inventory.Account) error {
-	if len(have) >= MaxAccounts {
-		return fault.New(fault.Conflict, "the organization has %d cloud accounts, which is the most that it can have", len(have))
+	if err := checkRoom(have); err != nil {
+		return err
 	}
 	for _, h := range have {
 		switch {
@@ -76,6 +76,16 @@ func CheckVacant(a inventory.Account, have []inventory.Account) error {
 		}
 	}
 	return nil
+}
+
+// ErrFull is the cause of the error that says that an organization has MaxAccounts accounts.
+var ErrFull = errors.New("no room for another cloud account")
+
+func checkRoom(have []inventory.Account) error {
+	if len(have) < MaxAccounts {
+		return nil
+	}
+	return fault.NewWithCause(fault.Conflict, ErrFull, "the organization has %d cloud accounts, which is the most that it can have", len(have))
 }
 
 // ErrNative says that the native id is in use.
@@ -90,8 +100,27 @@ func ErrName(a inventory.Account) error {
 
 // Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the first import of its bills,
 // which it starts, and when the next are due, all in one transaction with more. Whoever calls starts the job's machine. What is in use
-// is fault.Conflict, as is a condition of more that does not hold.
+// is fault.Conflict, as is a condition of more that does not hold, and an organization that has MaxAccounts: ErrFull. Of several calls at the
+// same moment as many succeed as there is room for; one that finds others before it too often is fault.Conflict, for which table.IsTurnLost
+// holds. Three round trips.
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more ...table.Write) (discovery.Job, error) {
+	var j discovery.Job
+	limited := table.LimitedList{PK: NameKey(org, "").PK, Noun: "cloud accounts"}
+	err := limited.Add(ctx, p.Table, func(take table.Write) error {
+		have, err := ListAccounts(ctx, p.Table, org)
+		if err == nil {
+			err = checkRoom(have)
+		}
+		if err == nil {
+			j, err = create(ctx, p, org, a, append(slices.Clip(more), take))
+		}
+		return err
+	})
+	return j, err
+}
+
+//nolint:revive // as Create
+func create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more []table.Write) (discovery.Job, error) {
 	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err
@@ -111,7 +140,7 @@ func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 		billing.StartMachine(ctx, p, bills)
 	}
 	lost, ok := errors.AsType[*table.ConditionError](err)
-	if !ok {
+	if !ok || table.IsTurnLost(err) {
 		return j, fault.Wrap("store account "+a.ID, err)
 	}
 	if _, native := lost.Old(0); native {

@@ -152,21 +152,22 @@ type Input struct {
 // Organisation returns the organization that the input belongs to.
 func (in Input) Organisation() string { return in.Org }
 
-// tries is how often a job is begun anew when another request was faster.
-const tries = 3
-
 // Start begins a job for the caller of ctx, or gives the one that answers the same question and runs.
 func Start(ctx context.Context, p *platform.Platform, j Job) (Job, error) {
 	c := identity.CallerFrom(ctx)
 	j.User, j.Grants, j.Status = c.User, grant.Encode(c.Grants), Running
-	for range tries {
+	for range table.MaxTurns {
+		turn, err := table.ReadTurn(ctx, p.Table, JobKey(c.Org, "").PK)
+		if err != nil {
+			return Job{}, err
+		}
 		before, same, err := underway(ctx, p, c.Org, &j)
 		if err != nil || before.ID != "" {
 			return before, err
 		}
 		j.CreatedAt = p.Clock.Now()
 		j.ID, j.ExpiresAt = id.New("job", j.CreatedAt), j.CreatedAt.Add(Kept)
-		err = begin(ctx, p, c.Org, &j, same)
+		err = begin(ctx, p, c.Org, &j, same, turn.Take())
 		if err == nil {
 			startMachine(ctx, p, Input{c.Org, j.ID})
 			return j, nil
@@ -175,7 +176,7 @@ func Start(ctx context.Context, p *platform.Platform, j Job) (Job, error) {
 			return Job{}, fault.Wrap("begin the export "+j.ID, err)
 		}
 	}
-	return Job{}, fault.New(fault.Conflict, "the same export is being started by others: try again")
+	return Job{}, fault.New(fault.Conflict, "other exports are being started just now: try again")
 }
 
 // underway returns the job that answers the same question, if one runs, and else the condition on which a new one may take its place.
@@ -224,7 +225,7 @@ func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
 const keptRow = 7 * 24 * time.Hour
 
 // begin records a job, as work that must come to an end, and when its file is to be removed.
-func begin(ctx context.Context, p *platform.Platform, org string, j *Job, same table.Cond) error {
+func begin(ctx context.Context, p *platform.Platform, org string, j *Job, same table.Cond, take table.Write) error { //nolint:revive // on which conditions
 	key, err := j.askedKey(org)
 	if err != nil {
 		return err
@@ -237,7 +238,7 @@ func begin(ctx context.Context, p *platform.Platform, org string, j *Job, same t
 	if err = errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(DuePartition)), table.Put(newest, same), job, table.Put(due), work)
+	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(DuePartition)), table.Put(newest, same), job, table.Put(due), work, take)
 }
 
 // Put returns the write that stores a job.

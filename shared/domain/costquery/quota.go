@@ -1,9 +1,6 @@
 package costquery
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -13,24 +10,21 @@ import (
 // MaxDailyBytes is how much the questions of an organization may scan in a day (UTC): 1 TiB, for which Athena takes 5 US dollars.
 const MaxDailyBytes int64 = 1 << 40
 
-// TakeBytes counts what a question scans against the day's quota of its organization: one conditional write. A question that would exceed
-// the quota is fault.Conflict and is not counted.
-func TakeBytes(ctx context.Context, s table.Store, org string, scanned int64, now time.Time) error {
+// CountBytes returns the write that counts the bytes that a question scans against the day's quota of its organization.
+// Its condition fails when the question would exceed the quota: see ErrQuota.
+func CountBytes(org string, scanned int64, now time.Time) table.Write {
 	day := now.UTC().Truncate(24 * time.Hour)
-	end := day.Add(24 * time.Hour)
 	key := RecordKey(org, "day#"+day.Format(time.DateOnly)) // before the ids of questions, which begin with qry_
-	if scanned > MaxDailyBytes {
-		return quotaError(scanned, end)
+	room := table.LessEqual("bytes", MaxDailyBytes-scanned)
+	if scanned <= MaxDailyBytes {
+		room = table.Any(table.Lacks("bytes"), room)
 	}
-	_, err := s.Write(ctx, table.Update(key, []table.Change{table.Add("bytes", scanned), table.Expire(end.Add(24 * time.Hour))},
-		table.Any(table.Lacks("bytes"), table.LessEqual("bytes", MaxDailyBytes-scanned))))
-	if _, over := errors.AsType[*table.ConditionError](err); over {
-		return quotaError(scanned, end)
-	}
-	return fault.Wrap(fmt.Sprintf("count %d bytes of questions of %s", scanned, org), err)
+	return table.Update(key, []table.Change{table.Add("bytes", scanned), table.Expire(day.Add(48 * time.Hour))}, room)
 }
 
-func quotaError(scanned int64, end time.Time) error {
+// ErrQuota returns the error (fault.Conflict) for a question that would exceed the quota of the day of now.
+func ErrQuota(scanned int64, now time.Time) error {
+	end := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	return fault.New(fault.Conflict, "this question scans %d bytes, and the organization's questions may scan %d bytes a day together: ask about fewer months or "+
 		"columns, or again after %s", scanned, MaxDailyBytes, end.Format(time.RFC3339))
 }

@@ -1,6 +1,7 @@
 package costquery_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,15 +12,19 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// TestTakeBytes_OfADayAreLimitedAlsoForRacers: eight callers race for a quota that has room for four.
-func TestTakeBytes_OfADayAreLimitedAlsoForRacers(t *testing.T) {
+// TestCountBytes_OfADayAreLimitedAlsoForRacers: eight callers race for a quota that has room for four.
+func TestCountBytes_OfADayAreLimitedAlsoForRacers(t *testing.T) {
 	f := apitest.New(t)
 	ctx, now := f.In(apitest.Org), f.Clock.Now()
+	count := func(ctx context.Context, org string, scanned int64, at time.Time) error {
+		_, err := f.Table.Write(ctx, costquery.CountBytes(org, scanned, at))
+		return err
+	}
 	var all sync.WaitGroup
 	var taken atomic.Int64
 	for range 8 {
 		all.Go(func() {
-			switch err := costquery.TakeBytes(ctx, f.Table, apitest.Org, costquery.MaxDailyBytes/4, now); {
+			switch err := count(ctx, apitest.Org, costquery.MaxDailyBytes/4, now); {
 			case err == nil:
 				taken.Add(1)
 			case !fault.Is(err, fault.Conflict):
@@ -29,7 +34,7 @@ func TestTakeBytes_OfADayAreLimitedAlsoForRacers(t *testing.T) {
 	}
 	all.Wait()
 	f.Equal("questions that had room", taken.Load(), int64(4))
-	f.Equal("more than a day's", fault.Is(costquery.TakeBytes(f.In(apitest.OtherOrg), f.Table, apitest.OtherOrg, costquery.MaxDailyBytes+1, now), fault.Conflict), true)
-	f.Must(costquery.TakeBytes(ctx, f.Table, apitest.Org, 1, now.Add(24*time.Hour)))
-	f.Must(costquery.TakeBytes(f.In(apitest.OtherOrg), f.Table, apitest.OtherOrg, 1, now))
+	f.Equal("more than a day's", fault.Is(count(f.In(apitest.OtherOrg), apitest.OtherOrg, costquery.MaxDailyBytes+1, now), fault.Conflict), true)
+	f.Must(count(ctx, apitest.Org, 1, now.Add(24*time.Hour)))
+	f.Must(count(f.In(apitest.OtherOrg), apitest.OtherOrg, 1, now))
 }

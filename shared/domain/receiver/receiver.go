@@ -109,11 +109,8 @@ func (s *Store[T, P]) missing(receiverID string) error {
 
 // Create stores a new receiver, while what holds is true. fault.Conflict when another one has its name, or there are Most.
 func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...table.Write) error {
-	for range table.MaxTurns {
-		turn, err := table.ReadTurn(ctx, s.table, s.kind.Key(org, "").PK)
-		if err != nil {
-			return err
-		}
+	limited := table.LimitedList{PK: s.kind.Key(org, "").PK, Noun: s.kind.Noun + "s"}
+	return limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
 		if err != nil {
 			return err
@@ -122,15 +119,9 @@ func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...t
 			return fault.New(fault.Conflict, "the organization has %d %ss, which is the most; delete one first", len(all), s.kind.Noun)
 		}
 		var none T
-		if err = s.write(ctx, org, &none, next, append(slices.Clip(holds), turn.Take())); !errors.Is(err, errTurnLost) {
-			return err
-		}
-	}
-	return fault.New(fault.Conflict, "other %ss are being added just now: try again", s.kind.Noun)
+		return s.write(ctx, org, &none, next, append(slices.Clip(holds), take))
+	})
 }
-
-// errTurnLost says that another receiver was added since the list was read.
-var errTurnLost = errors.New("another receiver was added meanwhile")
 
 // Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
 func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds ...table.Write) error {
@@ -156,7 +147,7 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
 	if table.IsTurnLost(err) {
-		return errTurnLost
+		return err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		return s.refused(lost, is, len(names))

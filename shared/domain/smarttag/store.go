@@ -122,28 +122,18 @@ func (st *State) Policy(policyID string) (Policy, error) {
 	return st.Policies[i], nil
 }
 
-// ReadForAddition is Read, with the turn of the policies, which Add takes.
-func (s Store) ReadForAddition(ctx context.Context, org string) (*State, table.Turn, error) {
-	turn, err := table.ReadTurn(ctx, s.table, key(org, "").PK)
-	if err != nil {
-		return nil, turn, err
-	}
-	st, err := s.Read(ctx, org)
-	return st, turn, err
+// Limited returns the policies of an organization as a list of MaxPolicies at most.
+func Limited(org string) table.LimitedList {
+	return table.LimitedList{PK: key(org, "").PK, Noun: "smart tag policies"}
 }
 
-// Add writes a new policy. It reports false when another one was added since the turn was read: the limit and the names have to be checked
-// again then.
-func (s Store) Add(ctx context.Context, org string, p Policy, turn table.Turn) (bool, error) {
+// Add writes a new policy together with take, which is of Limited.
+func (s Store) Add(ctx context.Context, org string, p Policy, take table.Write) error {
 	put, err := table.PutFields(key(org, policyPrefix+p.ID), p, table.Absent())
 	if err != nil {
-		return false, err
+		return err
 	}
-	err = s.write(ctx, org, put, turn.Take())
-	if table.IsTurnLost(err) {
-		return false, nil
-	}
-	return err == nil, changed(p.ID, err)
+	return changed(p.ID, s.write(ctx, org, put, take))
 }
 
 // Put writes a policy, in place of the one that was read, of the version before; fault.Conflict when it has changed meanwhile.

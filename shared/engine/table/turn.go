@@ -33,19 +33,20 @@ type LimitedList struct {
 
 // Add calls add with the write that takes the turn of the list. The function add counts the list, and makes its
 // addition in one transaction with the write. Add calls it again when another addition took the turn, so add must
-// return an error for which IsTurnLost holds as it is. After MaxTurns it returns fault.Conflict. One round trip for
-// each call of add, besides those of add.
+// return an error for which IsTurnLost holds as it is. After MaxTurns it returns fault.Conflict, for which IsTurnLost
+// holds too. One round trip for each call of add, besides those of add.
 func (l LimitedList) Add(ctx context.Context, s Store, add func(take Write) error) error {
+	var lost error
 	for range MaxTurns {
 		turn, err := ReadTurn(ctx, s, l.PK)
 		if err != nil {
 			return err
 		}
-		if err = add(turn.Take()); !IsTurnLost(err) {
-			return err
+		if lost = add(turn.Take()); !IsTurnLost(lost) {
+			return lost
 		}
 	}
-	return fault.New(fault.Conflict, "other %s are being added just now: try again", l.Noun)
+	return fault.NewWithCause(fault.Conflict, lost, "other %s are being added just now: try again", l.Noun)
 }
 
 // ReadTurn reads the turn of the list in a partition. Read it before the list. One round trip.

@@ -16,7 +16,7 @@ import (
 )
 
 // JoinOrganisation makes u a member of org with grants; one who is a member already stays what they are. It is fault.Denied when the
-// organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Two round trips.
+// organization has MaxMembers members, or u belongs to identity.MaxOrganisations organizations. Three round trips.
 func (s People) JoinOrganisation(ctx context.Context, org string, u identity.User, grants []grant.Grant) error {
 	_, err := s.addMember(ctx, org, u, joining{grants: grants})
 	return err
@@ -29,9 +29,25 @@ type joining struct {
 	extra  []table.Write
 }
 
+// LimitedOrganisations returns the organizations of a user as a list of identity.MaxOrganisations at most.
+func LimitedOrganisations(user string) table.LimitedList {
+	return table.LimitedList{PK: identity.MembershipKey(user, "").PK, Noun: "memberships of the user"}
+}
+
 // addMember reports whether u was a member already, in which case nothing is written.
 func (s People) addMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
 	ctx = table.Within(ctx, identity.UserPrefix+u.ID, table.OrgPK(org))
+	extra := j.extra
+	err = LimitedOrganisations(u.ID).Add(ctx, s.Table, func(take table.Write) error {
+		j.extra = append(slices.Clip(extra), take)
+		already, err = s.tryAddMember(ctx, org, u, j)
+		return err
+	})
+	return already, err
+}
+
+// tryAddMember is addMember, unless another organization was joined meanwhile: table.IsTurnLost.
+func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
 	if already, err = s.room(ctx, u.ID, org); err != nil || already {
 		return already, err
 	}
@@ -50,6 +66,9 @@ func (s People) addMember(ctx context.Context, org string, u identity.User, j jo
 	}
 	writes = slices.Concat([]table.Write{writes[0], t.countWrite(org), writes[1]}, list, j.extra)
 	err = s.Table.Transact(ctx, writes...)
+	if table.IsTurnLost(err) {
+		return false, err
+	}
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, already = failed.Old(0); already {
 			return true, nil

@@ -21,7 +21,7 @@ func TestJoiningOnceAndAgain(t *testing.T) {
 	ada := s.User("ada")
 	if n := s.Meter(func(ctx context.Context) {
 		s.Must(s.People.JoinOrganisation(ctx, org, ada, apitest.Roles(grant.Owner)))
-	}).RoundTrips; n != 2 {
+	}).RoundTrips; n != 3 {
 		t.Errorf("joining took %d round trips", n)
 	}
 	s.counts(1, 1)
@@ -70,6 +70,41 @@ func TestBoundsOfJoining(t *testing.T) {
 		s.Put(identity.MembershipKey(many.ID, o), identity.Membership{Org: o})
 	}
 	s.want(fault.Denied, s.People.JoinOrganisation(s.Context(), "org_2", many, nil))
+}
+
+// TestJoining_SeveralOrganizationsAtOnceStaysWithinTheLimit: the user has room for one organization, and joins four
+// that all count the others at the same moment.
+func TestJoining_SeveralOrganizationsAtOnceStaysWithinTheLimit(t *testing.T) {
+	s := newFixture(t)
+	many := s.User("many")
+	list := identity.MembershipKey(many.ID, "")
+	for i := range identity.MaxOrganisations - 1 {
+		o := fmt.Sprintf("org_x%03d", i)
+		s.Put(identity.MembershipKey(many.ID, o), identity.Membership{Org: o})
+	}
+	const joins = 4
+	p := s.Clone()
+	p.Table = apitest.Meet(s.Table, list.PK, joins)
+	people, errs := membership.New(p), make([]error, joins)
+	var wg sync.WaitGroup
+	for i := range errs {
+		o := fmt.Sprintf("org_y%03d", i)
+		s.Organization(o, o)
+		wg.Go(func() { errs[i] = people.JoinOrganisation(s.Context(), o, many, nil) })
+	}
+	wg.Wait()
+	joined := 0
+	for _, err := range errs {
+		if err == nil {
+			joined++
+		} else {
+			s.want(fault.Denied, err)
+		}
+	}
+	page, err := s.Table.Query(s.Anywhere(), table.Query{PK: list.PK, Prefix: list.SK, Limit: 1000})
+	s.Must(err)
+	s.Equal("joined", joined, 1)
+	s.Equal("memberships", len(page.Items), identity.MaxOrganisations)
 }
 
 func TestNobodyJoinsAnOrganizationThatEnds(t *testing.T) {

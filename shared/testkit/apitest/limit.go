@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
@@ -19,10 +18,7 @@ type Addition struct {
 	PK     string // the partition of the list, as its limit is counted by a query
 	Prefix string // of the sort keys of the list; "" when the partition holds nothing else
 	Limit  int
-	Caller identity.Caller
-	Path   string                // of the POST that adds to the list
-	Body   func(name string) any // of the addition of a name
-	Status int                   // of an addition; 200 when it is left out
+	Send   func(name string) Answer // sends the addition of a name
 }
 
 // adders is how many requests add to the list at the same moment.
@@ -33,14 +29,12 @@ const adders = 4
 func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *rest.Group) { //nolint:gocritic // a literal
 	f.Helper()
 	before := f.listed(a)
-	f.Must(f.post(a, "pattern"))
+	f.Must(a.post("pattern"))
 	f.fill(a, before)
-	meet := &meeting{Store: f.Table, pk: a.PK}
-	meet.left.Store(adders)
-	meet.all.Add(adders)
+	meet := Meet(f.Table, a.PK, adders)
 	own := f.Platform
 	f.Platform = own.Clone()
-	f.Platform.Table = meet
+	f.Table = meet
 	f.Mount(groups...)
 	f.Equal("additions", f.addAtOnce(a), 1)
 	f.Platform = own
@@ -54,7 +48,7 @@ func (f *Fixture) addAtOnce(a Addition) int64 { //nolint:gocritic // as CheckLim
 	var wg sync.WaitGroup
 	for i := range adders {
 		wg.Go(func() {
-			err := f.post(a, "late-"+strconv.Itoa(i))
+			err := a.post("late-" + strconv.Itoa(i))
 			switch {
 			case err == nil:
 				made.Add(1)
@@ -72,12 +66,8 @@ type refused struct{ Answer }
 
 func (r refused) Error() string { return r.String() }
 
-func (f *Fixture) post(a Addition, name string) error { //nolint:gocritic // as CheckLimit
-	want := a.Status
-	if want == 0 {
-		want = http.StatusOK
-	}
-	if got := f.Call(a.Caller, "POST "+a.Path, a.Body(name)); got.Status != want {
+func (a *Addition) post(name string) error {
+	if got := a.Send(name); got.Status >= http.StatusBadRequest {
 		return refused{got}
 	}
 	return nil
@@ -111,7 +101,16 @@ func (f *Fixture) listed(a Addition) map[string]table.Item { //nolint:gocritic /
 	return out
 }
 
-// meeting is a store whose first queries of a partition wait for each other.
+// Meet returns the store s, whose first n queries of a partition wait for each other, so that all of them answer the
+// same.
+func Meet(s table.Store, pk string, n int) table.Store {
+	m := &meeting{Store: s, pk: pk}
+	m.left.Store(int64(n))
+	m.all.Add(n)
+	return m
+}
+
+// meeting is the store of Meet.
 type meeting struct {
 	table.Store
 	pk   string

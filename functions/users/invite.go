@@ -41,14 +41,19 @@ func (s service) inviteUser(ctx context.Context, in *inviteInput) (User, error) 
 	if err = mayGive(ctx, a, inv.Role); err != nil {
 		return User{}, err
 	}
-	old, err := s.waiting(ctx, a, inv.Email)
-	if err != nil {
-		return User{}, err
-	}
-	if err = s.allowance(ctx, inv.Email); err != nil {
-		return User{}, err
-	}
-	return s.send(ctx, old, inv)
+	var out User
+	counted := false // against the allowance, which a further turn does not take again
+	err = membership.LimitedInvitations(callerOrg(ctx)).Add(ctx, s.Table, func(take table.Write) error {
+		old, err := s.waiting(ctx, a, inv.Email)
+		if err == nil && !counted {
+			counted, err = true, s.allowance(ctx, inv.Email)
+		}
+		if err == nil {
+			out, err = s.send(ctx, old, inv, take)
+		}
+		return err
+	})
+	return out, err
 }
 
 // invitation returns what the request asks for.
@@ -81,7 +86,7 @@ func (s service) waiting(ctx context.Context, a identity.Access, address string)
 		}
 	}
 	if len(all) >= membership.MaxInvitations {
-		return membership.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, and more are not possible: withdraw some, or wait until they end", len(all))
+		return membership.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, which is the most: withdraw some, or wait until they end", len(all))
 	}
 	return membership.Invitation{}, nil
 }
@@ -109,8 +114,8 @@ func (s service) allowance(ctx context.Context, address string) error {
 	return nil
 }
 
-// send stores the invitation and queues its mail, both or none.
-func (s service) send(ctx context.Context, old, inv membership.Invitation) (User, error) {
+// send stores the invitation, queues its mail, and takes a turn: all or none.
+func (s service) send(ctx context.Context, old, inv membership.Invitation, take table.Write) (User, error) {
 	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(callerOrg(ctx)))
 	if err != nil {
 		return User{}, fault.Wrap("read organization "+callerOrg(ctx), err)
@@ -122,7 +127,7 @@ func (s service) send(ctx context.Context, old, inv membership.Invitation) (User
 	if err != nil {
 		return User{}, err
 	}
-	inv, err = s.StoreInvitation(table.Within(ctx, mail.Prefix), callerOrg(ctx), old, inv, post)
+	inv, err = s.StoreInvitation(table.Within(ctx, mail.Prefix), callerOrg(ctx), old, inv, post, take)
 	if err != nil {
 		return User{}, err
 	}

@@ -342,7 +342,7 @@ func TestRoundTrips(t *testing.T) {
 		request, whom, body string
 		most                int
 	}{
-		{"POST /users", "", `{"email":"eve@example.com"}`, 9},
+		{"POST /users", "", `{"email":"eve@example.com"}`, 10},
 		{"GET /users/{}", apitest.Email("bob"), "", 2},
 		{"GET /users/{}", apitest.Email("eve"), "", 3},
 		{"GET /users/{}", apitest.Email("nobody"), "", 3},

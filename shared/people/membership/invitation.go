@@ -52,6 +52,11 @@ func InvitedKey(pepper []byte, org, address string) table.Key {
 	return table.Key{PK: InvitedPrefix + identity.Digest(pepper, "invitation", address), SK: org}
 }
 
+// LimitedInvitations returns the invitations of an organization as a list of MaxInvitations at most.
+func LimitedInvitations(org string) table.LimitedList {
+	return table.LimitedList{PK: identity.AccessKey(org).PK, Noun: "invitations"}
+}
+
 // ListInvitations lists what waits in org, in the order of the addresses. One round trip.
 func (s People) ListInvitations(ctx context.Context, org string) ([]Invitation, error) {
 	pk := InvitationKey(nil, org, "").PK
@@ -118,7 +123,7 @@ func (s People) keep(ctx context.Context, org string, old, inv Invitation, extra
 // organization lives.
 func invitationFailed(op string, err error) error {
 	failed, ok := errors.AsType[*table.ConditionError](err)
-	if !ok {
+	if !ok || table.IsTurnLost(err) {
 		return fault.Wrap(op, err)
 	}
 	if it, of := failed.Old(1); of {

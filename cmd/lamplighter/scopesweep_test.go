@@ -210,25 +210,42 @@ func (v *scopeSweep) changeOwn(op swept) {
 	}
 }
 
-// mailsWithinScopes wants no mail to a narrow user to hold anything of another world.
+// mailsWithinScopes wants a mail of the budget of a scope to its user, and no mail to a narrow user to hold anything of
+// another world.
 func mailsWithinScopes(t *testing.T, s *attackedService, worlds []*scopeWorld) {
+	t.Helper()
+	s.Eventually("a mail of a budget to a narrow user", func() bool {
+		return slices.ContainsFunc(s.mailTexts(t), func(text string) bool {
+			return strings.Contains(text, "To: <user-of-") && strings.Contains(text, "Scope budget of ")
+		})
+	})
+	for _, text := range s.mailTexts(t) {
+		for _, w := range worlds {
+			others := slices.DeleteFunc(markersIn(worlds, text), func(m string) bool { return m == w.marker })
+			if strings.Contains(text, "user-of-"+w.marker+"@") && len(others) > 0 {
+				t.Errorf("a mail to the user of %s holds %v: %s", w.marker, others, text)
+			}
+		}
+	}
+	t.Logf("%d mails", len(s.mailTexts(t)))
+}
+
+// mailTexts returns the mails that were sent.
+func (s *attackedService) mailTexts(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.Setup.Dir, "mails", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	var out []string
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range worlds {
-			others := slices.DeleteFunc(markersIn(worlds, string(text)), func(m string) bool { return m == w.marker })
-			if strings.Contains(string(text), "user-of-"+w.marker+"@") && len(others) > 0 {
-				t.Errorf("a mail to the user of %s holds %v: %s", w.marker, others, text)
-			}
-		}
+		out = append(out, string(text))
 	}
+	return out
 }
 
 // everyScopedOperationPassed wants each scoped operation to have succeeded for somebody, or the sweep would not see its

@@ -52,6 +52,9 @@ func newScopeWorlds(t *testing.T, owner *caller) []*scopeWorld {
 	for _, w := range worlds {
 		w.narrow = w.hireNarrowUser(t, owner)
 	}
+	if err := owner.s.JudgeCosts(t.Context()); err != nil { // mails of all budgets, each to who may see it
+		t.Fatal(err)
+	}
 	for i, w := range worlds {
 		owner.shareBetween(t, w, worlds[(i+1)%len(worlds)])
 	}
@@ -68,12 +71,10 @@ func (w *scopeWorld) hireNarrowUser(t *testing.T, owner *caller) *caller {
 		scope = grant.TeamScope + team.ID
 		w.values["teamID"], w.values["team_id"], w.values["scopeID"], w.values["scope_id"] = team.ID, team.ID, team.ID, team.ID
 	}
-	kind, scopeID, _ := strings.Cut(scope, ":")
-	if kind == "resource" {
-		scopeID = w.values["resourceUID"]
-	}
 	var budget struct{ ID string }
-	owner.Call(http.MethodPost, "/budgets", map[string]any{"name": "Scope budget of " + w.marker, "scopeType": kind, "scopeID": scopeID, "amountUSD": "10"}, &budget)
+	owner.Call(http.MethodPost, "/budgets", map[string]any{
+		"name": "Scope budget of " + w.marker, "scopeType": "resource", "scopeID": w.values["resourceUID"], "amountUSD": "1",
+	}, &budget)
 	w.values["budgetID"] = budget.ID
 	email := "user-of-" + w.marker + "@example.com"
 	u, err := auth.CreateVerifiedUser(t.Context(), owner.s.Platform, email, testenv.Password, "User of "+w.marker)
@@ -86,6 +87,7 @@ func (w *scopeWorld) hireNarrowUser(t *testing.T, owner *caller) *caller {
 	}
 	c := owner.s.NewClient()
 	c.LogIn(email, owner.Org)
+	c.Call(http.MethodPut, "/notifications/email-preferences/budget.exceeded", map[string]bool{"enabled": true}, nil)
 	w.values["ownEmail"], w.values["password"] = email, testenv.Password
 	return owner.s.caller(t, c)
 }

@@ -168,7 +168,7 @@ func TestAdvance_NothingIsRaisedOnceTheEventIsOver(t *testing.T) {
 			f := newFixture(t, "web", "api")
 			p, in := f.dispatched()
 			if stopped {
-				f.stop("web")
+				f.stopWeb()
 			}
 			f.cloud.blocked["web"] = "it is held by override ovr_1"
 			f.drive(in, readiness.ScalingUp)

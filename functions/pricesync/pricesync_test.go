@@ -358,7 +358,7 @@ func TestSyncPrices_NoOrganizationStarves(t *testing.T) {
 		f.Put(identity.DirectoryKey(org), map[string]string{"org": org})
 	}
 	s := &slow{Store: f.Table, f: f, done: map[string]bool{}}
-	f.Platform.Table = s
+	f.Table = s
 	left := 0
 	for range 3 {
 		did, err := f.sync()

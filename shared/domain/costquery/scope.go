@@ -1,8 +1,9 @@
 package costquery
 
 import (
-	"lamplighter.dev/shared/foundation/fault"
 	"slices"
+
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // The bounds of a question whose asker may see a part of the organization. Athena takes a query of 256 KB.

@@ -47,7 +47,7 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 		*times(&c)[r.IntN(3)] = time.Unix(r.Int64N(1<<33), r.Int64N(1e9)).UTC()
 		switch r.IntN(5) {
 		case 0:
-			c.Tags = []focus.Tag{{Key: strconv.Itoa(i), Value: "x"}, {Key: "team", Value: fmt.Sprint(r.IntN(9))}}
+			c.Tags = []focus.Tag{{Key: strconv.Itoa(i), Value: "x"}, {Key: "team", Value: strconv.Itoa(r.IntN(9))}}
 		case 1:
 			c.Tags, c.ChargePeriodEnd = nil, time.Time{}
 		}

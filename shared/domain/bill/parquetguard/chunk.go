@@ -66,8 +66,8 @@ func (c *Chunk) Close() {
 	if c.in == nil {
 		return
 	}
-	c.account(&c.pageBytes, 0)
-	c.account(&c.dictBytes, 0)
+	c.replaceEstimate(&c.pageBytes, 0)
+	c.replaceEstimate(&c.dictBytes, 0)
 	c.file.giveBack(c.body)
 	if c.in.Size() == readAhead {
 		c.file.readers = append(c.file.readers, c.in)
@@ -218,9 +218,13 @@ func (c *Chunk) account(was *int64, n int64) error {
 			"it takes %d bytes, which makes %d for the current pages of all columns; at most %d are read: export the file with smaller pages",
 			n, open, int64(MaxOpenBytes))
 	}
+	c.replaceEstimate(was, n)
+	return nil
+}
+
+func (c *Chunk) replaceEstimate(was *int64, n int64) {
 	c.file.open += n - *was
 	*was = n
-	return nil
 }
 
 // estimate returns how many bytes of memory the page takes at most, once it is decoded: levels, offsets or indexes, and

@@ -93,6 +93,7 @@ func (s *fixture) booked() string {
 // Two files of a vendor are imported one after the other; the second replaces a month of the first.
 func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		s := newFixture(t)
 		files := []string{
 			header + charge("1.25", "2026-09", "03") + charge("2.50", "2026-10", "04") + charge("0.005", "2026-10", "05"),
@@ -126,6 +127,7 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 // Thirteen months of bills of an account are imported that has exported none before.
 func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		s := newFixture(t)
 		a := s.connect(settings{"size": "3", "bills": "none"})
 		s.change(a.ID, settings{"size": "3", "bills": "focus"})

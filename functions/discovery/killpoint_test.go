@@ -45,6 +45,7 @@ func (s *fixture) inventoried() string {
 // An account is discovered, changes, and is discovered again.
 func TestKilledAtAnyStep_DiscoveriesLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		s := newFixture(t, map[string]string{"size": "30", "regions": "2"})
 		s.Workflow = apitest.Idle{}
 		passes, changed := 0, false

@@ -19,6 +19,7 @@ import (
 // An organization is erased; another one stays as it is, and the installation has one record of the end.
 func TestKilledAtAnyStep_ErasuresLeaveNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		s := newFixture(t)
 		s.fill("org_a", 2)
 		s.fill("org_b", 1)

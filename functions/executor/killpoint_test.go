@@ -120,6 +120,7 @@ func (w *fixture) outcome(rs ...inventory.Resource) string {
 // A group is stopped and started again, by one action each.
 func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		w := newFixture(t, map[string]string{"size": "12", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "5"})
 		w.Workflow = apitest.Idle{}
 		r := w.pick(cloud.AWSASG, cloud.Running)
@@ -154,6 +155,7 @@ func (w *fixture) ask(ctx context.Context, e *Executor, verb cloud.Verb, r inven
 // A schedule's order stops groups in three tiers, and another one starts them.
 func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		w := newFixture(t, map[string]string{"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "5"})
 		w.Workflow = apitest.Idle{}
 		rs := w.picks(cloud.AWSASG, cloud.Running, 4)

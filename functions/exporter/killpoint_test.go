@@ -22,6 +22,7 @@ var exportedPeriods = []string{"period=2026-03&format=parquet", "from=2026-03-02
 // Two exports under way at once add up to the cent.
 func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		a := newFixture(t)
 		a.bill(ours, "2026-03", 3)
 		var jobs []rest.Job

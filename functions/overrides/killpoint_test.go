@@ -14,6 +14,7 @@ import (
 // The button of a wake link is pressed until it answers: it starts once. (The end of a start is that of an override.)
 func TestKilledAtAnyStep_WakeLinksLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		a := newFixture(t)
 		_, page := a.link(map[string]any{"maxHours": 1})
 		lives.Run(t, a.In(ours), func(_ context.Context, p *killpoint.Process) error {

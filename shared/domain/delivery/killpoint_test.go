@@ -16,6 +16,7 @@ import (
 // Four events are told to a chat and a webhook that is down at first. What was sent and could not be noted is sent again under the same id.
 func TestKilledAtAnyStep_EverybodyIsTold(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
 		f := newFixture(t, chat, hook)
 		rows := f.happen(event.ResourceStarted, 4)
 		mended := f.Clock.Now().Add(time.Minute)

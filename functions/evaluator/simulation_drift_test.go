@@ -11,7 +11,7 @@ import (
 // naiveDrift is a resource that runs though the last act of its schedules was a stop.
 type naiveDrift struct {
 	since    int64 // the minute; 0 when it does not drift
-	enforced int64 // the minute of the last stop
+	enforced int64 // the minute in which the last stop was ordered
 	runs     int64 // of the evaluator since both
 	owed     bool  // it should have been stopped by now
 }
@@ -89,7 +89,7 @@ func (n *naive) settle(running []bool, at time.Time) []int {
 		switch {
 		case n.running[r] != runs && n.either[r]:
 			if !runs {
-				d.enforced = minuteAt(at)
+				d.enforced = minuteAt(at.Add(-n.Lag))
 			}
 			n.running[r], n.seen[r], n.unsure[r] = runs, runs, false
 			d.since, d.runs, d.owed = 0, 0, false

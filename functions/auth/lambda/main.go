@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.OpenLambda(auth.Declaration)
+	p := platform.OpenLambda(auth.Declaration, platform.WithTokens)
 	lambda.Start(rest.Lambda(p, auth.Operations(p)))
 }

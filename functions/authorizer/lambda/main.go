@@ -9,6 +9,6 @@ import (
 )
 
 func main() {
-	p := platform.OpenLambda(authorizer.Declaration)
+	p := platform.OpenLambda(authorizer.Declaration, platform.WithTokens)
 	lambda.Start(authorizer.Handler(p))
 }

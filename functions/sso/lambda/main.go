@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	p := platform.OpenLambda(sso.Declaration)
+	p := platform.OpenLambda(sso.Declaration, platform.WithTokens)
 	lambda.Start(rest.Lambda(p, sso.SignIn(p), sso.Settings(p)))
 }

@@ -21,15 +21,32 @@ import (
 // OpenLambda returns the platform of the Lambda that is the function d, confined to what d declares, from the environment that
 // template.yaml gives it, with the memory that it has as the limit of the runtime. It makes no call, so that it adds little to a cold start. An environment that lacks something
 // ends the process with a line that names all of it: Lambda then reports a failed start.
-func OpenLambda(d Declaration) *Platform {
+func OpenLambda(d Declaration, parts ...Part) *Platform {
 	limitMemory(os.Getenv)
-	p, err := FromEnvironment(os.Getenv)
+	p, err := FromEnvironment(os.Getenv, parts...)
 	if err != nil {
 		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
 		os.Exit(1)
 	}
 	p.Own(d)
 	return p
+}
+
+// Part adds to a platform, from the variables that getenv reads, what only some functions use: the others do not link it.
+type Part func(p *Platform, getenv func(string) string) error
+
+// WithTokens lets a function sign and verify access tokens.
+func WithTokens(p *Platform, getenv func(string) string) error {
+	ring, err := token.NewKMSKeys(AWS(getenv), p.Clock, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
+	if err != nil {
+		return fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
+	}
+	issuer := p.Settings.BaseURL
+	if issuer == "" { // until a domain is known, tokens are those of the stage
+		issuer = "lamplighter-" + p.Settings.Stage
+	}
+	p.Tokens = token.NewJWTs(ring, issuer, p.Clock)
+	return nil
 }
 
 // FromEnvironment is the platform that the variables describe which getenv reads. What keeps secrets and tokens apart from
@@ -55,7 +72,7 @@ func OpenLambda(d Declaration) *Platform {
 //	LAMPLIGHTER_ROLE_TEMPLATE_URL where the template of the role that customers make in AWS is published: an object in S3
 //
 // those of Clients, and AWS's own: AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
-func FromEnvironment(getenv func(string) string) (*Platform, error) {
+func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, error) {
 	if err := complete(getenv); err != nil {
 		return nil, err
 	}
@@ -68,10 +85,6 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 		return nil, err
 	}
 	cfg, clk := AWS(getenv), clock.System{}
-	ring, err := token.NewKMSKeys(cfg, clk, list(getenv("LAMPLIGHTER_SIGNING_KEYS"))...)
-	if err != nil {
-		return nil, fmt.Errorf("the variable LAMPLIGHTER_SIGNING_KEYS: %w", err)
-	}
 	epoch, err := ParseEpoch(getenv("LAMPLIGHTER_EPOCH"), clk.Now())
 	if err != nil {
 		return nil, fmt.Errorf("the variable LAMPLIGHTER_EPOCH: %w", err)
@@ -80,17 +93,12 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 	if base == "" && google.ID+github.ID+cloud.ID != "" {
 		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
 	}
-	issuer := base
-	if issuer == "" { // until a domain is known, tokens are those of the stage
-		issuer = "lamplighter-" + getenv("LAMPLIGHTER_STAGE")
-	}
-	return &Platform{
-		Table:    table.Fenced(table.NewDynamoDB(remote(getenv))),
+	p := &Platform{
+		Table:    table.Fenced(table.NewLambdaDynamoDB(remote(getenv))),
 		Clock:    clk,
 		Workflow: workflow.InAWS(cfg, getenv("LAMPLIGHTER_MACHINE_PREFIX"), list(getenv("LAMPLIGHTER_MACHINES"))...),
 		Workers:  lambdacall.NewLambda(cfg, getenv("LAMPLIGHTER_FUNCTION_PREFIX"), clk),
 		Sealer:   seal.NewEnvelope(seal.NewKMS(cfg, list(getenv("LAMPLIGHTER_SECRETS_KEY"))...)),
-		Tokens:   token.NewJWTs(ring, issuer, clk),
 		Resolver: net.DefaultResolver,
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
@@ -104,7 +112,13 @@ func FromEnvironment(getenv func(string) string) (*Platform, error) {
 			Google:           google, GitHub: github, GoogleCloud: cloud, RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),
 		},
-	}, nil
+	}
+	for _, add := range parts {
+		if err = add(p, getenv); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // complete tells all that is missing, and a pepper that would keep nothing apart.

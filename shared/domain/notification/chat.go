@@ -30,8 +30,17 @@ type chats struct {
 
 func newChats(r Rules) *chats { return &chats{r, r.Guard.HTTPClient()} }
 
-// writers write the bodies of the types of chats.
-var writers = map[Type]func(*message.Content) ([]byte, error){Slack: message.Slack, Teams: message.Teams, GoogleChat: message.GoogleChat}
+// write writes the body of a message to a type of chat. It is no map: functions that send nothing do not link its writers then.
+func write(of Type, c *message.Content) ([]byte, error) {
+	switch of {
+	case Slack:
+		return message.Slack(c)
+	case Teams:
+		return message.Teams(c)
+	default:
+		return message.GoogleChat(c)
+	}
+}
 
 // send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try helps; none repeats the
 // address, which is a credential.
@@ -40,7 +49,7 @@ func (c *chats) send(ctx context.Context, of Type, address string, n *message.No
 		return delivery.Answer{}, err
 	}
 	content := message.Compose(n)
-	body, err := writers[of](&content)
+	body, err := write(of, &content)
 	if err != nil {
 		return delivery.Answer{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/quotedprintable"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -34,8 +35,19 @@ type Sender interface {
 //go:embed text/*.txt
 var files embed.FS
 
-var texts = template.Must(template.New("").Option("missingkey=error").
-	Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/*.txt"))
+var texts struct {
+	once   sync.Once
+	parsed *template.Template
+}
+
+// readTexts returns the templates. The first mail parses them: a function that only queues mails neither parses nor links them.
+func readTexts() *template.Template {
+	texts.once.Do(func() {
+		texts.parsed = template.Must(template.New("").Option("missingkey=error").
+			Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/*.txt"))
+	})
+	return texts.parsed
+}
 
 // RenderMessage writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
 // mail that cannot be written, or not be addressed, is fault.Invalid: trying again does not help.
@@ -47,7 +59,7 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML, Unsubscribe: l.Unsubscribe, Date: at}, nil
 	}
 	var b strings.Builder
-	if err := texts.ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
+	if err := readTexts().ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
 	subject, text, _ := strings.Cut(b.String(), "\n\n")

@@ -130,10 +130,18 @@ func eachOf[V any](m map[string]V, convert func(V) (types.AttributeValue, error)
 // Feed reads the table's stream, for processes outside Lambda. It is meant for one reader of a table of few shards; in
 // AWS the stream is a function's event source instead.
 func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, error) {
-	if limit < 1 || limit > MaxPage {
+	switch {
+	case limit < 1 || limit > MaxPage:
 		return Feed{}, fault.New(fault.Invalid, "the feed's limit is %d; 1 to %d are allowed", limit, MaxPage)
+	case d.feed == nil:
+		return Feed{}, fault.New(fault.Internal, "a function of Lambda reads no feed of %s: its event source hands it the stream", d.table)
 	}
-	r := reader{streams: d.stream(), d: d, limit: limit}
+	return d.feed(ctx, cursor, limit)
+}
+
+// readStream reads on in the stream behind the cursor.
+func (d *DynamoDB) readStream(ctx context.Context, streams *dynamodbstreams.Client, cursor string, limit int) (Feed, error) {
+	r := reader{streams: streams, d: d, limit: limit}
 	if err := r.start(cursor); err != nil {
 		return Feed{}, err
 	}

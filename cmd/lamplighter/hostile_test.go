@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -169,10 +171,11 @@ func TestFuzz(t *testing.T) {
 	e := c.settle(t, "fuzzed-1")
 	refused, record, again := succeeds(t, s), newLedger(s), false
 	var limited atomic.Int64
+	var o resttest.Options
 	before := s.written(t, c.Org)
 	values := known(e)
 	values["name"] = []string{e["metric"]} // the one thing that a path names by it; not where it may become the organization's
-	o := resttest.Options{
+	o = resttest.Options{
 		Requests: 100, Seed: 7, Known: values, Before: c.signed(t),
 		Seen: func(id string, answer *httptest.ResponseRecorder) {
 			record.saw(id, answer)
@@ -190,6 +193,12 @@ func TestFuzz(t *testing.T) {
 			s.WaitSettled() // what runs would refuse the next operation
 			if r, ok := restored(e)[id]; ok {
 				record.saw(r.operation, c.ask(t, http.MethodPut, r.path, r.body))
+			}
+			if u, ok := unused(o.Seed)[id]; ok {
+				made := c.ask(t, http.MethodPost, u.path, u.body)
+				record.saw(u.operation, made)
+				values[u.name] = append(values[u.name], regexp.MustCompile(u.id).FindString(made.Body.String()))
+				s.WaitSettled()
 			}
 			return false
 		},
@@ -229,6 +238,20 @@ func restored(e sampleValues) map[string]struct{ operation, path, body string } 
 		"addGroupResource":    {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
 		"removeGroupResource": {"updateResourceGroup", group, `{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
 		"removeTeamResource":  {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
+	}
+}
+
+// unused returns records that nothing names, by the operation that deletes such records: those that the fuzzer knows are in use by then. Name is
+// that of the parameter that takes the id of the record, and id what such an id looks like. Each round makes others.
+func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
+	number := fmt.Sprintf("9000000000%02d", round)
+	return map[string]struct{ operation, path, body, name, id string }{
+		"deleteResourceGroup": {"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`, "groupID", `grp_\w+`},
+		"deleteCloudAccount": {
+			"connectCloudAccount", "/cloud-accounts",
+			`{"provider":"simulated","authMethod":"simulated","cloudAccountID":"` + number + `","name":"Unused ` + number + `",` +
+				`"permissionLevel":"read_only","credentials":{"size":"0"}}`, "accountID", `ca_\w+`,
+		},
 	}
 }
 

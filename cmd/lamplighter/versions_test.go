@@ -24,6 +24,7 @@ var replaced = map[string]string{
 	`^WF#|^SIM#|^FEED#`:          "what stands in for AWS and for clouds on a laptop",
 	`^LIMIT#|#IDEM|#COUNT`:       "counters and kept answers",
 	`^PENDING#|^OUTBOX|#EVENTS`:  "work and mails on their way, which are taken out, not changed",
+	`^RIGHTS#`:                   "a review that waits is asked for anew with each change of rights, and goes when it is done",
 	`^SIGNIN#|^OTP#|^RESET#`:     "used once, within minutes",
 	`^ORG#.*#CONNECT`:            "used once, within minutes",
 	`^ORG#.*#CORGMEMBER`:         "what became of a member is found out anew each hour",

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"mime/quotedprintable"
 	"strings"
-	"sync"
 	"text/template"
 	"time"
 
@@ -35,18 +34,10 @@ type Sender interface {
 //go:embed text/*.txt
 var files embed.FS
 
-var texts struct {
-	once   sync.Once
-	parsed *template.Template
-}
-
-// readTexts returns the templates. The first mail parses them: a function that only queues mails neither parses nor links them.
-func readTexts() *template.Template {
-	texts.once.Do(func() {
-		texts.parsed = template.Must(template.New("").Option("missingkey=error").
-			Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/*.txt"))
-	})
-	return texts.parsed
+// parseText parses the template of a mail. That takes tens of microseconds; a function that only queues mails links none of it.
+func parseText(of Template) (*template.Template, error) {
+	name := string(of) + ".txt"
+	return template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"harmless": HarmlessName}).ParseFS(files, "text/"+name)
 }
 
 // RenderMessage writes the message of a mail: the first line of its template is the subject, the text begins two lines below. A
@@ -59,11 +50,15 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML, Unsubscribe: l.Unsubscribe, Date: at}, nil
 	}
 	var b strings.Builder
-	if err := readTexts().ExecuteTemplate(&b, string(m.Template)+".txt", m.Data); err != nil {
+	text, err := parseText(m.Template)
+	if err == nil {
+		err = text.Execute(&b, m.Data)
+	}
+	if err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
-	subject, text, _ := strings.Cut(b.String(), "\n\n")
-	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: text, Date: at}, nil
+	subject, body, _ := strings.Cut(b.String(), "\n\n")
+	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: body, Date: at}, nil
 }
 
 // oneLine keeps a name from becoming a header of its own.

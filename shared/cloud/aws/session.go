@@ -174,12 +174,16 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, limitIdentifyAttempts)
 	if err != nil {
 		return "", classifyError(err)
 	}
 	return sdk.ToString(out.Account), nil
 }
+
+// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then says why nobody answers, and not
+// that time is up.
+func limitIdentifyAttempts(o *sts.Options) { o.RetryMaxAttempts = 4 }
 
 func (c *conn) demandExternalID(ctx context.Context) error {
 	cfg := c.config.Copy()

@@ -20,8 +20,8 @@ func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	kept := found
 	kept.KeepStopped = true
 	g.set(t, kept)
-	if got := g.state(t); got.Status != cloud.Stopped {
-		t.Fatalf("it was stopped, and its bounds were given back: it is %s", got.Status)
+	if got := g.await(t, cloud.Stopped); got != cloud.Stopped {
+		t.Fatalf("it was stopped, and its bounds were given back: it is %s", got)
 	}
 	live, err := g.scaler.ReadAutoscaling(t.Context(), g.Kind, g.Region, g.UID)
 	if err != nil || !live.RunsNothing() {
@@ -32,6 +32,17 @@ func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	if !g.Loose && (text(got) != text(found) || !sameJSON(got.Native, found.Native)) {
 		t.Errorf("after its start: %s %s; want %s %s", text(got), got.Native, text(found), found.Native)
 	}
+}
+
+// await returns the status of the group once it is the wanted one, or the last status: a controller takes a moment to see a change of bounds.
+func (g autoscaled) await(t *testing.T, want cloud.Status) cloud.Status {
+	t.Helper()
+	got := g.state(t).Status
+	for n := 0; n < polls && got != want; n++ {
+		g.moveOn()
+		got = g.state(t).Status
+	}
+	return got
 }
 
 // state reads the state of the group.

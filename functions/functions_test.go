@@ -60,6 +60,9 @@ func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
 		if err != nil || !regexp.MustCompile(`platform\.OpenLambda\(`+f.Name+`\.Declaration(, platform\.WithTokens)?\)`).Match(b) || strings.Count(string(b), "platform.OpenLambda(") != 1 {
 			t.Errorf("functions/%s/lambda/main.go does not open the platform with its own Declaration: %v", f.Name, err)
 		}
+		if signs := slices.Contains([]string{"auth", "authorizer", "sso"}, f.Name); signs != strings.Contains(string(b), "platform.WithTokens") {
+			t.Errorf("functions/%s/lambda/main.go must open the platform with WithTokens if it signs or verifies access tokens, and only then: %v", f.Name, signs)
+		}
 	}
 }
 

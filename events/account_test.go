@@ -86,21 +86,25 @@ func (a *awsAccount) copyPartition(from table.Store, org, pk string) []table.Ite
 func (a *awsAccount) fill() {
 	at, later := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), time.Now().Add(time.Hour).Unix()
 	owner := []grant.Grant{{Role: "owner", Scope: "org"}}
-	a.store(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Name: "Ada", Verified: true, Created: at, Updated: at})
+	a.store(identity.UserKey(user),
+		identity.User{ID: user, Email: "ada@example.com", Name: "Ada", Verified: true, Created: at, Updated: at})
 	a.store(identity.SessionKey(session), identity.Session{
 		ID: session, User: user, Org: org, State: identity.SessionLive, Idle: later, Absolute: later, Created: at,
 	})
 	a.store(identity.MemberKey(org, user), identity.Member{User: user, Grants: owner, Joined: at})
 	a.store(identity.MembershipKey(user, org), identity.Membership{Org: org, Joined: at})
-	a.store(identity.OrganisationKey(org), identity.Organisation{ID: org, Name: "Engines", CreatedBy: user, CreatedAt: at, UpdatedAt: at})
+	a.store(identity.OrganisationKey(org),
+		identity.Organisation{ID: org, Name: "Engines", CreatedBy: user, CreatedAt: at, UpdatedAt: at})
 	a.store(inventory.AccountKey(org, account), inventory.Account{
 		ID: account, Provider: "aws", CloudAccountID: "123456789012", Name: "Production", AuthMethod: "assume_role",
 		PermissionLevel: "read_only", Status: "connected", CreatedAt: at, UpdatedAt: at,
 	})
 	a.store(execution.ActionKey(org, action), execution.Action{
-		ID: action, ResourceUID: "i-0abc", ResourceType: "aws-ec2", Provider: "aws", CloudAccountID: account, Region: "eu-west-1",
-		Action: cloud.Stop, Reason: "manual", Status: execution.Succeeded, Attempts: 1, ChangedBy: "manual:ada@example.com",
-		Logs: []execution.Log{}, CreatedAt: at, StartedAt: at.Add(time.Second), CompletedAt: at.Add(time.Minute),
+		ID: action, ResourceUID: "i-0abc", ResourceType: "aws-ec2", Provider: "aws", CloudAccountID: account,
+		Region: "eu-west-1",
+		Action: cloud.Stop, Reason: "manual", Status: execution.Succeeded, Attempts: 1,
+		ChangedBy: "manual:ada@example.com",
+		Logs:      []execution.Log{}, CreatedAt: at, StartedAt: at.Add(time.Second), CompletedAt: at.Add(time.Minute),
 	})
 }
 
@@ -172,7 +176,8 @@ func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.t.Errorf("the account does not know %q", operation)
 		w.WriteHeader(http.StatusBadRequest)
 	}
-	if err := json.NewEncoder(w).Encode(out); err != nil && r.Context().Err() == nil { // who asked may have lost patience, and asks again
+	// who asked may have lost patience, and asks again
+	if err := json.NewEncoder(w).Encode(out); err != nil && r.Context().Err() == nil {
 		a.t.Error(err)
 	}
 }

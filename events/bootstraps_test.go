@@ -39,7 +39,8 @@ var buildAll = sync.OnceValue(func() error {
 		return err
 	}
 	//nolint:gosec // the file is ours
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", "lambda.norpc,nethttpomithttp2,grpcnotrace", "-ldflags=-s -w", "-overlay", overlay, "-o", "build/host/", "./build/mains/...")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-tags", "lambda.norpc,nethttpomithttp2,grpcnotrace",
+		"-ldflags=-s -w", "-overlay", overlay, "-o", "build/host/", "./build/mains/...")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if log, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build all functions: %w: %s", err, log)
@@ -58,7 +59,8 @@ func namedMains() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	of := map[string]string{filepath.Join(at, "build/mains/bare/main.go"): filepath.Join(at, "events/testdata/bare/main.go")}
+	of := map[string]string{filepath.Join(at, "build/mains/bare/main.go"): filepath.Join(at,
+		"events/testdata/bare/main.go")}
 	for _, f := range files {
 		of[filepath.Join(at, "build/mains", functionOf(f), filepath.Base(f))] = f
 	}

@@ -46,7 +46,8 @@ func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
 		queries    []string
 	}{
 		{"one organization of 500,000", 1, 500_000, []string{
-			`"limit":"100"`, `"search":"person-499"`, `"sort_by":"status","sort_order":"desc","page":"400","limit":"100"`, `"status":"running"`,
+			`"limit":"100"`, `"search":"person-499"`,
+			`"sort_by":"status","sort_order":"desc","page":"400","limit":"100"`, `"status":"running"`,
 		}},
 		{"400 organizations of 1,000", 400, 1000, []string{`"search":"person-49"`}},
 	} {
@@ -63,7 +64,8 @@ func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := lambdaemulator.StartFunction(bootstrap(t, "resources"), append(environment(endpoint), fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", size))...)
+	f, err := lambdaemulator.StartFunction(bootstrap(t, "resources"),
+		append(environment(endpoint), fmt.Sprintf("AWS_LAMBDA_FUNCTION_MEMORY_SIZE=%d", size))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) 
 	share := peak * 100 / (size << 20)
 	t.Logf("took %d MB at most, %d %% of %d", peak>>20, share, size)
 	if share >= maxShare {
-		t.Errorf("the function took %d of %d MB, %d %%; less than %d %% is wanted: give those that declare to read %s more in template.yaml, or make rows smaller",
+		t.Errorf("the function took %d of %d MB, %d %%; less than %d %% is wanted: give those that declare to read "+
+			"%s more in template.yaml, or make rows smaller",
 			peak>>20, size, share, maxShare, inventory.ChunkPartition)
 	}
 }

@@ -31,9 +31,13 @@ const issuer = "https://api.example.com"
 // environment returns what template.yaml gives a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
-		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev", "LAMPLIGHTER_VERSION=sample",
-		"LAMPLIGHTER_PEPPER=pepper of the samples, as long as it has to be", "LAMPLIGHTER_BASE_URL=" + issuer, "LAMPLIGHTER_SIMULATED=true",
-		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-", "LAMPLIGHTER_MACHINES=" + strings.Join(functions.Machines(functions.All()), ","), "LAMPLIGHTER_PARTITIONS=CA,META",
+		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev",
+		"LAMPLIGHTER_VERSION=sample",
+		"LAMPLIGHTER_PEPPER=pepper of the samples, as long as it has to be", "LAMPLIGHTER_BASE_URL=" + issuer,
+		"LAMPLIGHTER_SIMULATED=true",
+		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-",
+		"LAMPLIGHTER_MACHINES=" + strings.Join(functions.Machines(functions.All()), ","),
+		"LAMPLIGHTER_PARTITIONS=CA,META",
 		"LAMPLIGHTER_MACHINE_PREFIX=arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-dev-",
 		"LAMPLIGHTER_SECRETS_KEY=arn:aws:kms:eu-west-1:123456789012:key/secrets",
 		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:123456789012:key/tokens",
@@ -43,14 +47,16 @@ func environment(endpoint string) []string {
 // signToken returns an access token that the account's key has signed, for the next minute.
 func signToken(t *testing.T, endpoint string) string {
 	t.Helper()
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	now := clock.System{}.Now()
 	ring, err := token.NewKMSKeys(cfg, clock.System{}, "arn:aws:kms:eu-west-1:123456789012:key/tokens")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tok, err := token.NewJWTs(ring, issuer, clock.System{}).
-		Sign(t.Context(), token.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
+		Sign(t.Context(),
+			token.Claims{User: user, Org: org, Session: session, ID: "jti", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +109,10 @@ func isGroup(t *testing.T, name string, answer []byte) {
 		StatusCode int    `json:"statusCode"`
 		Body       string `json:"body"`
 	}
-	if err := json.Unmarshal(answer, &got); err != nil || got.StatusCode != http.StatusNotFound || !strings.Contains(got.Body, "not found") {
-		t.Errorf("function %s is no operation group and has no sample: add events/%s.<what>.json; to a stray request it said\n%s", name, name, answer)
+	if err := json.Unmarshal(answer, &got); err != nil || got.StatusCode != http.StatusNotFound ||
+		!strings.Contains(got.Body, "not found") {
+		t.Errorf("function %s is no operation group and has no sample: add events/%s.<what>.json; to a stray request "+
+			"it said\n%s", name, name, answer)
 	}
 }
 

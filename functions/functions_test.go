@@ -57,11 +57,15 @@ func TestAll_HasEveryFolder(t *testing.T) {
 func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
 	for _, f := range functions.All() {
 		b, err := os.ReadFile(filepath.Join(f.Name, "lambda", "main.go"))
-		if err != nil || !regexp.MustCompile(`platform\.OpenLambda\(`+f.Name+`\.Declaration(, platform\.WithTokens)?\)`).Match(b) || strings.Count(string(b), "platform.OpenLambda(") != 1 {
+		if err != nil || !regexp.MustCompile(
+			`platform\.OpenLambda\(`+f.Name+`\.Declaration(, platform\.WithTokens)?\)`).Match(b) ||
+			strings.Count(string(b), "platform.OpenLambda(") != 1 {
 			t.Errorf("functions/%s/lambda/main.go does not open the platform with its own Declaration: %v", f.Name, err)
 		}
-		if signs := slices.Contains([]string{"auth", "authorizer", "sso"}, f.Name); signs != strings.Contains(string(b), "platform.WithTokens") {
-			t.Errorf("functions/%s/lambda/main.go must open the platform with WithTokens if it signs or verifies access tokens, and only then: %v", f.Name, signs)
+		if signs := slices.Contains([]string{"auth", "authorizer", "sso"}, f.Name); signs != strings.Contains(string(b),
+			"platform.WithTokens") {
+			t.Errorf("functions/%s/lambda/main.go must open the platform with WithTokens if it signs or verifies "+
+				"access tokens, and only then: %v", f.Name, signs)
 		}
 	}
 }
@@ -77,10 +81,13 @@ func TestAll_NamesMachinesSamplesAndFunctionsThatThereAre(t *testing.T) {
 			samples = append(samples, f.Name+"."+s)
 		}
 		if len(f.Groups) == 0 && len(f.Samples) == 0 {
-			t.Errorf("%s is no operation group and declares no sample event: add events/%[1]s.<what>.json and <what> to Samples", f.Name)
+			t.Errorf("%s is no operation group and declares no sample event: add events/%[1]s.<what>.json and <what> "+
+				"to Samples", f.Name)
 		}
 		for _, c := range f.Calls {
-			if !slices.ContainsFunc(all, func(o functions.Function) bool { return o.Name == c && (o.Worker != nil || answersWorker(o, f.Name)) }) {
+			if !slices.ContainsFunc(all, func(o functions.Function) bool {
+				return o.Name == c && (o.Worker != nil || answersWorker(o, f.Name))
+			}) {
 				t.Errorf("%s calls %s, which is no worker, and has no operation that is for it alone", f.Name, c)
 			}
 		}
@@ -120,7 +127,8 @@ func TestAll_NobodyButTheEraserChangesAuditRows(t *testing.T) {
 	for _, f := range functions.All() {
 		for _, p := range f.Access.Writes {
 			for _, pk := range []string{"ORG#org_a#AUDIT", "AUDIT#SYS#03"} {
-				if erases := f.Name == eraser.Declaration.Name && p == eraser.Everything; asIAM(string(p), pk) && !erases {
+				if erases := f.Name == eraser.Declaration.Name && p == eraser.Everything; asIAM(string(p), pk) &&
+					!erases {
 					t.Errorf("%s declares to write %s, of which %s is one: declare it in Appends", f.Name, p, pk)
 				}
 			}
@@ -154,7 +162,8 @@ func TestErasing_LeavesNothing(t *testing.T) {
 	f := functions.All()[i]
 	kept := archived(t, p, org)
 	p.Own(f.Declaration)
-	input := `{"task":"erase","input":{"org":"` + org + `","jobID":"job_1","ended":"2026-01-01T00:00:00Z","actor":"a@example.com"}}`
+	input := `{"task":"erase","input":{"org":"` + org +
+		`","jobID":"job_1","ended":"2026-01-01T00:00:00Z","actor":"a@example.com"}}`
 	out, err := f.Worker(p, nil)(t.Context(), json.RawMessage(input))
 	if r, _ := out.(eraser.Result); err != nil || !r.Done {
 		t.Fatalf("%+v, %v", out, err)
@@ -200,7 +209,8 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 		if strings.HasSuffix(pk, "#COST") {
 			k.SK = "G#x" // a generation of a period, which leads to its chunks
 		}
-		if _, err := s.Write(table.Within(t.Context(), ""), table.Put(table.Item{Key: k, Data: []byte(text)})); err != nil {
+		if _, err := s.Write(table.Within(t.Context(), ""),
+			table.Put(table.Item{Key: k, Data: []byte(text)})); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(pk, "ORG#org_b#") {

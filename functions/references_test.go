@@ -13,7 +13,8 @@ import (
 )
 
 // naming are the names of members of request bodies that name a record by its id.
-var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole|defaultDashboard|members|resources)$`)
+var naming = regexp.MustCompile(
+	`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|defaultRole|defaultDashboard|members|resources)$`)
 
 const (
 	acts      = "the operation acts at once, and what it leaves is history"
@@ -27,7 +28,8 @@ const (
 var namesNothing = map[string]string{
 	"submitAction cloudAccountID": acts, "submitAction resourceUID": acts, "submitBulkAction cloud_account_id": acts,
 	"submitBulkAction group_id": acts, "submitBulkAction team_id": acts, "submitBulkAction resourceIDs": acts,
-	"submitBulkAction groupID":                "a group is kept while a bulk action is under way on it (TestDeleting_AGroupOnWhichABulkActionRuns)",
+	"submitBulkAction groupID": "a group is kept while a bulk action is under way on it " +
+		"(TestDeleting_AGroupOnWhichABulkActionRuns)",
 	"createBillingImport cloudAccountID":      acts,
 	"shareRecommendation channelIDs":          acts,
 	"acceptSmartTags policyID":                "a tag is accepted only while a policy derives it",
@@ -52,14 +54,16 @@ var namesNothing = map[string]string{
 	"updateChannel email":                     mailbox,
 	"inviteUser email":                        mailbox,
 	"connectCloudOrganisation organisationID": cloudOnly,
-	"syncCloudOrganisation confirmationID":    "it is a digest of the members that wait, which confirms what the caller has seen",
-	"finalizeGoogleConnection connectionID":   "it is a secret of one session, which ends with its use",
+	"syncCloudOrganisation confirmationID": "it is a digest of the members that wait, which confirms what the " +
+		"caller has seen",
+	"finalizeGoogleConnection connectionID": "it is a secret of one session, which ends with its use",
 }
 
 // partDeletions are the operations of the method DELETE that take a part from a record, with the reason why that part
 // is not a kind of record.
 var partDeletions = map[string]string{
-	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team", "removeTeamResource": "a resource of a team",
+	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team",
+	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation": "removeUser for the caller",
 }
@@ -88,7 +92,8 @@ func TestReferences_EachFieldThatNamesARecordIsDeclared(t *testing.T) {
 					why := namesNothing[op.ID+" "+field]
 					used[op.ID+" "+field] = true
 					if !known && why == "" && op.Policy != "" {
-						t.Errorf("%s sends %q: declare in Names of functions/%s/declaration.go what it names, or say in namesNothing why it names nothing",
+						t.Errorf("%s sends %q: declare in Names of functions/%s/declaration.go what it names, or say "+
+							"in namesNothing why it names nothing",
 							op.ID, field, f.Name)
 					}
 				}
@@ -122,7 +127,8 @@ func TestReferences_AreBetweenDeclaredKinds(t *testing.T) {
 	for _, f := range functions.All() {
 		for _, r := range f.Names {
 			if owners[r.From] != f.Name || owners[r.To] == "" {
-				t.Errorf("functions/%s declares %q names %q: the first must be a kind of it, the second a kind of any function", f.Name, r.From, r.To)
+				t.Errorf("functions/%s declares %q names %q: the first must be a kind of it, the second a kind of "+
+					"any function", f.Name, r.From, r.To)
 			}
 			if !slices.Contains(outcomes, r.OnDelete) || r.OnDetach != "" && !slices.Contains(outcomes, r.OnDetach) {
 				t.Errorf("%q names %q: %q, %q is no outcome", r.From, r.To, r.OnDelete, r.OnDetach)
@@ -131,7 +137,8 @@ func TestReferences_AreBetweenDeclaredKinds(t *testing.T) {
 		for _, g := range f.Operations(&platform.Platform{}) {
 			for _, op := range g.Ops() {
 				if op.Method == http.MethodDelete && !deletions[op.ID] && partDeletions[op.ID] == "" {
-					t.Errorf("%s deletes no declared kind: add one to Kinds of functions/%s/declaration.go, or say in partDeletions what it takes away", op.ID, f.Name)
+					t.Errorf("%s deletes no declared kind: add one to Kinds of functions/%s/declaration.go, or say "+
+						"in partDeletions what it takes away", op.ID, f.Name)
 				}
 			}
 		}

@@ -38,7 +38,8 @@ func synthesizeStage(t *testing.T, s Stage) stack {
 	t.Helper()
 	var err error
 	out := stack{}
-	out.whole, err = json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s), nil).ToJSON())
+	out.whole, err = json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s),
+		nil).ToJSON())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,8 @@ func (a *alarm) value(t *testing.T, p points, end int) (float64, bool) {
 		sum, some = sum+v, some || ok
 		terms = append(terms, "FILL("+m.ID+",0)")
 	}
-	if expression != strings.Join(terms, "+") { // with FILL what is missing is 0; any other expression is not understood here
+	// with FILL what is missing is 0; any other expression is not understood here
+	if expression != strings.Join(terms, "+") {
 		t.Fatalf("an alarm is about %s, which this test cannot evaluate", expression)
 	}
 	return sum, some
@@ -183,7 +185,8 @@ func TestAlarms_StayWithinWhatIsFree(t *testing.T) {
 		alarms := resources[alarm](t, synthesized(t, s), "AWS::CloudWatch::Alarm")
 		for id, a := range alarms {
 			if len(a.AlarmActions) == 0 || a.AlarmDescription == "" {
-				t.Errorf("%s: the alarm %s tells nobody, or not what to do: %v %q", s.Name, id, a.AlarmActions, a.AlarmDescription)
+				t.Errorf("%s: the alarm %s tells nobody, or not what to do: %v %q", s.Name, id, a.AlarmActions,
+					a.AlarmDescription)
 			}
 			for _, m := range a.Metrics {
 				if m.MetricStat != nil {
@@ -220,5 +223,6 @@ func TestAlarms_TellWhoIsNamed(t *testing.T) {
 		}
 	}
 	nobody := NewService(awscdk.NewApp(nil), checkout(t), stages[0])
-	assertions.Annotations_FromStack(nobody).HasWarning(jsii.String("*"), assertions.Match_StringLikeRegexp(jsii.String("nobody is told of the alarms of dev")))
+	assertions.Annotations_FromStack(nobody).HasWarning(jsii.String("*"),
+		assertions.Match_StringLikeRegexp(jsii.String("nobody is told of the alarms of dev")))
 }

@@ -38,7 +38,8 @@ func (v *service) signals(s Stage) []signal {
 		},
 		{
 			id: "Refused", figures: []figure{v.requests(s, "5XXError", "Sum")}, threshold: s.Errors,
-			tells: "Requests were answered 500: search the log for lines with a status of 500; without any, the gateway found no function free or none in time",
+			tells: "Requests were answered 500: search the log for lines with a status of 500; without any, the " +
+				"gateway found no function free or none in time",
 		},
 		{
 			id: "DeadLetters", figures: []figure{v.visible("DeadLetters")}, threshold: 1,
@@ -46,34 +47,46 @@ func (v *service) signals(s Stage) []signal {
 		},
 		{
 			id: "StoppedExecutions", figures: []figure{v.visible("StoppedExecutions")}, threshold: 1,
-			tells: "State machines failed, ran out of time or were aborted: the queue tells which and why; purge it when you have read it",
+			tells: "State machines failed, ran out of time or were aborted: the queue tells which and why; purge it " +
+				"when you have read it",
 		},
 		{
-			id: "OldestPending", figures: []figure{lamplighter("oldestPendingSeconds-"+s.Name, "Maximum")}, threshold: longestPending,
-			tells: "Work is pending for longer than any machine may run: the sweeper cannot start it, or it ends without being done",
+			id: "OldestPending", figures: []figure{lamplighter("oldestPendingSeconds-"+s.Name, "Maximum")},
+			threshold: longestPending,
+			tells: "Work is pending for longer than any machine may run: the sweeper cannot start it, or it ends " +
+				"without being done",
 		},
 		{
-			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1, wide: true, // where Refused tells less
-			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names the organization and the sums, and rebuild its costs",
+			// where Refused tells less
+			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1,
+			wide: true,
+			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names " +
+				"the organization and the sums, and rebuild its costs",
 		},
 		{
 			id: "NearLimits", figures: []figure{lamplighter("limits-"+s.Name, "Sum")}, threshold: s.Errors,
-			tells: "Calls took four fifths of their time or nine tenths of their memory: search the log for late and maxMemoryUsedMB, and give the function more",
+			tells: "Calls took four fifths of their time or nine tenths of their memory: search the log for late and " +
+				"maxMemoryUsedMB, and give the function more",
 		},
 		{
-			id: "TableThrottles", figures: []figure{v.ofTable("ReadThrottleEvents"), v.ofTable("WriteThrottleEvents")}, threshold: 10,
-			tells: "The table refuses requests: a key has more than 3,000 reads or 1,000 writes a second",
+			id: "TableThrottles", figures: []figure{v.ofTable("ReadThrottleEvents"), v.ofTable("WriteThrottleEvents")},
+			threshold: 10,
+			tells:     "The table refuses requests: a key has more than 3,000 reads or 1,000 writes a second",
 		},
 		{
 			id: "Conflicts", figures: []figure{v.ofTable("TransactionConflict")}, threshold: 100,
 			tells: "Transactions meet on the same items: find the key that is contended for",
 		},
 		{
-			id: "Throttles", figures: []figure{{Space: "AWS/Lambda", Name: "Throttles", Statistic: "Sum", Label: "throttles"}}, threshold: 100, periods: 3, wide: true,
-			tells: "Functions of the account are refused for a quarter of an hour: work waits at its caps, or the quota of concurrent executions is used up",
+			id:        "Throttles",
+			figures:   []figure{{Space: "AWS/Lambda", Name: "Throttles", Statistic: "Sum", Label: "throttles"}},
+			threshold: 100, periods: 3, wide: true,
+			tells: "Functions of the account are refused for a quarter of an hour: work waits at its caps, or the " +
+				"quota of concurrent executions is used up",
 		},
 		{
-			id: "AuthorizerThrottles", figures: []figure{v.ofFunction("AuthorizerFunction", "Throttles", "Sum")}, threshold: 1, wide: true,
+			id: "AuthorizerThrottles", figures: []figure{v.ofFunction("AuthorizerFunction", "Throttles", "Sum")},
+			threshold: 1, wide: true,
 			tells: "Requests find no authorizer free and are answered 500: reserve more for it",
 		},
 		{
@@ -84,7 +97,8 @@ func (v *service) signals(s Stage) []signal {
 	for _, f := range v.functions {
 		if v.readsStream(f) {
 			out = append(out, signal{
-				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: *f.Node().Id() != codesReader, // an account has ten alarms free
+				// an account has ten alarms free
+				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: *f.Node().Id() != codesReader,
 				figures: []figure{v.ofFunction(*f.Node().Id(), "IteratorAge", "Maximum")},
 				tells:   "The table's stream is read more than a minute late: what it brings fails, or is too much",
 			})
@@ -130,14 +144,16 @@ func (v *service) subscribe(topic awssns.Topic, s Stage) {
 	}
 	if len(s.Operators) == 0 {
 		awscdk.Annotations_Of(v.Stack).AddWarningV2(jsii.String("lamplighter:operators"), jsii.String(fmt.Sprintf(
-			"nobody is told of the alarms of %[1]s: deploy with -c operators:%[1]s=ops@example.com,https://…", s.Name)))
+			"nobody is told of the alarms of %[1]s: deploy with -c operators:%[1]s=ops@example.com,https://…",
+			s.Name)))
 	}
 }
 
 // alarm makes the alarm of a signal; silence is health.
 func (v *service) alarm(sig signal) awscloudwatch.Alarm {
 	return awscloudwatch.NewAlarm(v.Stack, jsii.String(sig.id+"Alarm"), &awscloudwatch.AlarmProps{
-		Metric: sum(sig.figures), Threshold: jsii.Number(sig.threshold), EvaluationPeriods: jsii.Number(max(1, sig.periods)),
+		Metric: sum(sig.figures), Threshold: jsii.Number(sig.threshold),
+		EvaluationPeriods:  jsii.Number(max(1, sig.periods)),
 		AlarmDescription:   jsii.String(sig.tells),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
 		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
@@ -157,6 +173,7 @@ func sum(fs []figure) awscloudwatch.IMetric {
 		terms = append(terms, "FILL("+id+",0)")
 	}
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String(strings.Join(terms, "+")), UsingMetrics: &using, Period: awscdk.Duration_Minutes(jsii.Number(5)),
+		Expression: jsii.String(strings.Join(terms, "+")), UsingMetrics: &using,
+		Period: awscdk.Duration_Minutes(jsii.Number(5)),
 	})
 }

@@ -67,8 +67,10 @@ func sharing(t *testing.T, reserve bool) []shared {
 func number(t *testing.T, id string, written []string) int {
 	t.Helper()
 	var n int
-	if err := yaml.Unmarshal([]byte(written[1]), &n); err != nil || len(written) != 3 || written[0] != "ReservesConcurrency" || written[2] != "AWS::NoValue" {
-		t.Fatalf("%s: ReservedConcurrentExecutions is %v, want !If [ReservesConcurrency, <number>, !Ref AWS::NoValue]; %v", id, written, err)
+	if err := yaml.Unmarshal([]byte(written[1]), &n); err != nil || len(written) != 3 ||
+		written[0] != "ReservesConcurrency" || written[2] != "AWS::NoValue" {
+		t.Fatalf("%s: ReservedConcurrentExecutions is %v, want !If [ReservesConcurrency, <number>, !Ref "+
+			"AWS::NoValue]; %v", id, written, err)
 	}
 	return n
 }
@@ -111,11 +113,13 @@ func TestConcurrency_LeavesEachItsShare(t *testing.T) {
 		}
 	}
 	if left < max(leastUnreserved, groupsShare) {
-		t.Errorf("of %d concurrent executions %d are unreserved, where the operation groups are to have %d and Lambda wants %d", accountQuota, left, groupsShare, leastUnreserved)
+		t.Errorf("of %d concurrent executions %d are unreserved, where the operation groups are to have %d and "+
+			"Lambda wants %d", accountQuota, left, groupsShare, leastUnreserved)
 	}
 	for _, f := range sharing(t, false) {
 		if f.reserved != 0 {
-			t.Errorf("%s reserves %d although ReserveConcurrency is false: a new account has 10 in all", f.folder, f.reserved)
+			t.Errorf("%s reserves %d although ReserveConcurrency is false: a new account has 10 in all", f.folder,
+				f.reserved)
 		}
 	}
 }

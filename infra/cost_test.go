@@ -19,12 +19,18 @@ const (
 
 // standing are the types that cost by standing, and those that cost nothing until they are used. A type of neither is looked at first.
 var standing = map[string]float64{
-	"AWS::KMS::Key": keyPrice, "AWS::SecretsManager::Secret": secretPrice, "AWS::CloudWatch::Alarm": alarmPrice, "AWS::CloudWatch::Dashboard": dashboardPrice,
-	"AWS::ApiGateway::DomainName": 0, "AWS::DynamoDB::Table": 0, "AWS::Events::Rule": 0, "AWS::IAM::ManagedPolicy": 0, "AWS::IAM::Role": 0, "AWS::Logs::LogGroup": 0,
-	"AWS::Logs::MetricFilter": 0, "AWS::SNS::Subscription": 0, "AWS::SNS::Topic": 0, "AWS::SNS::TopicPolicy": 0, "AWS::SQS::Queue": 0,
-	"AWS::SQS::QueuePolicy": 0, "AWS::Serverless::Api": 0, "AWS::Serverless::Function": 0, "AWS::Serverless::StateMachine": 0,
-	"AWS::XRay::SamplingRule": 0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0, "AWS::CDK::Metadata": 0,
-	"AWS::Athena::WorkGroup": 0, "AWS::Glue::Database": 0, "AWS::Glue::Table": 0, // a catalogue of a million things is free
+	"AWS::KMS::Key": keyPrice, "AWS::SecretsManager::Secret": secretPrice, "AWS::CloudWatch::Alarm": alarmPrice,
+	"AWS::CloudWatch::Dashboard":  dashboardPrice,
+	"AWS::ApiGateway::DomainName": 0, "AWS::DynamoDB::Table": 0, "AWS::Events::Rule": 0, "AWS::IAM::ManagedPolicy": 0,
+	"AWS::IAM::Role": 0, "AWS::Logs::LogGroup": 0,
+	"AWS::Logs::MetricFilter": 0, "AWS::SNS::Subscription": 0, "AWS::SNS::Topic": 0, "AWS::SNS::TopicPolicy": 0,
+	"AWS::SQS::Queue":       0,
+	"AWS::SQS::QueuePolicy": 0, "AWS::Serverless::Api": 0, "AWS::Serverless::Function": 0,
+	"AWS::Serverless::StateMachine": 0,
+	"AWS::XRay::SamplingRule":       0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0,
+	"AWS::CDK::Metadata": 0,
+	// a catalogue of a million things is free
+	"AWS::Athena::WorkGroup": 0, "AWS::Glue::Database": 0, "AWS::Glue::Table": 0,
 }
 
 // idle returns what a stage costs while nobody calls, if it is alone in its account.
@@ -68,7 +74,8 @@ func TestCost_WhatIsPaidByUseIsOffOrSampled(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	for id, r := range d.of("AWS::ApiGateway::Stage") {
-		if got := text(t, r.Properties["MethodSettings"]); strings.Contains(got, `"MetricsEnabled":true`) || strings.Contains(got, "DataTraceEnabled") {
+		if got := text(t, r.Properties["MethodSettings"]); strings.Contains(got, `"MetricsEnabled":true`) ||
+			strings.Contains(got, "DataTraceEnabled") {
 			t.Errorf("%s has metrics of each route, up to $75 a month, or logs what is sent: %s", id, got)
 		}
 		if got := text(t, r.Properties["TracingEnabled"]); !strings.Contains(got, "Traces") {
@@ -76,7 +83,8 @@ func TestCost_WhatIsPaidByUseIsOffOrSampled(t *testing.T) {
 		}
 	}
 	for id, r := range d.of("AWS::XRay::SamplingRule") {
-		if got := text(t, r.Properties["SamplingRule"]); !strings.Contains(got, `"FixedRate":{"Ref":"TracedShare"}`) || !strings.Contains(got, `"ReservoirSize":0`) {
+		if got := text(t, r.Properties["SamplingRule"]); !strings.Contains(got, `"FixedRate":{"Ref":"TracedShare"}`) ||
+			!strings.Contains(got, `"ReservoirSize":0`) {
 			t.Errorf("%s: %s", id, got)
 		}
 	}
@@ -105,7 +113,8 @@ func TestKeys_CanServeAnotherRegionAndBeTheCustomers(t *testing.T) {
 	}
 	for id, r := range keys {
 		if r.Properties["MultiRegion"] != true || r.DeletionPolicy != "Retain" {
-			t.Errorf("%s: MultiRegion %v, DeletionPolicy %q: neither can be mended later", id, r.Properties["MultiRegion"], r.DeletionPolicy)
+			t.Errorf("%s: MultiRegion %v, DeletionPolicy %q: neither can be mended later", id,
+				r.Properties["MultiRegion"], r.DeletionPolicy)
 		}
 	}
 	var whole struct {
@@ -121,15 +130,18 @@ func TestKeys_CanServeAnotherRegionAndBeTheCustomers(t *testing.T) {
 		}
 	}
 	table, logs := d.Resources["Table"].Properties, d.Resources["Logs"].Properties
-	if got := text(t, table["SSESpecification"]); !strings.Contains(got, `"NamesTableKey"`) || !strings.Contains(got, `{"Ref":"TableKeyArn"}`) {
+	if got := text(t, table["SSESpecification"]); !strings.Contains(got, `"NamesTableKey"`) ||
+		!strings.Contains(got, `{"Ref":"TableKeyArn"}`) {
 		t.Errorf("the table is encrypted by %s", got)
 	}
-	if got := text(t, logs["KmsKeyId"]); !strings.Contains(got, `"NamesLogsKey"`) || !strings.Contains(got, `{"Ref":"LogsKeyArn"}`) {
+	if got := text(t, logs["KmsKeyId"]); !strings.Contains(got, `"NamesLogsKey"`) ||
+		!strings.Contains(got, `{"Ref":"LogsKeyArn"}`) {
 		t.Errorf("the log is encrypted by %s", got)
 	}
 	for id, r := range d.of("AWS::IAM::Role") { // the customer's key, and ours only where it is made
 		for _, p := range strings.SplitAfter(text(t, r.Properties["Policies"]), `"SecretsKey"`) {
-			if strings.HasSuffix(p, `"SecretsKey"`) && !strings.HasSuffix(p, `{"Fn::If":["OwnsSecretsKey",{"Fn::GetAtt":["SecretsKey"`) {
+			if strings.HasSuffix(p, `"SecretsKey"`) &&
+				!strings.HasSuffix(p, `{"Fn::If":["OwnsSecretsKey",{"Fn::GetAtt":["SecretsKey"`) {
 				t.Errorf("%s names the stack's key where there is none: …%s", id, p[max(0, len(p)-80):])
 			}
 		}

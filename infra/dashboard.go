@@ -28,15 +28,21 @@ func (v *service) addDashboard(s Stage) {
 
 func (v *service) graphs(s Stage) []graph {
 	return []graph{
-		{"Requests", labelled(v.requests(s, "Count", "Sum"), v.requests(s, "4XXError", "Sum"), v.requests(s, "5XXError", "Sum"))},
+		{"Requests", labelled(
+			v.requests(s, "Count", "Sum"), v.requests(s, "4XXError", "Sum"), v.requests(s, "5XXError", "Sum"))},
 		{"Latency", labelled(v.requests(s, "Latency", "p50"), v.requests(s, "Latency", "p99"))},
-		{"Table", labelled(v.ofTable("ConsumedReadCapacityUnits"), v.ofTable("ConsumedWriteCapacityUnits"), v.ofTable("ReadThrottleEvents"),
+		{"Table", labelled(
+			v.ofTable("ConsumedReadCapacityUnits"), v.ofTable("ConsumedWriteCapacityUnits"),
+			v.ofTable("ReadThrottleEvents"),
 			v.ofTable("WriteThrottleEvents"), v.ofTable("TransactionConflict"))},
 		{"Function errors", found("AWS/Lambda,FunctionName", s, "Errors", "Sum")},
 		{"Concurrent executions", found("AWS/Lambda,FunctionName", s, "ConcurrentExecutions", "Maximum")},
 		{"Longest invocation", found("AWS/Lambda,FunctionName", s, "Duration", "Maximum")},
-		{"Executions", append(found("AWS/States,StateMachineArn", s, "ExecutionsStarted", "Sum"), found("AWS/States,StateMachineArn", s, "ExecutionsFailed", "Sum")...)},
-		{"Pending work", labelled(lamplighter("oldestPendingSeconds-"+s.Name, "Maximum"), lamplighter("parkedWork-"+s.Name, "Sum"))},
+		{"Executions", append(
+			found("AWS/States,StateMachineArn", s, "ExecutionsStarted", "Sum"),
+			found("AWS/States,StateMachineArn", s, "ExecutionsFailed", "Sum")...)},
+		{"Pending work", labelled(
+			lamplighter("oldestPendingSeconds-"+s.Name, "Maximum"), lamplighter("parkedWork-"+s.Name, "Sum"))},
 		{"Queues", labelled(v.visible("DeadLetters"), v.visible("StoppedExecutions"))},
 		{"Log", labelled(lamplighter("errors-"+s.Name, "Sum"), lamplighter("limits-"+s.Name, "Sum"))},
 	}
@@ -54,7 +60,8 @@ func labelled(fs ...figure) []awscloudwatch.IMetric {
 // found searches for a metric of everything of the stage.
 func found(schema string, s Stage, name, statistic string) []awscloudwatch.IMetric {
 	return []awscloudwatch.IMetric{awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression:   jsii.String(fmt.Sprintf(`SEARCH('{%s} MetricName="%s" "lamplighter-%s"', '%s', 300)`, schema, name, s.Name, statistic)),
+		Expression: jsii.String(fmt.Sprintf(`SEARCH('{%s} MetricName="%s" "lamplighter-%s"', '%s', 300)`, schema,
+			name, s.Name, statistic)),
 		UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(""),
 	})}
 }

@@ -13,9 +13,10 @@ func (v *service) setDomain(s Stage) {
 		EndpointConfiguration: &awsapigateway.CfnDomainName_EndpointConfigurationProperty{Types: jsii.Strings("REGIONAL")},
 	})
 	api := v.template.GetResource(jsii.String("Api"))
-	mapping := awsapigateway.NewCfnBasePathMapping(v.Stack, jsii.String("DomainMapping"), &awsapigateway.CfnBasePathMappingProps{
-		DomainName: domain.Ref(), RestApiId: api.Ref(), Stage: jsii.String(s.Name),
-	})
+	mapping := awsapigateway.NewCfnBasePathMapping(v.Stack, jsii.String("DomainMapping"),
+		&awsapigateway.CfnBasePathMappingProps{
+			DomainName: domain.Ref(), RestApiId: api.Ref(), Stage: jsii.String(s.Name),
+		})
 	mapping.AddDependency(api)
 	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), true)
 }

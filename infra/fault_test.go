@@ -100,7 +100,8 @@ func (d *deployment) event(e map[string]any) {
 			if to := fmt.Sprint(r.Targets[0].Arn); !strings.Contains(to, "StoppedExecutions") {
 				d.t.Fatalf("the rule sends to %s", to)
 			}
-			d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[StoppedExecutions QueueName]]")
+			d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[StoppedExecutions "+
+				"QueueName]]")
 		}
 	}
 }
@@ -116,9 +117,11 @@ func (d *deployment) report(status string, size, used int) {
 // EventBridge").
 func (d *deployment) ends(machine, status string, cause any) {
 	d.t.Helper()
-	d.event(map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change", "detail": map[string]any{
-		"stateMachineArn": "arn:aws:states:eu-west-1:123456789012:stateMachine:" + machine, "status": status, "name": "x", "cause": cause,
-	}})
+	d.event(map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
+		"detail": map[string]any{
+			"stateMachineArn": "arn:aws:states:eu-west-1:123456789012:stateMachine:" + machine, "status": status,
+			"name": "x", "cause": cause,
+		}})
 }
 
 // lines returns what a platform of the stage writes into its log while do uses it.
@@ -201,16 +204,28 @@ var faults = map[string]map[string]func(d *deployment){
 		"the authorizer fills its 320 MB":      func(d *deployment) { d.report("success", 320, 310) },
 		"a function of 512 MB is close to all": func(d *deployment) { d.report("success", 512, 461) },
 	},
-	"Refused": {"requests get 500": func(d *deployment) { d.measure(1, "AWS/ApiGateway 5XXError ApiName=lamplighter-"+d.stage.Name) }},
+	"Refused": {"requests get 500": func(d *deployment) {
+		d.measure(1, "AWS/ApiGateway 5XXError ApiName=lamplighter-"+d.stage.Name)
+	}},
 	"DeadLetters": {"a letter is dead": func(d *deployment) {
 		d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]")
 	}},
 	"StoppedExecutions": {
-		"an execution fails":                    func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-action", "FAILED", "x") },
-		"an execution runs out of time":         func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-discovery", "TIMED_OUT", nil) },
-		"somebody aborts an execution":          func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-erasure", "ABORTED", nil) },
-		"somebody aborts one and says why":      func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-erasure", "ABORTED", "it hung") },
-		"a chunk of a bulk action is abandoned": func(d *deployment) { d.ends("lamplighter-"+d.stage.Name+"-bulk-action/Chunks", "FAILED", "x") },
+		"an execution fails": func(d *deployment) {
+			d.ends("lamplighter-"+d.stage.Name+"-action", "FAILED", "x")
+		},
+		"an execution runs out of time": func(d *deployment) {
+			d.ends("lamplighter-"+d.stage.Name+"-discovery", "TIMED_OUT", nil)
+		},
+		"somebody aborts an execution": func(d *deployment) {
+			d.ends("lamplighter-"+d.stage.Name+"-erasure", "ABORTED", nil)
+		},
+		"somebody aborts one and says why": func(d *deployment) {
+			d.ends("lamplighter-"+d.stage.Name+"-erasure", "ABORTED", "it hung")
+		},
+		"a chunk of a bulk action is abandoned": func(d *deployment) {
+			d.ends("lamplighter-"+d.stage.Name+"-bulk-action/Chunks", "FAILED", "x")
+		},
 	},
 	"OldestPending": {"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) }},
 	"UnbalancedReports": {"a report does not add up": func(d *deployment) {
@@ -223,21 +238,28 @@ var faults = map[string]map[string]func(d *deployment){
 	"ParkedWork": {"work is parked": func(d *deployment) { d.swept(20, 1) }},
 	"TableThrottles": {
 		"writes of a key are refused": func(d *deployment) {
-			d.measure(10, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+			d.measure(10,
+				"AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 		},
 		"reads of a key are refused": func(d *deployment) {
-			d.measure(10, "AWS/DynamoDB ReadThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+			d.measure(10,
+				"AWS/DynamoDB ReadThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 		},
 	},
 	"Conflicts": {"transactions meet": func(d *deployment) {
-		d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
+		d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] "+
+			"map[Ref:TableName]]]")
 	}},
-	"Throttles":           {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
-	"AuthorizerThrottles": {"no authorizer is free": func(d *deployment) { d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]") }},
+	"Throttles": {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
+	"AuthorizerThrottles": {"no authorizer is free": func(d *deployment) {
+		d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]")
+	}},
 	"IteratorAgeNotifierFunction": {"events stay in the stream": func(d *deployment) {
 		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:NotifierFunction]")
 	}},
-	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) { d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]") }},
+	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) {
+		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]")
+	}},
 }
 
 // after returns the alarms that are raised when something has gone on for a quarter of an hour, besides what goes on always.

@@ -33,19 +33,22 @@ func lamplighter(name, statistic string) figure {
 
 // requests returns a metric of the API.
 func (v *service) requests(s Stage, name, statistic string) figure {
-	return figure{"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic, name + " " + statistic}
+	return figure{"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic,
+		name + " " + statistic}
 }
 
 // ofTable returns a metric of the table: the stack's own, or the one that the parameter TableName names.
 func (v *service) ofTable(name string) figure {
 	own := v.template.GetCondition(jsii.String("OwnTable"))
-	table := awscdk.Fn_ConditionIf(own.LogicalId(), v.template.GetResource(jsii.String("Table")).Ref(), v.template.GetParameter(jsii.String("TableName")).ValueAsString())
+	table := awscdk.Fn_ConditionIf(own.LogicalId(), v.template.GetResource(jsii.String("Table")).Ref(),
+		v.template.GetParameter(jsii.String("TableName")).ValueAsString())
 	return figure{"AWS/DynamoDB", name, "TableName", awscdk.Token_AsString(table, nil), "Sum", name}
 }
 
 // ofFunction returns a metric of the function that the template has under an id.
 func (v *service) ofFunction(id, name, statistic string) figure {
-	return figure{"AWS/Lambda", name, "FunctionName", v.template.GetResource(jsii.String(id)).Ref(), statistic, id + " " + name}
+	return figure{"AWS/Lambda", name, "FunctionName", v.template.GetResource(jsii.String(id)).Ref(), statistic,
+		id + " " + name}
 }
 
 // visible returns how many messages lie in the queue that the template has under an id.

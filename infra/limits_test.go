@@ -61,7 +61,8 @@ func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
 		}
 		var m struct{ TimeoutSeconds int }
 		if err = json.Unmarshal(b, &m); err != nil || m.TimeoutSeconds == 0 || m.TimeoutSeconds+3600 > longestPending {
-			t.Errorf("%s may run for %d s, and the alarm is raised at %d; %v", file, m.TimeoutSeconds, longestPending, err)
+			t.Errorf("%s may run for %d s, and the alarm is raised at %d; %v", file, m.TimeoutSeconds, longestPending,
+				err)
 		}
 	}
 }
@@ -88,14 +89,19 @@ func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
 			t.Errorf("the pattern of %s has %d characters, or more than one line", id, n)
 		}
 	}
-	near, failed := doc.Resources["NearMemory"].Properties.Pattern, doc.Resources["FailedInvocations"].Properties.Pattern
+	near, failed := doc.Resources["NearMemory"].Properties.Pattern,
+		doc.Resources["FailedInvocations"].Properties.Pattern
 	for id, size := range sizes(t) {
 		nineTenths := (size*9 + 9) / 10
-		if want := fmt.Sprintf("memorySizeMB = %d && $.record.metrics.maxMemoryUsedMB >= %d)", size, nineTenths); !strings.Contains(near, want) {
-			t.Errorf("%s has %d MB, which NearMemory does not know: add ($.record.metrics.%s to its pattern", id, size, want)
+		if want := fmt.Sprintf("memorySizeMB = %d && $.record.metrics.maxMemoryUsedMB >= %d)", size,
+			nineTenths); !strings.Contains(near, want) {
+			t.Errorf("%s has %d MB, which NearMemory does not know: add ($.record.metrics.%s to its pattern", id, size,
+				want)
 		}
-		if own := strings.Contains(failed, fmt.Sprintf("memorySizeMB != %d ", size)); own != (id == "AuthorizerFunction") {
-			t.Errorf("%s has %d MB: FailedInvocations knows the authorizer by its size, which no other function may have", id, size)
+		if own := strings.Contains(failed,
+			fmt.Sprintf("memorySizeMB != %d ", size)); own != (id == "AuthorizerFunction") {
+			t.Errorf("%s has %d MB: FailedInvocations knows the authorizer by its size, which no other "+
+				"function may have", id, size)
 		}
 	}
 }

@@ -157,7 +157,8 @@ func matchesValue(t *testing.T, want, have any, there bool) bool {
 func literal(v any) string {
 	if m, ok := v.(map[string]any); ok {
 		if sub, ok := m["Fn::Sub"].(string); ok {
-			return strings.NewReplacer("${AWS::Partition}", "aws", "${AWS::Region}", "eu-west-1", "${AWS::AccountId}", "123456789012").Replace(sub)
+			return strings.NewReplacer("${AWS::Partition}", "aws", "${AWS::Region}", "eu-west-1", "${AWS::AccountId}",
+				"123456789012").Replace(sub)
 		}
 		return fmt.Sprint(v)
 	}

@@ -17,7 +17,8 @@ func (v *service) shiftSlowly(alarms map[string]awscloudwatch.Alarm) {
 		names = append(names, alarms[g].AlarmName())
 	}
 	for _, f := range v.functions {
-		f.AddPropertyOverride(jsii.String("DeploymentPreference"), map[string]any{"Type": "Canary10Percent5Minutes", "Alarms": names})
+		f.AddPropertyOverride(jsii.String("DeploymentPreference"),
+			map[string]any{"Type": "Canary10Percent5Minutes", "Alarms": names})
 	}
 	for _, m := range v.machines {
 		m.AddPropertyOverride(jsii.String("DeploymentPreference"), map[string]any{

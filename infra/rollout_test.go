@@ -79,7 +79,8 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	callers := text(t, d.of("AWS::ApiGateway::RestApi"))
-	for kind, field := range map[string]string{"AWS::Lambda::Permission": "FunctionName", "AWS::Lambda::EventSourceMapping": "FunctionName", "AWS::Scheduler::Schedule": "Target"} {
+	for kind, field := range map[string]string{"AWS::Lambda::Permission": "FunctionName",
+		"AWS::Lambda::EventSourceMapping": "FunctionName", "AWS::Scheduler::Schedule": "Target"} {
 		for id, r := range d.of(kind) {
 			if !strings.Contains(text(t, r.Properties[field]), "FunctionAliaslive") {
 				t.Errorf("%s calls %s", id, text(t, r.Properties[field]))
@@ -97,11 +98,13 @@ func TestRollout_SchedulesShareARole(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	for id, r := range d.of("AWS::Scheduler::Schedule") {
-		if role := text(t, r.Properties["Target"].(map[string]any)["RoleArn"]); !strings.Contains(role, "SchedulerRole") {
+		if role := text(t, r.Properties["Target"].(map[string]any)["RoleArn"]); !strings.Contains(role,
+			"SchedulerRole") {
 			t.Errorf("%s runs as %s", id, role)
 		}
 	}
-	if may := text(t, d.of("AWS::IAM::Role")["SchedulerRole"].Properties["Policies"]); !strings.Contains(may, "function:lamplighter-prod-*:live") || strings.Contains(may, `"*"`) {
+	if may := text(t, d.of("AWS::IAM::Role")["SchedulerRole"].Properties["Policies"]); !strings.Contains(may,
+		"function:lamplighter-prod-*:live") || strings.Contains(may, `"*"`) {
 		t.Errorf("it may do %s", may)
 	}
 }
@@ -134,10 +137,12 @@ func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	}
 	for id, v := range versions {
 		if v.DeletionPolicy != "Retain" || v.UpdateReplacePolicy != "Retain" {
-			t.Errorf("%s does not outlive the next deployment: DeletionPolicy %q, UpdateReplacePolicy %q", id, v.DeletionPolicy, v.UpdateReplacePolicy)
+			t.Errorf("%s does not outlive the next deployment: DeletionPolicy %q, UpdateReplacePolicy %q", id,
+				v.DeletionPolicy, v.UpdateReplacePolicy)
 		}
 		if got := text(t, v.Properties["Description"]); got != `{"Ref":"Version"}` {
-			t.Errorf("%s stays as it is when only a parameter changes: its description is %s, want !Ref Version", id, got)
+			t.Errorf("%s stays as it is when only a parameter changes: its description is %s, want !Ref Version", id,
+				got)
 		}
 	}
 	for id, v := range d.of("AWS::StepFunctions::StateMachineVersion") {
@@ -161,14 +166,17 @@ func TestRollout_GoesSlowlyInProdAndTurnsBackOnAlarms(t *testing.T) {
 		t.Errorf("%d deployment groups of %d functions", len(groups), want)
 	}
 	for id, g := range groups {
-		how, alarms, back := text(t, g.Properties["DeploymentConfigName"]), text(t, g.Properties["AlarmConfiguration"]), text(t, g.Properties["AutoRollbackConfiguration"])
-		if !strings.Contains(how, "Canary10Percent5Minutes") || !strings.Contains(alarms, "ErrorsAlarm") || !strings.Contains(alarms, "RefusedAlarm") ||
+		how, alarms, back := text(t, g.Properties["DeploymentConfigName"]), text(t, g.Properties["AlarmConfiguration"]),
+			text(t, g.Properties["AutoRollbackConfiguration"])
+		if !strings.Contains(how, "Canary10Percent5Minutes") || !strings.Contains(alarms, "ErrorsAlarm") ||
+			!strings.Contains(alarms, "RefusedAlarm") ||
 			!strings.Contains(back, "DEPLOYMENT_STOP_ON_ALARM") {
 			t.Errorf("%s: %s %s %s", id, how, alarms, back)
 		}
 	}
 	for id, a := range d.of("AWS::StepFunctions::StateMachineAlias") {
-		if how := text(t, a.Properties["DeploymentPreference"]); !strings.Contains(how, `"CANARY"`) || !strings.Contains(how, "ErrorsAlarm") {
+		if how := text(t, a.Properties["DeploymentPreference"]); !strings.Contains(how, `"CANARY"`) ||
+			!strings.Contains(how, "ErrorsAlarm") {
 			t.Errorf("%s: %s", id, how)
 		}
 	}

@@ -50,9 +50,10 @@ func include(scope constructs.Construct, root string, s Stage) *service {
 		parameters["BaseURL"] = "https://" + s.Domain.Name
 	}
 	v := &service{Stack: stack, root: root}
-	v.template = cloudformationinclude.NewCfnInclude(stack, jsii.String("Template"), &cloudformationinclude.CfnIncludeProps{
-		TemplateFile: jsii.String(filepath.Join(root, "template.yaml")), Parameters: &parameters,
-	})
+	v.template = cloudformationinclude.NewCfnInclude(stack, jsii.String("Template"),
+		&cloudformationinclude.CfnIncludeProps{
+			TemplateFile: jsii.String(filepath.Join(root, "template.yaml")), Parameters: &parameters,
+		})
 	for _, child := range *v.template.Node().Children() {
 		switch r := child.(type) {
 		case awssam.CfnFunction:
@@ -61,7 +62,8 @@ func include(scope constructs.Construct, root string, s Stage) *service {
 			v.functions = append(v.functions, r)
 		case awssam.CfnStateMachine:
 			asl := v.upload(*r.Node().Id(), r.DefinitionUri())
-			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(), Key: asl.S3ObjectKey()})
+			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(),
+				Key: asl.S3ObjectKey()})
 			v.machines = append(v.machines, r)
 		}
 	}

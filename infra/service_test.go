@@ -60,15 +60,19 @@ func TestServiceDiffersByStageOnlyWhereItSays(t *testing.T) {
 		app := awscdk.NewApp(nil)
 		got := assertions.Template_FromStack(NewService(app, root, s), nil)
 		got.HasResourceProperties(jsii.String("AWS::Logs::LogGroup"), map[string]any{"RetentionInDays": s.LogDays})
-		got.HasResourceProperties(jsii.String("AWS::DynamoDB::Table"), map[string]any{"DeletionProtectionEnabled": s.Protected})
+		got.HasResourceProperties(jsii.String("AWS::DynamoDB::Table"),
+			map[string]any{"DeletionProtectionEnabled": s.Protected})
 		got.HasParameter(jsii.String("ReserveConcurrency"), map[string]any{"Default": strconv.FormatBool(s.Reserved)})
 		got.HasResourceProperties(jsii.String("AWS::CloudWatch::Alarm"), map[string]any{
-			"Namespace": "Lamplighter", "MetricName": "errors-" + s.Name, "Threshold": s.Errors, "AlarmActions": assertions.Match_AnyValue(),
+			"Namespace": "Lamplighter", "MetricName": "errors-" + s.Name, "Threshold": s.Errors,
+			"AlarmActions": assertions.Match_AnyValue(),
 		})
 		got.HasResourceProperties(jsii.String("AWS::Serverless::Api"), map[string]any{
-			"Auth": assertions.Match_ObjectLike(&map[string]any{"Authorizers": map[string]any{"Bearer": assertions.Match_ObjectLike(&map[string]any{
-				"FunctionPayloadType": "REQUEST", "Identity": map[string]any{"Headers": []string{"Authorization"}, "ReauthorizeEvery": 0},
-			})}}),
+			"Auth": assertions.Match_ObjectLike(
+				&map[string]any{"Authorizers": map[string]any{"Bearer": assertions.Match_ObjectLike(&map[string]any{
+					"FunctionPayloadType": "REQUEST",
+					"Identity":            map[string]any{"Headers": []string{"Authorization"}, "ReauthorizeEvery": 0},
+				})}}),
 		})
 		boards := 0.0
 		if s.Wide {
@@ -96,7 +100,8 @@ func TestServiceAnswersUnderItsDomain(t *testing.T) {
 	s.Domain = Domain{Name: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/x"}
 	app := awscdk.NewApp(nil)
 	got := assertions.Template_FromStack(NewService(app, checkout(t), s), nil)
-	got.HasResourceProperties(jsii.String("AWS::ApiGateway::DomainName"), map[string]any{"DomainName": "api.example.com"})
+	got.HasResourceProperties(jsii.String("AWS::ApiGateway::DomainName"),
+		map[string]any{"DomainName": "api.example.com"})
 	got.HasResourceProperties(jsii.String("AWS::Serverless::Api"), map[string]any{"DisableExecuteApiEndpoint": true})
 }
 

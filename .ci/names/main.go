@@ -24,7 +24,8 @@ func main() {
 	flag.Parse()
 	counts := map[string]count{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path[0] == '.' {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			path[0] == '.' {
 			return err
 		}
 		return countFile(path, counts, *list)
@@ -85,6 +86,7 @@ func printTable(counts map[string]count) {
 		if !ok {
 			c = total
 		}
-		fmt.Printf("%-28s %5d of %5d functions have a name of one word (%2.0f %%)\n", f, c.oneWord, c.all, 100*float64(c.oneWord)/float64(c.all))
+		fmt.Printf("%-28s %5d of %5d functions have a name of one word (%2.0f %%)\n", f, c.oneWord, c.all,
+			100*float64(c.oneWord)/float64(c.all))
 	}
 }

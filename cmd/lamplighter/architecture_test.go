@@ -38,7 +38,8 @@ func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 // list asks go for the packages of the patterns, from the root of the repository.
 func list(t *testing.T, patterns ...string) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps"}, patterns...)...)
+	cmd := exec.Command("go",
+		append([]string{"list", "-e", "-json=ImportPath,Name,Imports,TestImports,XTestImports,Deps"}, patterns...)...)
 	cmd.Dir, cmd.Stderr = "../..", os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -109,7 +110,8 @@ func forbiddenByWing(from, to string) string {
 
 // servesTests reports whether only tests import the package.
 func servesTests(path string) bool {
-	return wingOf(path) == "testkit" || strings.HasSuffix(path, "test") || strings.HasPrefix(path, "cmd/lamplighter/testenv")
+	return wingOf(path) == "testkit" || strings.HasSuffix(path, "test") ||
+		strings.HasPrefix(path, "cmd/lamplighter/testenv")
 }
 
 func TestImports_RunDownTheWings(t *testing.T) {
@@ -204,15 +206,19 @@ func workers() []string {
 
 // heavy are what must not reach an API function: the SDKs of clouds, CDK, and the SDK's own configuration loader.
 var heavy = []string{
-	"lamplighter.dev/shared/cloud/aws", "lamplighter.dev/shared/cloud/gcp", "lamplighter.dev/shared/cloud/providers", "google.golang.org/api",
-	"github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/service/ec2", "github.com/aws/aws-sdk-go-v2/service/rds",
+	"lamplighter.dev/shared/cloud/aws", "lamplighter.dev/shared/cloud/gcp", "lamplighter.dev/shared/cloud/providers",
+	"google.golang.org/api",
+	"github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/service/ec2",
+	"github.com/aws/aws-sdk-go-v2/service/rds",
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling", "github.com/aws/aws-sdk-go-v2/service/ecs",
 	"github.com/aws/aws-sdk-go-v2/service/eks", "github.com/aws/aws-sdk-go-v2/service/sts", "github.com/aws/aws-cdk-go",
 	"github.com/aws/jsii-runtime-go", "cloud.google.com/go", "github.com/Azure/azure-sdk-for-go", "k8s.io",
 }
 
 func TestAPIFunctionsLinkNoCloudSDK(t *testing.T) {
-	mains := slices.DeleteFunc(list(t, "./functions/..."), func(p pkg) bool { return !strings.HasSuffix(p.path(), "/lambda") })
+	mains := slices.DeleteFunc(list(t, "./functions/..."), func(p pkg) bool {
+		return !strings.HasSuffix(p.path(), "/lambda")
+	})
 	if len(mains) < len(workers())+5 {
 		t.Fatalf("only %d functions found", len(mains))
 	}
@@ -224,7 +230,9 @@ func TestAPIFunctionsLinkNoCloudSDK(t *testing.T) {
 			continue
 		}
 		for _, d := range p.Deps {
-			if i := slices.IndexFunc(heavy, func(h string) bool { return d == h || strings.HasPrefix(d, h+"/") }); i >= 0 {
+			if i := slices.IndexFunc(heavy, func(h string) bool {
+				return d == h || strings.HasPrefix(d, h+"/")
+			}); i >= 0 {
 				t.Errorf("%s links %s: API functions speak shared/cloud and leave clouds to the workers", p.path(), d)
 			}
 		}
@@ -247,7 +255,8 @@ func TestNamesSayTheSubject(t *testing.T) {
 func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	reads := []string{"Now", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Since", "Until"}
 	for path, file := range sources(t) {
-		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, filepath.Join("shared", "foundation", "clock")) || forTests(path) {
+		if strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(path, filepath.Join("shared", "foundation", "clock")) || forTests(path) {
 			continue
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -266,7 +275,8 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 // forTests reports whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
 func forTests(path string) bool {
 	dir := filepath.Base(filepath.Dir(path))
-	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "npmpeer" || dir == "lambdaemulator"
+	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "npmpeer" ||
+		dir == "lambdaemulator"
 }
 
 // TestFilesAreOneThing keeps files at a length that is read in one go.
@@ -292,7 +302,8 @@ func sources(t *testing.T) map[string]*ast.File {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
 				return err
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", path), nil, parser.SkipObjectResolution)
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", path), nil,
+				parser.SkipObjectResolution)
 			out[path] = file
 			return err
 		})

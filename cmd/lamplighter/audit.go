@@ -55,7 +55,8 @@ func auditVerify(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&p.head, "head", "", "a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
+	f.StringVar(&p.head, "head", "",
+		"a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
 	f.Int64Var(&p.row, "row", 0, "of -head: the number of its row (lastSeq of the same look)")
 	if err := f.Parse(args); err != nil {
 		return ignoreHelp(err)
@@ -143,7 +144,9 @@ func (p *proof) conclude() error {
 		return p.unfound()
 	}
 	for _, r := range w.Restores {
-		if _, err := fmt.Fprintf(p.out, "restored       before row %d, of %s: what had its number or a higher one before is no more\n", r.Seq, r.At.Format(time.RFC3339)); err != nil {
+		if _, err := fmt.Fprintf(p.out,
+			"restored       before row %d, of %s: what had its number or a higher one before is no more\n", r.Seq,
+			r.At.Format(time.RFC3339)); err != nil {
 			return err
 		}
 	}
@@ -153,7 +156,9 @@ func (p *proof) conclude() error {
 		_, err = fmt.Fprintf(p.out, "earlier head   %s\n", p.found)
 	}
 	if err == nil && w.Withheld > 0 {
-		_, err = fmt.Fprintf(p.out, "withheld       something in %s: their place is proved, their content only by GET /audit-logs/verify\n", counted(w.Withheld))
+		_, err = fmt.Fprintf(p.out,
+			"withheld       something in %s: their place is proved, their content only by GET /audit-logs/verify\n",
+			counted(w.Withheld))
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(p.out, "the chain holds")
@@ -167,13 +172,17 @@ func (p *proof) unfound() error {
 	switch {
 	case undone >= 0:
 		r := p.walk.Restores[undone]
-		return fmt.Errorf("no row has the hash %s, and the log says why: the service was restored before row %d, of %s, to a point before row %d. "+
-			"If you know of that restore, nothing was rewritten: keep the last hash from now on", p.head, r.Seq, r.At.Format(time.RFC3339), p.row)
+		return fmt.Errorf("no row has the hash %s, and the log says why: the service was restored before row %d, of "+
+			"%s, to a point before row %d. "+
+			"If you know of that restore, nothing was rewritten: keep the last hash from now on", p.head, r.Seq,
+			r.At.Format(time.RFC3339), p.row)
 	case p.row == 0 && len(p.walk.Restores) > 0:
-		return fmt.Errorf("no row has the hash %s: the log was rewritten, or the hash is of a row that went when the service was restored, before row %d: "+
+		return fmt.Errorf("no row has the hash %s: the log was rewritten, or the hash is of a row that went when the "+
+			"service was restored, before row %d: "+
 			"give the number of the hash's row with -row, and this program can tell", p.head, p.walk.Restores[0].Seq)
 	}
-	return fmt.Errorf("no row has the hash %s: the files do not reach to it, or what came before it was rewritten", p.head)
+	return fmt.Errorf("no row has the hash %s: the files do not reach to it, or what came before it was rewritten",
+		p.head)
 }
 
 func beginning(w audit.Walk) string {

@@ -35,7 +35,8 @@ func exported(t *testing.T) exports {
 		remade.Do(func() { remake(t) })
 	}
 	var x exports
-	for name, to := range map[string]*string{"first.ndjson": &x.first, "second.ndjson": &x.second, "second.csv": &x.sheet} {
+	for name, to := range map[string]*string{"first.ndjson": &x.first, "second.ndjson": &x.second,
+		"second.csv": &x.sheet} {
 		b, err := os.ReadFile(filepath.Join("testdata", "audit", name))
 		if err != nil {
 			t.Fatal(err)
@@ -54,9 +55,12 @@ func remake(t *testing.T) {
 	l := audit.NewLog(audit.Options{Store: table.Fenced(store), Clock: c})
 	for i := range 10 {
 		row := audit.Row{
-			Actor: "ada@example.com", UserID: "usr_1", Credential: "jwt", Action: "updateTeam", ResourceType: "teams", Category: audit.Platform,
-			Method: "PUT", Path: fmt.Sprint("/teams/team_", i), Status: 200, RequestID: fmt.Sprint("request-", i), IP: "192.0.2.1", Target: fmt.Sprint("=team_", i),
-			Changes: audit.Changes{Before: map[string]any{"name": "a, \"b\"\n"}, After: map[string]any{"name": "ü<&>", "size": nil}},
+			Actor: "ada@example.com", UserID: "usr_1", Credential: "jwt", Action: "updateTeam", ResourceType: "teams",
+			Category: audit.Platform,
+			Method:   "PUT", Path: fmt.Sprint("/teams/team_", i), Status: 200, RequestID: fmt.Sprint("request-", i),
+			IP: "192.0.2.1", Target: fmt.Sprint("=team_", i),
+			Changes: audit.Changes{Before: map[string]any{"name": "a, \"b\"\n"},
+				After: map[string]any{"name": "ü<&>", "size": nil}},
 		}
 		if _, err := l.Append(t.Context(), "org_1", row); err != nil {
 			t.Fatal(err)
@@ -83,7 +87,8 @@ func remake(t *testing.T) {
 	}
 	w.Flush()
 	for name, text := range map[string]string{
-		"first.ndjson": strings.Join(lines[:6], ""), "second.ndjson": strings.Join(lines[6:], "") + "\n", "second.csv": sheet.String(),
+		"first.ndjson": strings.Join(lines[:6], ""), "second.ndjson": strings.Join(lines[6:], "") + "\n",
+		"second.csv": sheet.String(),
 	} {
 		if err := os.WriteFile(filepath.Join("testdata", "audit", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -102,28 +107,32 @@ func TestAuditVerify(t *testing.T) {
 		files []string
 		args  []string
 	}{
-		"two files":                  {[]string{x.first, x.second}, nil},
-		"one as CSV":                 {[]string{x.first, x.sheet}, nil},
-		"the second alone":           {[]string{x.second}, nil},
-		"with an earlier head":       {[]string{x.first, x.second}, []string{"-head", head}},
-		"that follow the head":       {[]string{strings.Join(lines[4:], "")}, []string{"-head", head}},
-		"without the head":           {[]string{x.second}, []string{"-head", head}},
-		"in the wrong order":         {[]string{x.second, x.first}, nil},
-		"one twice":                  {[]string{x.first, x.first}, nil},
-		"a row altered":              {[]string{strings.Replace(x.first, "ada@", "eve@", 1)}, nil},
-		"a row altered in CSV":       {[]string{strings.Replace(x.sheet, "ada@", "eve@", 1)}, nil},
-		"a change altered":           {[]string{x.first, strings.Replace(x.second, "ü<&>", "ü<&", 1)}, nil},
-		"a row left out":             {[]string{lines[0] + lines[2]}, nil},
-		"a row left out of CSV":      {[]string{cells[0] + cells[1] + strings.Join(cells[3:], "")}, nil},
-		"two rows exchanged":         {[]string{lines[1] + lines[0]}, nil},
-		"a member twice":             {[]string{strings.Replace(x.first, `"actor":`, `"actor":"eve@example.com","actor":`, 1)}, nil},
-		"a member more":              {[]string{strings.Replace(x.first, `"actor":`, `"also":"eve@example.com","actor":`, 1)}, nil},
-		"the beginning made up":      {[]string{strings.Replace(lines[0], strings.Repeat("0", 64), strings.Repeat("1", 64), 1)}, nil},
-		"no JSON":                    {[]string{lines[0] + "{\n"}, nil},
-		"neither NDJSON nor CSV":     {[]string{"id,seq\n"}, nil},
-		"CSV of too few cells":       {[]string{cells[0] + "a,b\n"}, nil},
-		"nothing":                    {[]string{""}, nil},
-		"spread out, with its marks": {[]string{"\ufeff" + strings.ReplaceAll(strings.ReplaceAll(x.first, `":`, `": `), "\n", "\r\n\r\n")}, nil},
+		"two files":             {[]string{x.first, x.second}, nil},
+		"one as CSV":            {[]string{x.first, x.sheet}, nil},
+		"the second alone":      {[]string{x.second}, nil},
+		"with an earlier head":  {[]string{x.first, x.second}, []string{"-head", head}},
+		"that follow the head":  {[]string{strings.Join(lines[4:], "")}, []string{"-head", head}},
+		"without the head":      {[]string{x.second}, []string{"-head", head}},
+		"in the wrong order":    {[]string{x.second, x.first}, nil},
+		"one twice":             {[]string{x.first, x.first}, nil},
+		"a row altered":         {[]string{strings.Replace(x.first, "ada@", "eve@", 1)}, nil},
+		"a row altered in CSV":  {[]string{strings.Replace(x.sheet, "ada@", "eve@", 1)}, nil},
+		"a change altered":      {[]string{x.first, strings.Replace(x.second, "ü<&>", "ü<&", 1)}, nil},
+		"a row left out":        {[]string{lines[0] + lines[2]}, nil},
+		"a row left out of CSV": {[]string{cells[0] + cells[1] + strings.Join(cells[3:], "")}, nil},
+		"two rows exchanged":    {[]string{lines[1] + lines[0]}, nil},
+		"a member twice": {[]string{strings.Replace(x.first, `"actor":`,
+			`"actor":"eve@example.com","actor":`, 1)}, nil},
+		"a member more": {[]string{strings.Replace(x.first, `"actor":`,
+			`"also":"eve@example.com","actor":`, 1)}, nil},
+		"the beginning made up": {[]string{strings.Replace(lines[0], strings.Repeat("0", 64),
+			strings.Repeat("1", 64), 1)}, nil},
+		"no JSON":                {[]string{lines[0] + "{\n"}, nil},
+		"neither NDJSON nor CSV": {[]string{"id,seq\n"}, nil},
+		"CSV of too few cells":   {[]string{cells[0] + "a,b\n"}, nil},
+		"nothing":                {[]string{""}, nil},
+		"spread out, with its marks": {[]string{"\ufeff" + strings.ReplaceAll(strings.ReplaceAll(x.first, `":`, `": `),
+			"\n", "\r\n\r\n")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, args := t.TempDir(), append([]string{"verify"}, c.args...)
@@ -138,7 +147,8 @@ func TestAuditVerify(t *testing.T) {
 			if err := runAudit(t.Context(), args, &out, io.Discard); err != nil {
 				fmt.Fprintln(&out, "lamplighter:", err)
 			}
-			compare(t, filepath.Join("audit", strings.ReplaceAll(name, " ", "-")+".txt"), strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""))
+			compare(t, filepath.Join("audit", strings.ReplaceAll(name, " ", "-")+".txt"),
+				strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""))
 		})
 	}
 }
@@ -164,7 +174,8 @@ func compare(t *testing.T, name, got string) {
 func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 	x := exported(t)
 	var out bytes.Buffer
-	if err := auditVerify([]string{"-"}, strings.NewReader(x.first+x.second), &out, io.Discard); err != nil || !strings.Contains(out.String(), "the chain holds") {
+	if err := auditVerify([]string{"-"}, strings.NewReader(x.first+x.second), &out, io.Discard); err != nil ||
+		!strings.Contains(out.String(), "the chain holds") {
 		t.Errorf("%s %v", &out, err)
 	}
 }
@@ -179,7 +190,8 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 		owner.Call(http.MethodPost, "/resource-groups", map[string]any{"name": fmt.Sprint("group ", i)}, nil)
 	}
 	owner.CallRefused(http.StatusConflict, http.MethodPost, "/resource-groups", map[string]any{"name": "group 1"})
-	s.NewClient().CallRefused(http.StatusUnauthorized, http.MethodPost, "/auth/login", map[string]any{"email": "nobody@example.com", "password": "not the password"})
+	s.NewClient().CallRefused(http.StatusUnauthorized, http.MethodPost, "/auth/login",
+		map[string]any{"email": "nobody@example.com", "password": "not the password"})
 	var verdict audit.Verdict
 	owner.Call(http.MethodGet, "/audit-logs/verify", nil, &verdict)
 	if !verdict.Holds || !verdict.Complete || verdict.Rows < 6 {
@@ -188,7 +200,8 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
 	for _, format := range []string{"ndjson", "csv"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/audit-logs/export?format="+format, http.NoBody)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/audit-logs/export?format="+format,
+			http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +229,8 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 	}
 	for _, file := range files {
 		want := fmt.Sprintf("rows           %d, numbered 1 to %d\n", verdict.Rows, verdict.LastSeq)
-		if got := printed(t, "verify", "-head", verdict.Hash, file); !strings.Contains(got, want) || !strings.HasSuffix(got, "the chain holds\n") {
+		if got := printed(t, "verify", "-head", verdict.Hash, file); !strings.Contains(got, want) ||
+			!strings.HasSuffix(got, "the chain holds\n") {
 			t.Errorf("%s: %s", file, got)
 		}
 	}
@@ -225,7 +239,8 @@ func TestAnAuditLogFromItsFirstRequestToItsProof(t *testing.T) {
 		chains = append(chains, printed(t, "export", "-dir", s.Setup.Dir, "-system", strconv.Itoa(n)))
 	}
 	system := strings.Join(chains, "")
-	if !strings.Contains(system, `"action":"logIn"`) || !strings.Contains(system, `"status":401`) || strings.Contains(system+straight, "not the password") {
+	if !strings.Contains(system, `"action":"logIn"`) || !strings.Contains(system, `"status":401`) ||
+		strings.Contains(system+straight, "not the password") {
 		t.Errorf("the installation has on record %s", system)
 	}
 }
@@ -251,7 +266,8 @@ func TestAuditSaysWhatItWants(t *testing.T) {
 		"store.db: no such file":             {"export", "-dir", dir, "-org", "org_1"},
 		"flag provided but not defined: -no": {"export", "-no"},
 	} {
-		if err := runAudit(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		if err := runAudit(t.Context(), args, io.Discard, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
 	}
@@ -301,13 +317,16 @@ func TestAuditVerify_TellsARestoreFromALogThatWasRewritten(t *testing.T) {
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := printed(t, "verify", file); !strings.Contains(got, "restored       before row 4, of 2026-03-02T12:00:0") || !strings.Contains(got, "numbered 1 to 6") {
+	if got := printed(t, "verify", file); !strings.Contains(got,
+		"restored       before row 4, of 2026-03-02T12:00:0") || !strings.Contains(got, "numbered 1 to 6") {
 		t.Error(got)
 	}
 	kept := strings.Repeat("e", 64)
-	for row, want := range map[string]string{"5": "the log says why: the service was restored before row 4", "2": "was rewritten", "0": "with -row"} {
+	for row, want := range map[string]string{"5": "the log says why: the service was restored before row 4",
+		"2": "was rewritten", "0": "with -row"} {
 		err := run(t.Context(), []string{"audit", "verify", "-head", kept, "-row", row, file}, io.Discard, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), want) || row == "2" && strings.Contains(err.Error(), "restored") {
+		if err == nil || !strings.Contains(err.Error(), want) || row == "2" &&
+			strings.Contains(err.Error(), "restored") {
 			t.Errorf("-row %s: %v", row, err)
 		}
 	}

@@ -53,22 +53,26 @@ func (s *source) link(ctx context.Context, store table.Store, at audit.Place, st
 	var secret []byte
 	if s.table == "" {
 		var err error
-		if secret, err = seal.ReadPrivate(filepath.Join(s.dir, "keys", "pepper.key")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if secret, err = seal.ReadPrivate(filepath.Join(s.dir, "keys", "pepper.key")); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	l := audit.NewLog(audit.Options{Store: store, Clock: clock.System{}, Secret: secret})
 	got, err := l.Link(ctx, at, func() bool { return secret == nil })
 	if err == nil && got.Waiting > 0 {
-		_, err = fmt.Fprintf(stderr, "%d requests of the last minutes are left out: they have no place in the chain yet\n", got.Waiting)
+		_, err = fmt.Fprintf(stderr,
+			"%d requests of the last minutes are left out: they have no place in the chain yet\n", got.Waiting)
 	}
 	return err
 }
 
 // flags are those that say where the store is.
 func (s *source) flags(f *flag.FlagSet) {
-	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
-	f.StringVar(&s.table, "table", "", "name of a DynamoDB table to use instead, with the credentials of AWS's variables")
+	f.StringVar(&s.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
+		"folder of the embedded store, which nobody may be serving just now (LAMPLIGHTER_DIR)")
+	f.StringVar(&s.table, "table", "",
+		"name of a DynamoDB table to use instead, with the credentials of AWS's variables")
 	f.StringVar(&s.endpoint, "endpoint", "", "of -table: an emulator's address; empty is AWS")
 }
 

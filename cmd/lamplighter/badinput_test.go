@@ -24,7 +24,8 @@ type bad struct {
 // ask asks, with what an operation requires besides.
 func (b *bad) ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	if path, query, _ := strings.Cut(target, "?"); path == "/reports/tags/trends" && !strings.Contains(query, "tag_key") {
+	if path, query, _ := strings.Cut(target, "?"); path == "/reports/tags/trends" &&
+		!strings.Contains(query, "tag_key") {
 		target = path + "?tag_key=env&" + query
 	}
 	return b.caller.ask(t, method, target, body, header...)
@@ -160,7 +161,8 @@ func (b *bad) wrongKinds(t *testing.T) {
 	}
 	for _, op := range b.takers() {
 		for _, kind := range kinds {
-			if w := b.ask(t, op.method, b.target(op, "", ""), `{"name":"Wrong kind"}`, kind...); w.Code != http.StatusBadRequest {
+			if w := b.ask(t, op.method, b.target(op, "", ""), `{"name":"Wrong kind"}`,
+				kind...); w.Code != http.StatusBadRequest {
 				t.Errorf("%s: %s: %d %.200s", op.OperationID, kind, w.Code, w.Body)
 			}
 		}
@@ -168,9 +170,12 @@ func (b *bad) wrongKinds(t *testing.T) {
 }
 
 var strangeIDs = []string{
-	"%2e%2e", ".%2e", "%2e", "%2e%2e%2fbulk", "%2e%2e%2f%2e%2e%2fhealthz", "%252e%252e", "%252f", "a%2fb", "%5c%2e%2e", "%00", "%0a", "%0d%0aX:y", "%7f",
-	"%e2%80%aeabc", "e%cc%81", "%f0%9f%98%80", "%ff", "%c0%ae", "latest", "__proto__", "null", "undefined", "-1", "0", "*", "%25", "%20", ";", ";a=b",
-	"%3Fa=b", "%23", "ORG%23x", "%7C", ":", "%27%20OR%201=1--", "$%7Bjndi:x%7D", strings.Repeat("a", 65), strings.Repeat("a", 1024), strings.Repeat("%61", 2000),
+	"%2e%2e", ".%2e", "%2e", "%2e%2e%2fbulk", "%2e%2e%2f%2e%2e%2fhealthz", "%252e%252e", "%252f", "a%2fb", "%5c%2e%2e",
+	"%00", "%0a", "%0d%0aX:y", "%7f",
+	"%e2%80%aeabc", "e%cc%81", "%f0%9f%98%80", "%ff", "%c0%ae", "latest", "__proto__", "null", "undefined", "-1", "0",
+	"*", "%25", "%20", ";", ";a=b",
+	"%3Fa=b", "%23", "ORG%23x", "%7C", ":", "%27%20OR%201=1--", "$%7Bjndi:x%7D", strings.Repeat("a", 65),
+	strings.Repeat("a", 1024), strings.Repeat("%61", 2000),
 }
 
 func (b *bad) strangeIDs(t *testing.T) {
@@ -187,11 +192,13 @@ func (b *bad) strangeIDs(t *testing.T) {
 				if raced && i%4 > 0 {
 					continue
 				}
-				if op.OperationID == "getBulkAction" && id == "latest" || slices.Contains([]string{"clusterName", "tagKey", "tagValue"}, p.Value.Name) {
+				if op.OperationID == "getBulkAction" && id == "latest" ||
+					slices.Contains([]string{"clusterName", "tagKey", "tagValue"}, p.Value.Name) {
 					continue // the one is an operation, the others any text
 				}
 				w := b.ask(t, op.method, b.target(op, p.Value.Name, id), "{}")
-				if !slices.Contains([]int{http.StatusNotFound, http.StatusBadRequest, http.StatusMethodNotAllowed}, w.Code) {
+				if !slices.Contains([]int{http.StatusNotFound, http.StatusBadRequest, http.StatusMethodNotAllowed},
+					w.Code) {
 					t.Errorf("%s: %s as %s: %d %.200s", op.OperationID, id, p.Value.Name, w.Code, w.Body)
 				}
 			}
@@ -202,16 +209,21 @@ func (b *bad) strangeIDs(t *testing.T) {
 // queried returns the operations that have the query parameter.
 func (b *bad) queried(name string) []swept {
 	return slices.DeleteFunc(slices.Clone(b.ops), func(op swept) bool {
-		return !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.In == "query" && p.Value.Name == name })
+		return !slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool {
+			return p.Value.In == "query" && p.Value.Name == name
+		})
 	})
 }
 
 func (b *bad) strangePages(t *testing.T) {
 	for _, op := range b.queried("page") {
 		for query, want := range map[string]int{
-			"page=0": 400, "page=-1": 400, "page=abc": 400, "page=1.5": 400, "page=99999999999999999999": 400, "page=%00": 400, "page=1e3": 400,
-			"limit=0": 400, "limit=-1": 400, "limit=abc": 400, "limit=99999999999999999999": 400, "limit=0x10": 400, "page=%31%30": 200,
-			"page=999999&limit=100": 200, "limit=101": 200, "limit=1000000000": 200, "page=1&limit=1": 200, "unknown=x&page=1": 200, "page": 400, "page=": 400, "limit=": 400, "page=1&page=2": 400,
+			"page=0": 400, "page=-1": 400, "page=abc": 400, "page=1.5": 400, "page=99999999999999999999": 400,
+			"page=%00": 400, "page=1e3": 400,
+			"limit=0": 400, "limit=-1": 400, "limit=abc": 400, "limit=99999999999999999999": 400, "limit=0x10": 400,
+			"page=%31%30":           200,
+			"page=999999&limit=100": 200, "limit=101": 200, "limit=1000000000": 200, "page=1&limit=1": 200,
+			"unknown=x&page=1": 200, "page": 400, "page=": 400, "limit=": 400, "page=1&page=2": 400,
 		} {
 			if op.Parameters.GetByInAndName("query", "size") != nil {
 				query = strings.ReplaceAll(query, "limit", "size") // the interface names it so on two lists
@@ -220,7 +232,8 @@ func (b *bad) strangePages(t *testing.T) {
 			if w.Code != want {
 				t.Errorf("%s?%s: %d %.200s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
-			if strings.Contains(query, "limit=1") && len(query) > 8 && strings.Contains(w.Body.String(), `"limit":`) && !strings.Contains(w.Body.String(), `"limit":100`) && query != "page=1&limit=1" {
+			if strings.Contains(query, "limit=1") && len(query) > 8 && strings.Contains(w.Body.String(), `"limit":`) &&
+				!strings.Contains(w.Body.String(), `"limit":100`) && query != "page=1&limit=1" {
 				t.Errorf("%s?%s: not held to 100: %.300s", op.OperationID, query, w.Body)
 			}
 		}
@@ -229,7 +242,8 @@ func (b *bad) strangePages(t *testing.T) {
 
 func (b *bad) strangeQueries(t *testing.T) {
 	texts := []string{
-		strings.Repeat("a", 7000), strings.Repeat("%25", 2000), "(a%2b)%2b$", "%5B", "%5C", "%00", "%ff", "%zz", "%e2%80%ae", "=HYPERLINK(1)", "%27", "%22", "%0d%0a", "%F0%9F%98%80", "=", "a=b=c",
+		strings.Repeat("a", 7000), strings.Repeat("%25", 2000), "(a%2b)%2b$", "%5B", "%5C", "%00", "%ff", "%zz",
+		"%e2%80%ae", "=HYPERLINK(1)", "%27", "%22", "%0d%0a", "%F0%9F%98%80", "=", "a=b=c",
 	}
 	for _, op := range b.ops {
 		if strings.Contains(op.path, "{provider}") {
@@ -248,7 +262,8 @@ func (b *bad) strangeQueries(t *testing.T) {
 					t.Errorf("%s?%s=%.40s: %d %.200s", op.OperationID, p.Value.Name, text, w.Code, w.Body)
 				}
 			}
-			if w := b.ask(t, op.method, b.target(op, "", "")+"?"+p.Value.Name+"="+strings.Repeat("a", 10<<10), ""); w.Code != http.StatusRequestURITooLong {
+			if w := b.ask(t, op.method, b.target(op, "", "")+"?"+p.Value.Name+"="+strings.Repeat("a", 10<<10),
+				""); w.Code != http.StatusRequestURITooLong {
 				t.Errorf("%s: 10 KiB of %s: %d", op.OperationID, p.Value.Name, w.Code)
 			}
 		}

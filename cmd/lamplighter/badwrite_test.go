@@ -16,14 +16,16 @@ func (b *bad) methods(t *testing.T) {
 		b.ask(t, http.MethodGet, group+"?_method=DELETE", "", header, http.MethodDelete)
 		b.ask(t, http.MethodPost, group, "_method=DELETE", header, http.MethodDelete)
 	}
-	for _, method := range []string{"get", "delete", "Delete", "DELETE ", http.MethodTrace, http.MethodConnect, "PROPFIND", "X", "QUERY"} {
+	for _, method := range []string{"get", "delete", "Delete", "DELETE ", http.MethodTrace, http.MethodConnect,
+		"PROPFIND", "X", "QUERY"} {
 		if w := b.ask(t, method, group, ""); w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("%q: %d %.200s", method, w.Code, w.Body)
 		}
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodOptions} {
 		w := b.ask(t, method, group, "{}")
-		if w.Code != http.StatusMethodNotAllowed || w.Body.String() != `{"error":"method not allowed"}` || w.Header().Get("Allow") == "" {
+		if w.Code != http.StatusMethodNotAllowed || w.Body.String() != `{"error":"method not allowed"}` ||
+			w.Header().Get("Allow") == "" {
 			t.Errorf("%s: %d %v %.200s", method, w.Code, w.Header(), w.Body)
 		}
 	}
@@ -38,7 +40,8 @@ func (b *bad) methods(t *testing.T) {
 func (b *bad) tooLarge(t *testing.T) {
 	page := func(w *httptest.ResponseRecorder, status int) {
 		t.Helper()
-		if w.Code != status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || !strings.Contains(w.Body.String(), "<html>") {
+		if w.Code != status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") ||
+			!strings.Contains(w.Body.String(), "<html>") {
 			t.Errorf("got %d %v %.200s, want a page of %d", w.Code, w.Header(), w.Body, status)
 		}
 	}
@@ -63,18 +66,22 @@ func (b *bad) massAssignment(t *testing.T) {
 	group := "/resource-groups/" + b.e["groupID"]
 	for _, c := range [][3]string{
 		{http.MethodPost, "/organisations", `{"name":"Forged",` + forged + `}`},
-		{http.MethodPost, "/auth/signup", `{"email":"forged@example.com","password":"correct horse battery 43",` + forged + `}`},
+		{http.MethodPost, "/auth/signup",
+			`{"email":"forged@example.com","password":"correct horse battery 43",` + forged + `}`},
 		{http.MethodPost, "/resource-groups", `{"name":"Forged",` + forged + `}`},
 		{http.MethodPut, group, `{"description":"x",` + forged + `}`},
 		{http.MethodPut, account, `{"name":"Forged","provider":"aws","cloudAccountID":"999",` + forged + `}`},
-		{http.MethodPost, "/cloud-accounts", `{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`},
+		{http.MethodPost, "/cloud-accounts",
+			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`},
 		{http.MethodGet, group + "?orgId=org_0&role=owner", ""},
 	} {
-		w := b.ask(t, c[0], c[1], c[2], "X-Org-Id", "org_00000000000000000000000000", "X-Role", "owner", "X-User-Id", "usr_forged")
+		w := b.ask(t, c[0], c[1], c[2], "X-Org-Id", "org_00000000000000000000000000", "X-Role", "owner", "X-User-Id",
+			"usr_forged")
 		if w.Code != http.StatusOK {
 			t.Errorf("%s %s: %d %.300s", c[0], c[1], w.Code, w.Body)
 		}
-		for _, taken := range []string{"0000000000", "2001-01-01", ":4711", "usr_forged", "job_forged", `"emailVerified":true`, `"cloudAccountID":"999"`, "owner", "god"} {
+		for _, taken := range []string{"0000000000", "2001-01-01", ":4711", "usr_forged", "job_forged",
+			`"emailVerified":true`, `"cloudAccountID":"999"`, "owner", "god"} {
 			if strings.Contains(w.Body.String(), taken) {
 				t.Errorf("%s %s takes %s over: %.500s", c[0], c[1], taken, w.Body)
 			}
@@ -92,35 +99,44 @@ func (b *bad) smuggling(t *testing.T) {
 	want := b.ask(t, http.MethodGet, "/organisations", "").Body.String()
 	stranger := b.attackedService.caller(t, b.NewOwner("stranger@example.com"))
 	for _, header := range []string{
-		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id", "X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",
+		"X-Golambdaproxy-ApiGw-Context", "X-GoLambdaProxy-ApiGw-StageVars", "X-Forwarded-User", "X-Amzn-Principal-Id",
+		"X-Amzn-Oidc-Data", "X-Organisation-Id", "X-Org-Id", "X-Tenant-Id",
 	} {
 		for _, value := range []string{
-			b.claims.Org, b.claims.User, `{"authorizer":{"principalId":"` + b.claims.User + `","user":"` + b.claims.User + `","org":"` + b.claims.Org + `"}}`,
+			b.claims.Org, b.claims.User,
+			`{"authorizer":{"principalId":"` + b.claims.User + `","user":"` + b.claims.User + `","org":"` +
+				b.claims.Org + `"}}`,
 		} {
 			w := stranger.ask(t, http.MethodGet, "/cloud-accounts?orgId="+b.claims.Org, "", header, value)
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"total":0`) {
 				t.Errorf("%s: %s: %d %.300s", header, value, w.Code, w.Body)
 			}
-			if w = stranger.ask(t, http.MethodGet, "/cloud-accounts/"+b.e["accountID"], "", header, value); w.Code != http.StatusNotFound {
+			if w = stranger.ask(t, http.MethodGet, "/cloud-accounts/"+b.e["accountID"], "", header,
+				value); w.Code != http.StatusNotFound {
 				t.Errorf("%s: %s: %d %.300s", header, value, w.Code, w.Body)
 			}
 		}
 	}
-	for _, header := range [][]string{{"Host", "evil.example"}, {"X-Forwarded-Host", "evil.example"}, {"X-Forwarded-For", "1.2.3.4, 5.6.7.8"}, {"X-Original-URL", "/healthz"}, {"X-Rewrite-URL", "/healthz"}} {
+	for _, header := range [][]string{{"Host", "evil.example"}, {"X-Forwarded-Host", "evil.example"},
+		{"X-Forwarded-For", "1.2.3.4, 5.6.7.8"}, {"X-Original-URL", "/healthz"}, {"X-Rewrite-URL", "/healthz"}} {
 		if w := b.ask(t, http.MethodGet, "/organisations", "", header...); w.Body.String() != want {
 			t.Errorf("%v: %d %.300s, want %s", header, w.Code, w.Body, want)
 		}
 	}
-	if w := b.ask(t, http.MethodGet, "/organisations", "", "X-Request-Id", "a\"b<script>"); strings.Contains(w.Header().Get("X-Request-Id"), "script") {
+	if w := b.ask(t, http.MethodGet, "/organisations", "", "X-Request-Id",
+		"a\"b<script>"); strings.Contains(w.Header().Get("X-Request-Id"), "script") {
 		t.Errorf("a forged name is taken over: %v", w.Header())
 	}
 }
 
 // strangeNames are refused wherever something is given a name.
 var strangeNames = map[string]string{
-	"nothing": "", "a space": " ", "spaces of several kinds": " \u00a0\u2003\u3000", "a NUL": "a\x00b", "a line break": "a\nb", "a carriage return": "a\rb",
-	"an escape": "a\x1b[31mb", "a delete": "a\x7fb", "a C1 control": "a\u0085b", "a line separator": "a\u2028b", "a right-to-left override": "a\u202eb", "nothing that is seen": "\u200b",
-	"129 characters": strings.Repeat("a", 129), "129 characters of four bytes": strings.Repeat("\U0001F600", 129), "64 KiB": strings.Repeat("a", 1<<16),
+	"nothing": "", "a space": " ", "spaces of several kinds": " \u00a0\u2003\u3000", "a NUL": "a\x00b",
+	"a line break": "a\nb", "a carriage return": "a\rb",
+	"an escape": "a\x1b[31mb", "a delete": "a\x7fb", "a C1 control": "a\u0085b", "a line separator": "a\u2028b",
+	"a right-to-left override": "a\u202eb", "nothing that is seen": "\u200b",
+	"129 characters": strings.Repeat("a", 129), "129 characters of four bytes": strings.Repeat("\U0001F600", 129),
+	"64 KiB": strings.Repeat("a", 1<<16),
 }
 
 func (b *bad) strangeNames(t *testing.T) {
@@ -130,13 +146,15 @@ func (b *bad) strangeNames(t *testing.T) {
 			{http.MethodPost, "/resource-groups", `{"name":%}`},
 			{http.MethodPut, "/resource-groups/" + b.e["groupID"], `{"name":%}`},
 			{http.MethodPut, "/cloud-accounts/" + b.e["accountID"], `{"name":%}`},
-			{http.MethodPost, "/cloud-accounts", `{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated","permissionLevel":"read_only","credentials":{"size":"1"}}`},
+			{http.MethodPost, "/cloud-accounts",
+				`{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated","permissionLevel":"read_only","credentials":{"size":"1"}}`},
 		} {
 			quoted, err := json.Marshal(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := b.ask(t, at[0], at[1], strings.Replace(at[2], "%", string(quoted), 1)); w.Code != http.StatusBadRequest {
+			if w := b.ask(t, at[0], at[1],
+				strings.Replace(at[2], "%", string(quoted), 1)); w.Code != http.StatusBadRequest {
 				t.Errorf("%s %s: a name of %s: %d %.200s", at[0], at[1], title, w.Code, w.Body)
 			}
 		}
@@ -149,7 +167,8 @@ func (b *bad) formulas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w := b.ask(t, http.MethodPut, "/cloud-accounts/"+b.e["accountID"], `{"name":`+string(quoted)+`}`); w.Code != http.StatusOK {
+		if w := b.ask(t, http.MethodPut, "/cloud-accounts/"+b.e["accountID"],
+			`{"name":`+string(quoted)+`}`); w.Code != http.StatusOK {
 			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 		}
 		w := b.ask(t, http.MethodGet, "/resources/export?cloud_account_id="+b.e["accountID"], "")

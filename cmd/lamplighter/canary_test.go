@@ -26,10 +26,13 @@ type canary struct {
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	c := &canary{attackedService: startAttacked(t), t: t, secrets: map[string]string{
-		"the first password": "canary-first-password-81", "a wrong password": "canary-wrong-password-82", "the second password": "canary-second-password-83",
-		"a simulated credential": "canarysimulatedseed84", "its successor": "canarysimulatedseed85", "an AWS secret": "canaryAWSsecretAccessKey86",
-		"an AWS session": "canaryAWSsessionToken87", "a token of GitHub": "canarygithubtoken90", "an address of a webhook": "canarywebhookpath91",
-		"a forged bearer": "canarybearer88", "a forged refresh token": "canaryrefresh89",
+		"the first password": "canary-first-password-81", "a wrong password": "canary-wrong-password-82",
+		"the second password":    "canary-second-password-83",
+		"a simulated credential": "canarysimulatedseed84", "its successor": "canarysimulatedseed85",
+		"an AWS secret":  "canaryAWSsecretAccessKey86",
+		"an AWS session": "canaryAWSsessionToken87", "a token of GitHub": "canarygithubtoken90",
+		"an address of a webhook": "canarywebhookpath91",
+		"a forged bearer":         "canarybearer88", "a forged refresh token": "canaryrefresh89",
 	}}
 	c.enrol("canary@example.com")
 	c.sessions("canary@example.com")
@@ -77,9 +80,12 @@ func (c *canary) enrol(email string) {
 	c.t.Helper()
 	first := c.secrets["the first password"]
 	for _, body := range []string{
-		`{"email":"x","password":"` + first + `"}`, `{"email":"` + email + `","password":["` + first + `"]}`, `{"email":"` + email + `","password":{"` + first + `":1}}`,
-		`{"email":"` + email + `","password":"` + first + `"`, `{"email":"` + email + `","password":"` + first + `","password":"` + first + `"}`, `{"` + first + ` `,
-		`{"email":"` + email + `","password":"` + strings.Repeat(first, 10) + `"}`, `"` + first + `"`, `{"email":"` + email + `","password":"` + first + "\x01" + `"}`,
+		`{"email":"x","password":"` + first + `"}`, `{"email":"` + email + `","password":["` + first + `"]}`,
+		`{"email":"` + email + `","password":{"` + first + `":1}}`,
+		`{"email":"` + email + `","password":"` + first + `"`,
+		`{"email":"` + email + `","password":"` + first + `","password":"` + first + `"}`, `{"` + first + ` `,
+		`{"email":"` + email + `","password":"` + strings.Repeat(first, 10) + `"}`, `"` + first + `"`,
+		`{"email":"` + email + `","password":"` + first + "\x01" + `"}`,
 	} {
 		c.send(false, http.MethodPost, "/auth/signup", body)
 		c.send(false, http.MethodPost, "/auth/login", body)
@@ -89,8 +95,10 @@ func (c *canary) enrol(email string) {
 	c.succeed(false, http.MethodPost, "/auth/signup", person, "Idempotency-Key", "sign-up")
 	c.send(false, http.MethodPost, "/auth/login", person)
 	c.code("the code of the address", email)
-	c.succeed(false, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
-	c.send(false, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
+	c.succeed(false, http.MethodPatch, "/auth/otp/validate",
+		`{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
+	c.send(false, http.MethodPatch, "/auth/otp/validate",
+		`{"email":"`+email+`","otp":"`+c.secrets["the code of the address"]+`"}`)
 }
 
 // code keeps the code that was mailed last, another than those before.
@@ -111,7 +119,8 @@ func (c *canary) code(what, email string) {
 // logIn enters with a password, and keeps the tokens.
 func (c *canary) logIn(what, email, password string) {
 	c.t.Helper()
-	w := c.succeed(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`, "Idempotency-Key", what)
+	w := c.succeed(true, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+password+`"}`,
+		"Idempotency-Key", what)
 	c.enter(what, w)
 }
 
@@ -126,19 +135,24 @@ func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 // sessions does all that can be done with sessions and passwords.
 func (c *canary) sessions(email string) {
 	c.t.Helper()
-	c.send(false, http.MethodPost, "/auth/login", `{"email":"`+email+`","password":"`+c.secrets["a wrong password"]+`"}`)
+	c.send(false, http.MethodPost, "/auth/login",
+		`{"email":"`+email+`","password":"`+c.secrets["a wrong password"]+`"}`)
 	c.logIn("a log-in", email, c.secrets["the first password"])
-	c.send(false, http.MethodGet, "/organisations?password="+"x", "", "Authorization", "Bearer "+c.secrets["a forged bearer"])
-	c.send(false, http.MethodGet, "/organisations", "", "Authorization", "Bearer "+c.token[:len(c.token)-43]+c.secrets["a forged bearer"])
+	c.send(false, http.MethodGet, "/organisations?password="+"x", "", "Authorization",
+		"Bearer "+c.secrets["a forged bearer"])
+	c.send(false, http.MethodGet, "/organisations", "", "Authorization",
+		"Bearer "+c.token[:len(c.token)-43]+c.secrets["a forged bearer"])
 	c.send(false, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+c.secrets["a forged refresh token"]+`"}`)
 	old := c.secrets["the refresh token of a log-in"]
 	c.enter("a refresh", c.succeed(true, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+old+`"}`))
 	c.send(false, http.MethodPost, "/auth/refresh", `{"refreshToken":"`+old+`"}`)
 	c.succeed(false, http.MethodPost, "/auth/password/forget", `{"email":"`+email+`"}`)
 	c.code("the code of a reset", email)
-	w := c.succeed(true, http.MethodPatch, "/auth/otp/validate", `{"email":"`+email+`","otp":"`+c.secrets["the code of a reset"]+`","purpose":"password_reset"}`)
+	w := c.succeed(true, http.MethodPatch, "/auth/otp/validate",
+		`{"email":"`+email+`","otp":"`+c.secrets["the code of a reset"]+`","purpose":"password_reset"}`)
 	c.secrets["the ticket of a reset"] = idOf(c.t, w.Body.Bytes(), "resetToken")
-	reset := `{"resetToken":"` + c.secrets["the ticket of a reset"] + `","password":"` + c.secrets["the second password"] + `"}`
+	reset := `{"resetToken":"` + c.secrets["the ticket of a reset"] + `","password":"` +
+		c.secrets["the second password"] + `"}`
 	c.succeed(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.send(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.token = ""
@@ -151,7 +165,8 @@ func (c *canary) sessions(email string) {
 // programs makes a personal access token, and uses it in every way, with other tokens where names belong.
 func (c *canary) programs() {
 	c.t.Helper()
-	w := c.succeed(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key", "program")
+	w := c.succeed(true, http.MethodPost, "/personal-access-tokens", `{"name":"Canary's program"}`, "Idempotency-Key",
+		"program")
 	secret, id := idOf(c.t, w.Body.Bytes(), "token"), idOf(c.t, w.Body.Bytes(), "id")
 	c.secrets["a personal access token"] = secret
 	session := c.token
@@ -163,17 +178,20 @@ func (c *canary) programs() {
 		c.send(false, http.MethodPatch, "/users/me", `{"name":["`+secret+`"]}`)
 	}
 	c.token = session
-	c.send(false, http.MethodPost, "/users", `{"email":"invited@example.com","password":"`+c.secrets["a wrong password"]+`"}`)
+	c.send(false, http.MethodPost, "/users",
+		`{"email":"invited@example.com","password":"`+c.secrets["a wrong password"]+`"}`)
 	c.succeed(false, http.MethodDelete, "/personal-access-tokens/"+id, "")
 	c.send(false, http.MethodPost, "/auth/login", `{"provider":"google","token":"`+c.secrets["a forged bearer"]+`"}`)
-	c.send(false, http.MethodGet, "/auth/google/callback?code="+c.secrets["a forged bearer"]+"&state="+c.secrets["a forged refresh token"], "")
+	c.send(false, http.MethodGet,
+		"/auth/google/callback?code="+c.secrets["a forged bearer"]+"&state="+c.secrets["a forged refresh token"], "")
 	c.send(false, http.MethodPut, "/organisation/saml", `{"metadataXML":"`+c.secrets["a wrong password"]+`"}`)
 }
 
 // record reads what the audit log says of all this.
 func (c *canary) record() {
 	c.t.Helper()
-	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs/verify"} {
+	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv",
+		"/audit-logs/verify"} {
 		w := c.succeed(false, http.MethodGet, path, "")
 		if strings.Contains(path, "export") && !strings.Contains(w.Body.String(), "createPersonalAccessToken") {
 			c.t.Errorf("%s does not even tell of the token: this looks in the wrong place", path)
@@ -186,13 +204,17 @@ func (c *canary) clouds() {
 	c.t.Helper()
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = fmt.Fprintf(w, "<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>invalid: %s</Message></Error></ErrorResponse>",
+		_, _ = fmt.Fprintf(w,
+			"<ErrorResponse><Error><Code>InvalidClientTokenId</Code><Message>invalid: "+
+				"%s</Message></Error></ErrorResponse>",
 			r.Header.Get("X-Amz-Security-Token"))
 	}))
 	defer echo.Close()
 	aws := `{"name":"AWS","provider":"aws","cloudAccountID":"111122223333","authMethod":"temporary_credentials","permissionLevel":"read_only",` +
-		`"credentials":{"accessKeyID":"AKIACANARY","secretAccessKey":"` + c.secrets["an AWS secret"] + `","sessionToken":"` + c.secrets["an AWS session"] + `"},"endpointURL":"`
-	if w := c.send(false, http.MethodPost, "/cloud-accounts", aws+echo.URL+`"}`); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "invalid:") {
+		`"credentials":{"accessKeyID":"AKIACANARY","secretAccessKey":"` + c.secrets["an AWS secret"] +
+		`","sessionToken":"` + c.secrets["an AWS session"] + `"},"endpointURL":"`
+	if w := c.send(false, http.MethodPost, "/cloud-accounts", aws+echo.URL+`"}`); w.Code != http.StatusBadRequest ||
+		!strings.Contains(w.Body.String(), "invalid:") {
 		c.t.Errorf("a refused AWS account: %d %s", w.Code, w.Body)
 	}
 	c.send(false, http.MethodPost, "/cloud-accounts", aws+`ftp://`+`"}`)
@@ -202,13 +224,15 @@ func (c *canary) clouds() {
 	}
 	sim := `{"name":"Simulated","provider":"simulated","cloudAccountID":"canary-1","authMethod":"simulated","permissionLevel":"read_write",`
 	c.send(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", `,"refuse":"true"`)+`}`)
-	w := c.succeed(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`, "Idempotency-Key", "connect")
+	w := c.succeed(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`,
+		"Idempotency-Key", "connect")
 	account := "/cloud-accounts/" + idOf(c.t, w.Body.Bytes(), "id")
 	c.WaitSettled()
 	c.succeed(false, http.MethodPut, account, "{"+seed("its successor", "")+"}")
 	c.succeed(false, http.MethodPost, account+"/discover", "{}")
 	c.WaitSettled()
-	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts", "/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
+	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts",
+		"/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
 		c.succeed(false, http.MethodGet, path, "")
 	}
 }
@@ -221,24 +245,32 @@ func (c *canary) services() {
 		_, _ = fmt.Fprint(w, r.URL, r.Header)
 	}))
 	defer echo.Close()
-	hook := c.succeed(true, http.MethodPost, "/webhooks", `{"name":"Canary's webhook","url":"`+echo.URL+"/"+c.secrets["an address of a webhook"]+`/tail"}`)
+	hook := c.succeed(true, http.MethodPost, "/webhooks",
+		`{"name":"Canary's webhook","url":"`+echo.URL+"/"+c.secrets["an address of a webhook"]+`/tail"}`)
 	c.secrets["the secret of a webhook"] = strings.TrimPrefix(idOf(c.t, hook.Body.Bytes(), "secret"), "whsec_")
 	path := "/webhooks/" + idOf(c.t, hook.Body.Bytes(), "id")
-	service := c.succeed(true, http.MethodPost, "/integrations", `{"name":"Canary's code","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+`","baseURL":"`+echo.URL+`"}}`)
-	c.secrets["the secret of what comes"] = strings.TrimPrefix(idOf(c.t, service.Body.Bytes(), "webhookSecret"), "whsec_")
+	service := c.succeed(true, http.MethodPost, "/integrations",
+		`{"name":"Canary's code","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+`","baseURL":"`+
+			echo.URL+`"}}`)
+	c.secrets["the secret of what comes"] = strings.TrimPrefix(idOf(c.t, service.Body.Bytes(), "webhookSecret"),
+		"whsec_")
 	other := "/integrations/" + idOf(c.t, service.Body.Bytes(), "id")
-	for _, request := range []string{"POST " + path + "/test", "GET " + path + "/deliveries", "GET /webhooks", "POST " + other + "/test", "GET " + other, "GET /integrations"} {
+	for _, request := range []string{"POST " + path + "/test", "GET " + path + "/deliveries", "GET /webhooks",
+		"POST " + other + "/test", "GET " + other, "GET /integrations"} {
 		method, target, _ := strings.Cut(request, " ")
 		c.succeed(false, method, target, "")
 	}
-	c.send(false, http.MethodPost, "/integrations", `{"name":"x","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+` ","baseURL":"x"}}`)
-	c.send(false, http.MethodPost, "/webhooks", `{"name":"x","url":"ftp://x.example/`+c.secrets["an address of a webhook"]+`"}`)
+	c.send(false, http.MethodPost, "/integrations",
+		`{"name":"x","kind":"github","config":{"token":"`+c.secrets["a token of GitHub"]+` ","baseURL":"x"}}`)
+	c.send(false, http.MethodPost, "/webhooks",
+		`{"name":"x","url":"ftp://x.example/`+c.secrets["an address of a webhook"]+`"}`)
 }
 
 // look looks for every secret in everything that was let out.
 func (c *canary) look() {
 	c.t.Helper()
-	c.succeed(false, http.MethodPost, "/auth/logout", `{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
+	c.succeed(false, http.MethodPost, "/auth/logout",
+		`{"refreshToken":"`+c.secrets["the refresh token of a change of organizations"]+`"}`)
 	c.Stop()
 	found := map[string]string{"the log": c.log.String()}
 	for i, answer := range c.answers {

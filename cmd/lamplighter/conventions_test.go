@@ -53,7 +53,8 @@ func (b *bad) everyMember(t *testing.T) {
 func timed(op swept) []string {
 	var out []string
 	for _, p := range op.Parameters {
-		if s := p.Value.Schema; p.Value.In == "query" && s != nil && slices.Contains(s.Value.Examples, any("2026-11-22T09:30:00Z")) {
+		if s := p.Value.Schema; p.Value.In == "query" && s != nil &&
+			slices.Contains(s.Value.Examples, any("2026-11-22T09:30:00Z")) {
 			out = append(out, p.Value.Name)
 		}
 	}
@@ -62,14 +63,16 @@ func timed(op swept) []string {
 
 func (b *bad) times(t *testing.T) {
 	nonsense := []string{
-		"yesterday", "2026-13-01", "2026-02-30", "2026-11-22T25:00:00Z", "2026-11-22T09:30:00", "2026-11-22 09:30:00Z", "1763803800", "2026", "2026-11",
+		"yesterday", "2026-13-01", "2026-02-30", "2026-11-22T25:00:00Z", "2026-11-22T09:30:00", "2026-11-22 09:30:00Z",
+		"1763803800", "2026", "2026-11",
 		"22/11/2026", "2026-11-22T09:30Z", "-2026-11-22", "2026-11-22Z", " ", "now", "null", "99999-01-01",
 	}
 	some := 0
 	for _, op := range b.ops {
 		for _, name := range timed(op) {
 			some++
-			for _, good := range []string{"2026-11-22", "2026-11-22T09:30:00Z", "2026-11-22T09:30:00.123456789+05:30", "1969-01-01", "0001-01-01", "9999-12-31"} {
+			for _, good := range []string{"2026-11-22", "2026-11-22T09:30:00Z", "2026-11-22T09:30:00.123456789+05:30",
+				"1969-01-01", "0001-01-01", "9999-12-31"} {
 				w := b.ask(t, op.method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(good), "")
 				if w.Code != http.StatusOK && !tooLong(op, w.Body.Bytes()) && !unmeasured(op, w.Body.Bytes()) {
 					t.Errorf("%s?%s=%s: %d %s", op.OperationID, name, good, w.Code, w.Body)
@@ -77,7 +80,8 @@ func (b *bad) times(t *testing.T) {
 			}
 			for _, text := range nonsense {
 				w := b.ask(t, op.method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(text), "")
-				want := fmt.Sprintf(`%s: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, such as 2026-11-22, got %q`, name, text)
+				want := fmt.Sprintf(
+					`%s: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, such as 2026-11-22, got %q`, name, text)
 				if w.Code != http.StatusBadRequest || message(w.Body.Bytes()) != want {
 					t.Errorf("%s?%s=%s: %d %s, want %s", op.OperationID, name, text, w.Code, w.Body, want)
 				}
@@ -97,13 +101,15 @@ func (b *bad) times(t *testing.T) {
 // tooLong reports whether a report was refused for the length of its window alone.
 func tooLong(op swept, answer []byte) bool {
 	m := message(answer)
-	return slices.Contains(op.Tags, "Reports & Analytics") && strings.HasPrefix(m, "from: it is ") && strings.HasSuffix(m, "a report has at most 800")
+	return slices.Contains(op.Tags, "Reports & Analytics") && strings.HasPrefix(m, "from: it is ") &&
+		strings.HasSuffix(m, "a report has at most 800")
 }
 
 // unmeasured reports whether metrics were refused because their window is not one that a provider has points of.
 func unmeasured(op swept, answer []byte) bool {
-	reasons := regexp.MustCompile(`^(from: .* (are \d+ points of \d+ s; at most \d+: .*|is less than a period of \d+ s before to, .*|` +
-		`is more than \d+ days ago, which no provider keeps)|to: .* has not come yet)$`)
+	reasons := regexp.MustCompile(
+		`^(from: .* (are \d+ points of \d+ s; at most \d+: .*|is less than a period of \d+ s before to, .*|` +
+			`is more than \d+ days ago, which no provider keeps)|to: .* has not come yet)$`)
 	return op.OperationID == "getResourceMetrics" && reasons.MatchString(message(answer))
 }
 
@@ -142,7 +148,8 @@ func (b *bad) queries(visit func(op swept, p *openapi3.Parameter)) {
 			continue // none is configured: 404, whatever the query
 		}
 		for _, p := range op.Parameters {
-			if p.Value.In == "query" && p.Value.Style != openapi3.SerializationDeepObject { // filter[…] is no parameter by itself
+			// filter[…] is no parameter by itself
+			if p.Value.In == "query" && p.Value.Style != openapi3.SerializationDeepObject {
 				visit(op, p.Value)
 			}
 		}
@@ -160,7 +167,9 @@ func anyText(s *openapi3.Schema) bool {
 func (b *bad) emptyValues(t *testing.T) {
 	refused := 0
 	b.queries(func(op swept, p *openapi3.Parameter) {
-		if !p.Required && slices.ContainsFunc(op.Parameters, func(o *openapi3.ParameterRef) bool { return o.Value.In == "query" && o.Value.Required }) {
+		if !p.Required && slices.ContainsFunc(op.Parameters, func(o *openapi3.ParameterRef) bool {
+			return o.Value.In == "query" && o.Value.Required
+		}) {
 			return // it is refused for want of the other one, whatever this one is
 		}
 		want := http.StatusBadRequest
@@ -179,7 +188,8 @@ func (b *bad) emptyValues(t *testing.T) {
 		}
 		for _, query := range []string{p.Name + "=", p.Name} {
 			w := b.ask(t, op.method, b.target(op, "", "")+"?"+query, "")
-			if w.Code != want || want == http.StatusBadRequest && !strings.Contains(message(w.Body.Bytes()), says) { // others may be missing, too
+			// others may be missing, too
+			if w.Code != want || want == http.StatusBadRequest && !strings.Contains(message(w.Body.Bytes()), says) {
 				t.Errorf("%s?%s: %d %s, want %d", op.OperationID, query, w.Code, w.Body, want)
 			}
 			refused++
@@ -214,14 +224,16 @@ func (b *bad) repeated(t *testing.T) {
 		path := b.target(op, "", "") + "?" + p.Name + "="
 		w := b.ask(t, op.method, path+value+"&"+p.Name+"="+again, "")
 		if !several {
-			if w.Code != http.StatusBadRequest || !strings.HasPrefix(message(w.Body.Bytes()), p.Name+": it is given 2 times") {
+			if w.Code != http.StatusBadRequest ||
+				!strings.HasPrefix(message(w.Body.Bytes()), p.Name+": it is given 2 times") {
 				t.Errorf("%s: %s twice: %d %s", op.OperationID, p.Name, w.Code, w.Body)
 			}
 			return
 		}
 		lists++
 		if w.Code != http.StatusOK || w.Body.String() != b.ask(t, op.method, path+value+","+again, "").Body.String() {
-			t.Errorf("%s: %s in two parameters: %d %.300s, and behind a comma another answer", op.OperationID, p.Name, w.Code, w.Body)
+			t.Errorf("%s: %s in two parameters: %d %.300s, and behind a comma another answer", op.OperationID, p.Name,
+				w.Code, w.Body)
 		}
 	})
 	if lists < 15 {
@@ -299,8 +311,10 @@ func (b *bad) longBodies(t *testing.T) {
 					continue
 				}
 				w := b.ask(t, op.method, b.target(op, "", ""), `{"`+name+`":`+value+`}`)
-				if n := max(shown(w.Body.String(), long), repeats(w.Body.String(), digits)); n > mostShown && w.Code >= http.StatusBadRequest {
-					t.Errorf("%s: value %d as %s: %d, %d bytes shown: %.600s", op.OperationID, i, name, w.Code, n, w.Body)
+				if n := max(shown(w.Body.String(), long), repeats(w.Body.String(), digits)); n > mostShown &&
+					w.Code >= http.StatusBadRequest {
+					t.Errorf("%s: value %d as %s: %d, %d bytes shown: %.600s", op.OperationID, i, name, w.Code, n,
+						w.Body)
 				}
 			}
 		}
@@ -330,15 +344,19 @@ func (b *bad) exports(t *testing.T) {
 		some++
 		ok := op.Responses.Status(http.StatusOK).Value
 		whole := op.Responses.Status(http.StatusAccepted) != nil // what is too large for an answer is a job
-		if !whole && (ok.Headers["Link"] == nil || op.Parameters.GetByInAndName("query", "cursor") == nil || op.Parameters.GetByInAndName("query", "format") == nil) {
+		if !whole && (ok.Headers["Link"] == nil || op.Parameters.GetByInAndName(
+			"query", "cursor") == nil || op.Parameters.GetByInAndName("query", "format") == nil) {
 			t.Errorf("%s does not go on from answer to answer: embed rest.Export", op.OperationID)
 		}
-		if w := b.ask(t, op.method, op.path+"?cursor=none!", ""); !whole && (w.Code != http.StatusBadRequest || !strings.HasPrefix(message(w.Body.Bytes()), "cursor: ")) {
+		if w := b.ask(t, op.method, op.path+"?cursor=none!", ""); !whole &&
+			(w.Code != http.StatusBadRequest || !strings.HasPrefix(message(w.Body.Bytes()), "cursor: ")) {
 			t.Errorf("%s: a cursor that is none: %d %s", op.OperationID, w.Code, w.Body)
 		}
-		for format, kind := range map[string]string{"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"} {
+		for format, kind := range map[string]string{"csv": "text/csv; charset=utf-8",
+			"ndjson": "application/x-ndjson"} {
 			w := b.ask(t, op.method, op.path+"?format="+format, "")
-			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind || strings.Count(w.Body.String(), "\n") < 5 {
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind ||
+				strings.Count(w.Body.String(), "\n") < 5 {
 				t.Errorf("%s as %s: %d %s %.100s", op.OperationID, format, w.Code, w.Header(), w.Body)
 			}
 		}

@@ -34,15 +34,18 @@ func (m moto) compareCustodian(g *tollgate, size int) {
 		m.t.Fatal(err)
 	}
 	//nolint:gosec // the developer's own choice
-	cmd := exec.CommandContext(m.t.Context(), bin, "run", "--output-dir", dir, "--region", "us-east-1", "--cache-period", "0", policy)
-	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+g.URL, "AWS_ACCESS_KEY_ID=testing", "AWS_SECRET_ACCESS_KEY=testing", "AWS_DEFAULT_REGION=us-east-1")
+	cmd := exec.CommandContext(m.t.Context(), bin, "run", "--output-dir", dir, "--region", "us-east-1",
+		"--cache-period", "0", policy)
+	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+g.URL, "AWS_ACCESS_KEY_ID=testing",
+		"AWS_SECRET_ACCESS_KEY=testing", "AWS_DEFAULT_REGION=us-east-1")
 	g.take()
 	began := time.Now()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("%s: %v\n%s", bin, err, out)
 	}
 	took, kilobytes := time.Since(began), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
-	m.t.Logf("Cloud Custodian: %d instances: stopped after %.1f s; %v; processor: %.2f s; %d kB of memory at most", size, took.Seconds(), g.take(),
+	m.t.Logf("Cloud Custodian: %d instances: stopped after %.1f s; %v; processor: %.2f s; %d kB of memory at most",
+		size, took.Seconds(), g.take(),
 		(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), kilobytes)
 	if n := len(m.instancesIn("stopped")); n < min(size, 1000) {
 		m.t.Errorf("moto says that Cloud Custodian stopped %d of %d", n, size)
@@ -63,7 +66,9 @@ func (m moto) startAll() {
 // instancesIn returns the ids of the instances in a state: all of them, for moto knows no pages here.
 func (m moto) instancesIn(state string) (ids []string) {
 	m.t.Helper()
-	answer := m.call("ec2", "us-east-1", "Action=DescribeInstanceStatus&IncludeAllInstances=true&Filter.1.Name=instance-state-name&Filter.1.Value.1="+state+"&MaxResults=1000")
+	answer := m.call("ec2", "us-east-1",
+		"Action=DescribeInstanceStatus&IncludeAllInstances=true&Filter.1.Name=instance-state-name&Filter.1.Value.1="+
+			state+"&MaxResults=1000")
 	for part := range strings.SplitSeq(answer, "<instanceId>") {
 		if id, _, found := strings.Cut(part, "</instanceId>"); found {
 			ids = append(ids, id)

@@ -103,7 +103,8 @@ func TestDataModel_SaysWhoTouchesWhat(t *testing.T) {
 		return
 	}
 	if want != have {
-		t.Errorf("docs/data-model.md does not say what functions declare: run `make registry`; the difference begins with\n%s", firstDifference(have, want))
+		t.Errorf("docs/data-model.md does not say what functions declare: run `make registry`; the difference "+
+			"begins with\n%s", firstDifference(have, want))
 	}
 }
 
@@ -123,7 +124,8 @@ func touchTable() string {
 				reads = append(reads, f.Name)
 			}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p, strings.Join(reads, " "), strings.Join(writes, " "), strings.Join(appends, " "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p, strings.Join(reads, " "), strings.Join(writes, " "),
+			strings.Join(appends, " "))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -109,7 +109,9 @@ func running(t *testing.T, c *testenv.Client, n int) []resource {
 func runningOf(t *testing.T, c *testenv.Client, account string, n int) []resource {
 	t.Helper()
 	var all, out []resource
-	c.Call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100&cloud_account_id="+account, nil, &all)
+	c.Call(http.MethodGet,
+		"/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100&cloud_account_id="+account, nil,
+		&all)
 	for _, r := range all {
 		if r.Type == "aws-ec2" && r.Status == "running" && r.Schedulable {
 			out = append(out, r)
@@ -266,7 +268,8 @@ func refused(t *testing.T, s testenv.Setup) {
 	if c.Call(http.MethodGet, "/cloud-accounts", nil, &accounts); accounts.Total != 0 {
 		t.Errorf("an account whose credentials were refused is stored: %d", accounts.Total)
 	}
-	unknown := resource{UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing", Region: "us-east-1"}
+	unknown := resource{UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing",
+		Region: "us-east-1"}
 	body := c.CallRefused(http.StatusNotFound, http.MethodPost, "/actions", unknown.order("stop"))
 	if !strings.Contains(body, "nothing") {
 		t.Errorf("the refusal does not name what is unknown: %s", body)

@@ -43,7 +43,8 @@ func (s *shared) createAtOnce(programs map[string]*served, n int) {
 		c := s.client
 		all.Go(func() {
 			for i := range n {
-				if err := c.Do(s.t.Context(), http.MethodPost, "/teams", map[string]any{"name": fmt.Sprint(name, " ", i)}, nil); err != nil {
+				if err := c.Do(s.t.Context(), http.MethodPost, "/teams",
+					map[string]any{"name": fmt.Sprint(name, " ", i)}, nil); err != nil {
 					s.t.Error(err)
 				}
 			}

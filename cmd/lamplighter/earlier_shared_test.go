@@ -87,22 +87,28 @@ func (s *shared) mails() string {
 // begin makes one of everything, in an empty store.
 func (s *shared) begin() {
 	s.t.Helper()
-	s.call(http.MethodPost, "/auth/signup", map[string]string{"email": sharedOwner, "password": testenv.Password, "name": "Ada"}, nil)
+	s.call(http.MethodPost, "/auth/signup",
+		map[string]string{"email": sharedOwner, "password": testenv.Password, "name": "Ada"}, nil)
 	code := regexp.MustCompile(`(?m)^mail to ` + sharedOwner + `: .*\b(\d{6})\b`)
 	eventually(s.t, "the code of the sign-up", func() bool { return code.MatchString(s.mails()) })
-	s.call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": sharedOwner, "otp": code.FindStringSubmatch(s.mails())[1]}, nil)
+	s.call(http.MethodPatch, "/auth/otp/validate",
+		map[string]string{"email": sharedOwner, "otp": code.FindStringSubmatch(s.mails())[1]}, nil)
 	s.logIn()
 	s.org = s.made("/organisations", map[string]any{"name": "Engines"})
 	s.logIn()
 	s.connect()
 	var found []resource
-	s.call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100", nil, &found)
+	s.call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100", nil,
+		&found)
 	s.one = found[0]
 	s.names = map[string]string{
 		"/users/me": "Ada", "/organisation": "Engines", "/cloud-accounts/" + s.account: "Cloud",
-		"/teams/" + s.made("/teams", map[string]any{"name": "Weavers", "resources": []string{s.one.ID}}):                                         "Weavers",
-		"/roles/" + s.made("/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}):                                "Gardener",
-		"/resource-groups/" + s.made("/resource-groups", map[string]any{"name": "batch", "members": []map[string]any{{"resourceID": s.one.ID}}}): "batch",
+		"/teams/" + s.made("/teams",
+			map[string]any{"name": "Weavers", "resources": []string{s.one.ID}}): "Weavers",
+		"/roles/" + s.made("/roles",
+			map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}): "Gardener",
+		"/resource-groups/" + s.made("/resource-groups",
+			map[string]any{"name": "batch", "members": []map[string]any{{"resourceID": s.one.ID}}}): "batch",
 	}
 	s.guest = "viewer"
 	s.call(http.MethodPost, "/users", map[string]string{"email": sharedGuest, "role": s.guest}, nil)
@@ -145,11 +151,13 @@ func (s *shared) findAll(by string) {
 			ID string `json:"roleID"`
 		} `json:"roles"`
 	}
-	if s.call(http.MethodGet, userPath(sharedGuest), nil, &guest); len(guest.Roles) != 1 || guest.Roles[0].ID != s.guest {
+	if s.call(http.MethodGet, userPath(sharedGuest), nil, &guest); len(guest.Roles) != 1 ||
+		guest.Roles[0].ID != s.guest {
 		s.t.Errorf("%s: the guest is %+v, want %s", by, guest.Roles, s.guest)
 	}
 	var all []resource
-	if s.call(http.MethodGet, "/resources?limit=100", nil, &all); len(all) != sharedSize || !slices.Contains(all, s.one) {
+	if s.call(http.MethodGet, "/resources?limit=100", nil, &all); len(all) != sharedSize ||
+		!slices.Contains(all, s.one) {
 		s.t.Errorf("%s: of %d resources none is %+v: %+v", by, len(all), s.one, all)
 	}
 	var actions struct {
@@ -216,7 +224,8 @@ func (s *shared) workAll(by string) {
 	var token struct {
 		Token string `json:"token"`
 	}
-	s.call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": fmt.Sprint("token ", len(s.actions))}, &token)
+	s.call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": fmt.Sprint("token ", len(s.actions))},
+		&token)
 	s.token = token.Token
 	s.act()
 	s.prove(by)

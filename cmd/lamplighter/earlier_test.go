@@ -73,10 +73,12 @@ func checkOutEarlier(t *testing.T) string {
 	lines := strings.Fields(string(b))
 	commit, dir := lines[len(lines)-1], t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil { //nolint:gosec // ours
-		t.Skipf("SKIPPED: git has no earlier version here, commit %s (a shallow clone gets it by git fetch --unshallow): %s", commit, out)
+		t.Skipf("SKIPPED: git has no earlier version here, commit %s (a shallow clone gets it by git fetch "+
+			"--unshallow): %s", commit, out)
 	}
 	archive := filepath.Join(t.TempDir(), "earlier.tar")
-	for _, args := range [][]string{{"git", "-C", "../..", "archive", "--output", archive, commit}, {"tar", "-xf", archive, "-C", dir}} {
+	for _, args := range [][]string{{"git", "-C", "../..", "archive", "--output", archive, commit},
+		{"tar", "-xf", archive, "-C", dir}} {
 		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil { //nolint:gosec // ours
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}

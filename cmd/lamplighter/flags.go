@@ -39,15 +39,26 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	var c choices
 	f := flag.NewFlagSet("lamplighter serve", flag.ContinueOnError)
 	f.SetOutput(out)
-	f.StringVar(&c.addr, "addr", envOr("LAMPLIGHTER_ADDR", "127.0.0.1:8080"), "loopback address to answer on (LAMPLIGHTER_ADDR)")
-	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the store, keys and mails (LAMPLIGHTER_DIR)")
-	f.StringVar(&c.root, "root", envOr("LAMPLIGHTER_ROOT", ""), "folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of this program")
+	f.StringVar(&c.addr, "addr", envOr("LAMPLIGHTER_ADDR", "127.0.0.1:8080"),
+		"loopback address to answer on (LAMPLIGHTER_ADDR)")
+	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
+		"folder of the store, keys and mails (LAMPLIGHTER_DIR)")
+	f.StringVar(&c.root, "root", envOr("LAMPLIGHTER_ROOT", ""),
+		"folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of "+
+			"this program")
 	f.StringVar(&c.store, "store", envOr("LAMPLIGHTER_STORE", "embedded"), "embedded, or dynamodb (LAMPLIGHTER_STORE)")
-	f.StringVar(&c.endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""), "of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
-	f.StringVar(&c.table, "table", envOr("LAMPLIGHTER_TABLE", "lamplighter"), "of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
-	f.StringVar(&c.smtp, "smtp", "", "server that sends mails: smtp://user:password@host:587 or smtps://…; without one they are written to a folder (LAMPLIGHTER_SMTP_URL, which others do not see in the list of processes)")
-	f.StringVar(&c.mailFrom, "mail-from", envOr("LAMPLIGHTER_MAIL_FROM", ""), "of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
-	epoch := f.String("epoch", envOr("LAMPLIGHTER_EPOCH", ""), "when the store was restored from a copy, as 2026-03-10T09:30:00Z: ends every session and token of before (LAMPLIGHTER_EPOCH)")
+	f.StringVar(&c.endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""),
+		"of -store dynamodb: an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
+	f.StringVar(&c.table, "table", envOr("LAMPLIGHTER_TABLE", "lamplighter"),
+		"of -store dynamodb: the table's name (LAMPLIGHTER_TABLE)")
+	f.StringVar(&c.smtp, "smtp", "",
+		"server that sends mails: smtp://user:password@host:587 or smtps://…; without one they are written to a "+
+			"folder (LAMPLIGHTER_SMTP_URL, which others do not see in the list of processes)")
+	f.StringVar(&c.mailFrom, "mail-from", envOr("LAMPLIGHTER_MAIL_FROM", ""),
+		"of -smtp: the address that mails come from (LAMPLIGHTER_MAIL_FROM)")
+	epoch := f.String("epoch", envOr("LAMPLIGHTER_EPOCH", ""),
+		"when the store was restored from a copy, as 2026-03-10T09:30:00Z: ends every session and token of before "+
+			"(LAMPLIGHTER_EPOCH)")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
 	c.providers(f)
@@ -79,12 +90,15 @@ func envOr(name, otherwise string) string {
 func (c *choices) providers(f *flag.FlagSet) {
 	c.clients = map[string]*string{}
 	for variable, use := range map[string]string{
-		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "sign-in at Google: our client id; its secret is in LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
-		"LAMPLIGHTER_GOOGLE_ISSUER":    "another issuer of OpenID Connect in Google's place",
-		"LAMPLIGHTER_GCP_CLIENT_ID":    "projects of Google Cloud connected by OAuth: our client id; its secret is in LAMPLIGHTER_GCP_CLIENT_SECRET",
-		"LAMPLIGHTER_GCP_ISSUER":       "another issuer in Google Cloud's place",
-		"LAMPLIGHTER_GITHUB_CLIENT_ID": "sign-in at GitHub: our client id; its secret is in LAMPLIGHTER_GITHUB_CLIENT_SECRET",
-		"LAMPLIGHTER_GITHUB_URL":       "a GitHub Enterprise Server in github.com's place",
+		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "sign-in at Google: our client id; its secret is in " +
+			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
+		"LAMPLIGHTER_GOOGLE_ISSUER": "another issuer of OpenID Connect in Google's place",
+		"LAMPLIGHTER_GCP_CLIENT_ID": "projects of Google Cloud connected by OAuth: our client id; its secret is " +
+			"in LAMPLIGHTER_GCP_CLIENT_SECRET",
+		"LAMPLIGHTER_GCP_ISSUER": "another issuer in Google Cloud's place",
+		"LAMPLIGHTER_GITHUB_CLIENT_ID": "sign-in at GitHub: our client id; its secret is in " +
+			"LAMPLIGHTER_GITHUB_CLIENT_SECRET",
+		"LAMPLIGHTER_GITHUB_URL": "a GitHub Enterprise Server in github.com's place",
 	} {
 		name := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "LAMPLIGHTER_"), "_", "-"))
 		c.clients[variable] = f.String(name, os.Getenv(variable), use+" ("+variable+")")

@@ -46,7 +46,8 @@ func TestTheWalkOnGoogleCloudWorks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{
-		`"resourceCount":17`, `"status":"completed","total":3,"completed":3`, `"name":"cache-1","type":"gcp-compute"`, `"name":"forgotten","type":"gcp-disk"`,
+		`"resourceCount":17`, `"status":"completed","total":3,"completed":3`, `"name":"cache-1","type":"gcp-compute"`,
+		`"name":"forgotten","type":"gcp-disk"`,
 		`"action":"compute.instances.stop","status":"granted"`,
 	} {
 		if !strings.Contains(string(out), want) {

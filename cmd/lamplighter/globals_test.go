@@ -34,21 +34,23 @@ func TestProcessGlobals_AreFound(t *testing.T) {
 		source string
 		found  bool
 	}{
-		"a table":                       {`var t = map[string]int{"a": 1}; func f() int { return t["a"] }`, false},
-		"a table that is worked out":    {`var t = func() map[string]int { m := map[string]int{}; m["a"] = 1; return m }()`, false},
-		"a constant that is made late":  {`var t = sync.OnceValue(func() int { return 1 })`, false},
-		"a local of the same name":      {`var t = 1; func f() { t := 2; t = 3; _ = t }`, false},
-		"a parameter of the same name":  {`var t = map[int]int{}; func f(t map[int]int) { t[1] = 2; delete(t, 1) }`, false},
-		"a field of the same name":      {`var t = 1; type x struct{ t int }; func (x *x) f() { x.t = 2 }`, false},
-		"weak":                          {`import "weak"; func f(p *int) { _ = weak.Make(p) }`, true},
-		"a sync.Map":                    {`var t sync.Map`, true},
-		"a pool":                        {`var t = sync.Pool{New: nil}`, true},
-		"a memo":                        {`var t = memo.New(parse)`, true},
-		"a lock":                        {`var mu sync.Mutex`, true},
-		"an atomic":                     {`var n atomic.Int64`, true},
-		"a channel":                     {`var c = make(chan int, 1)`, true},
-		"a list":                        {`var l = list.New()`, true},
-		"a cache of its own":            {`type cache struct { mu sync.Mutex; m map[string]int }; var t = &cache{}`, true},
+		"a table":                      {`var t = map[string]int{"a": 1}; func f() int { return t["a"] }`, false},
+		"a table that is worked out":   {`var t = func() map[string]int { m := map[string]int{}; m["a"] = 1; return m }()`, false},
+		"a constant that is made late": {`var t = sync.OnceValue(func() int { return 1 })`, false},
+		"a local of the same name":     {`var t = 1; func f() { t := 2; t = 3; _ = t }`, false},
+		"a parameter of the same name": {`var t = map[int]int{}; func f(t map[int]int) { t[1] = 2; delete(t, 1) }`,
+			false},
+		"a field of the same name": {`var t = 1; type x struct{ t int }; func (x *x) f() { x.t = 2 }`, false},
+		"weak":                     {`import "weak"; func f(p *int) { _ = weak.Make(p) }`, true},
+		"a sync.Map":               {`var t sync.Map`, true},
+		"a pool":                   {`var t = sync.Pool{New: nil}`, true},
+		"a memo":                   {`var t = memo.New(parse)`, true},
+		"a lock":                   {`var mu sync.Mutex`, true},
+		"an atomic":                {`var n atomic.Int64`, true},
+		"a channel":                {`var c = make(chan int, 1)`, true},
+		"a list":                   {`var l = list.New()`, true},
+		"a cache of its own": {`type cache struct { mu sync.Mutex; m map[string]int }; var t = &cache{}`,
+			true},
 		"a cache of its own, by a type": {`type cache struct { m sync.Map }; var t cache`, true},
 		"a map that is filled":          {`var t = map[string]int{}; func f(k string) { t[k] = 1 }`, true},
 		"a map that is emptied":         {`var t = map[string]int{}; func f(k string) { delete(t, k) }`, true},
@@ -100,14 +102,17 @@ func processGlobals(files []*ast.File) []string {
 		}
 	}
 	for name, v := range vars {
-		if (v.Type != nil && changes(v.Type, types)) || slices.ContainsFunc(v.Values, func(e ast.Expr) bool { return changes(e, types) }) {
+		if (v.Type != nil && changes(v.Type, types)) || slices.ContainsFunc(v.Values, func(e ast.Expr) bool {
+			return changes(e, types)
+		}) {
 			out = append(out, name+" is made to change: let it be a field of a value, or keep it by platform.Shared")
 		}
 	}
 	for _, f := range files {
 		for _, d := range f.Decls {
 			for _, name := range changed(d, vars) {
-				out = append(out, name+" is changed by a function: let it be a field of a value, or keep it by platform.Shared")
+				out = append(out,
+					name+" is changed by a function: let it be a field of a value, or keep it by platform.Shared")
 			}
 		}
 	}
@@ -184,7 +189,8 @@ func changed(d ast.Decl, vars map[string]*ast.ValueSpec) []string {
 		return nil
 	}
 	note := func(e ast.Expr) {
-		if name := root(e); name != nil && vars[name.Name] != nil && (name.Obj == nil || name.Obj.Decl == vars[name.Name]) {
+		if name := root(e); name != nil && vars[name.Name] != nil &&
+			(name.Obj == nil || name.Obj.Decl == vars[name.Name]) {
 			out = append(out, name.Name)
 		}
 	}

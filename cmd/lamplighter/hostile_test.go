@@ -156,7 +156,8 @@ func (c *caller) ask(t testing.TB, method, target, body string, header ...string
 	}
 	w := httptest.NewRecorder()
 	c.s.ServeHTTP(w, r)
-	if w.Code >= http.StatusInternalServerError || w.Code == http.StatusTooManyRequests || w.Header().Get("X-Request-Id") == "" {
+	if w.Code >= http.StatusInternalServerError || w.Code == http.StatusTooManyRequests ||
+		w.Header().Get("X-Request-Id") == "" {
 		t.Errorf("%s %.200s %.200s\n answered %d %v %.300s", method, target, body, w.Code, w.Header(), w.Body)
 	}
 	return w
@@ -174,7 +175,8 @@ func TestFuzz(t *testing.T) {
 	var o resttest.Options
 	before := s.written(t, c.Org)
 	values := known(e)
-	values["name"] = []string{e["metric"]} // the one thing that a path names by it; not where it may become the organization's
+	// the one thing that a path names by it; not where it may become the organization's
+	values["name"] = []string{e["metric"]}
 	o = resttest.Options{
 		Requests: 100, Seed: 7, Known: values, Before: c.signed(t),
 		Seen: func(id string, answer *httptest.ResponseRecorder) {
@@ -208,7 +210,8 @@ func TestFuzz(t *testing.T) {
 	}
 	began := time.Now()
 	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)
-	for again = true; o.Requests == 100 && len(refused) > 0 && len(refused) < 6 && o.Seed < 10; { // some take a hundred guesses, or two
+	// some take a hundred guesses, or two
+	for again = true; o.Requests == 100 && len(refused) > 0 && len(refused) < 6 && o.Seed < 10; {
 		o.Seed++
 		for status, n := range resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o) {
 			seen[status] += n
@@ -226,7 +229,8 @@ func TestFuzz(t *testing.T) {
 
 // scarce are the public operations of which one address has few a minute.
 var scarce = map[string]bool{
-	"wake": true, "getWakePage": true, "receiveGitHub": true, "receiveGitLab": true, "receiveBuild": true, "unsubscribe": true, "getUnsubscribePage": true,
+	"wake": true, "getWakePage": true, "receiveGitHub": true, "receiveGitLab": true, "receiveBuild": true,
+	"unsubscribe": true, "getUnsubscribePage": true,
 }
 
 // restored returns the changes that bring something back into a state in which an operation can succeed, by the operation before
@@ -234,10 +238,12 @@ var scarce = map[string]bool{
 func restored(e sampleValues) map[string]struct{ operation, path, body string } {
 	group, team := "/resource-groups/"+e["groupID"], "/teams/"+e["teamID"]
 	return map[string]struct{ operation, path, body string }{
-		"deleteOrganisation":  {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`}, // none that it can guess
-		"addGroupResource":    {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
-		"removeGroupResource": {"updateResourceGroup", group, `{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
-		"removeTeamResource":  {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
+		// none that it can guess
+		"deleteOrganisation": {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`},
+		"addGroupResource":   {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
+		"removeGroupResource": {"updateResourceGroup", group,
+			`{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
+		"removeTeamResource": {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
 	}
 }
 
@@ -246,10 +252,12 @@ func restored(e sampleValues) map[string]struct{ operation, path, body string } 
 func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
 	number := fmt.Sprintf("9000000000%02d", round)
 	return map[string]struct{ operation, path, body, name, id string }{
-		"deleteResourceGroup": {"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`, "groupID", `grp_\w+`},
+		"deleteResourceGroup": {"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`,
+			"groupID", `grp_\w+`},
 		"deleteCloudAccount": {
 			"connectCloudAccount", "/cloud-accounts",
-			`{"provider":"simulated","authMethod":"simulated","cloudAccountID":"` + number + `","name":"Unused ` + number + `",` +
+			`{"provider":"simulated","authMethod":"simulated","cloudAccountID":"` + number + `","name":"Unused ` +
+				number + `",` +
 				`"permissionLevel":"read_only","credentials":{"size":"0"}}`, "accountID", `ca_\w+`,
 		},
 	}
@@ -274,15 +282,21 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		}
 	}
 	for _, id := range []string{
-		"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "cancelBulkAction", "listClusters", "registerCluster", "deregisterCluster",
-		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings", "deleteSAMLSettings",
+		"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "cancelBulkAction", "listClusters",
+		"registerCluster", "deregisterCluster",
+		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
+		"deleteSAMLSettings",
 		"exchangeGoogleCode", "finalizeGoogleConnection", // a code of this minute
-		"connectCloudAccount", "connectCloudOrganisation", "createCalendar", // of whose optional members some have to be there, and agree
-		"createIntegration",                                                     // whose configuration depends on its kind
-		"createSubscription", "upsertSubscriptions", "createLegacyNotification", // whose scope, or address, depends on the type
+		// of whose optional members some have to be there, and agree
+		"connectCloudAccount", "connectCloudOrganisation", "createCalendar",
+		// whose configuration depends on its kind
+		"createIntegration",
+		// whose scope, or address, depends on the type
+		"createSubscription", "upsertSubscriptions", "createLegacyNotification",
 		"createAutoscalerPolicy", "updateAutoscalerPolicy", "createEventPlan", // whose sizes, or times, have to agree
 		"updateEventPlan", "previewEventCost", "previewReadiness", // as above
-		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass", // of one that has failed, or is over; of databases alone
+		// of one that has failed, or is over; of databases alone
+		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
 		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // of one that is paused, or may be applied
 		"redeliverWebhook", "shareRecommendation", // of a delivery that has ended; nobody has one yet
 		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // by a signed link; by the executor alone
@@ -317,7 +331,8 @@ func known(e sampleValues) map[string][]string {
 	out["resourceType"] = []string{"aws-ec2"}
 	out["password"] = []string{testenv.Password}
 	out["expiresAt"] = []string{clock.System{}.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)}
-	out["timezone"], out["cronExpression"], out["token"] = []string{"UTC"}, []string{"0 20 * * 1-5"}, []string{e["wakeToken"]}
+	out["timezone"], out["cronExpression"], out["token"] = []string{"UTC"}, []string{"0 20 * * 1-5"},
+		[]string{e["wakeToken"]}
 	delete(out, "tenantID")
 	return out
 }

@@ -24,7 +24,8 @@ func TestServe_OutlivesHostileBills(t *testing.T) {
 	}
 	base := serveForTest(t, t.TempDir())
 	c := &uploader{t: t, base: base}
-	c.token = c.call("POST", "/auth/login", map[string]string{"email": local.DemoEmail, "password": local.DemoPassword})["accessToken"].(string)
+	c.token = c.call("POST", "/auth/login",
+		map[string]string{"email": local.DemoEmail, "password": local.DemoPassword})["accessToken"].(string)
 	for _, f := range hostilebill.Five() {
 		status, message := c.upload(f.Content)
 		if status != "failed" || !strings.Contains(message, f.Refused) {
@@ -104,8 +105,10 @@ func (c *uploader) call(method, path string, body any) map[string]any {
 // upload uploads a file, and waits for the end of its import.
 func (c *uploader) upload(content []byte) (status, message string) {
 	c.t.Helper()
-	started := c.call("POST", "/billing/imports", map[string]any{"vendor": "acme", "fileName": "bill.parquet", "bytes": len(content)})
-	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPut, started["uploadURL"].(string), bytes.NewReader(content))
+	started := c.call("POST", "/billing/imports",
+		map[string]any{"vendor": "acme", "fileName": "bill.parquet", "bytes": len(content)})
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPut, started["uploadURL"].(string),
+		bytes.NewReader(content))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -59,9 +59,11 @@ func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
 	f.SetOutput(complain)
 	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the service (LAMPLIGHTER_DIR)")
 	if c.command == "rotate" {
-		f.BoolVar(&c.secrets, "secrets", false, "the key of sealed secrets, instead of the one that signs access tokens")
+		f.BoolVar(&c.secrets, "secrets", false,
+			"the key of sealed secrets, instead of the one that signs access tokens")
 		f.BoolVar(&c.now, "now", false, "the new key signs at once, not in an hour")
-		f.BoolVar(&c.revoke, "revoke", false, "with -now: what the old keys have signed is refused at once; for a key that was stolen")
+		f.BoolVar(&c.revoke, "revoke", false,
+			"with -now: what the old keys have signed is refused at once; for a key that was stolen")
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return c, err
@@ -74,7 +76,8 @@ func (c keyChoices) check(rest []string) error {
 	case len(rest) > 0:
 		return fmt.Errorf("keys %s takes flags only, not %q", c.command, rest[0])
 	case c.secrets && (c.now || c.revoke):
-		return errors.New("-now and -revoke are for the keys of access tokens: a key of secrets is used at once, and the old ones still have to open what they sealed")
+		return errors.New("-now and -revoke are for the keys of access tokens: a key of secrets is used at once, and " +
+			"the old ones still have to open what they sealed")
 	case c.revoke && !c.now:
 		return errors.New("-revoke needs -now: otherwise nothing would sign for an hour")
 	}
@@ -94,7 +97,9 @@ func rotateSecrets(out io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s has %d keys. The first seals what is new, once the service was started again; the others still open the rest: keep them.\n", path, n)
+	_, err = fmt.Fprintf(out,
+		"%s has %d keys. The first seals what is new, once the service was started again; the others still open the "+
+			"rest: keep them.\n", path, n)
 	return err
 }
 
@@ -102,7 +107,8 @@ func rotateSecrets(out io.Writer, path string) error {
 func listKeys(out io.Writer, states []token.KeyState) error {
 	var errs []error
 	for _, s := range states {
-		_, err := fmt.Fprintf(out, "%-8s %s  signs from %s, accepted until %s\n", s.State, s.ID, when(s.From, "the beginning"), when(s.Until, "further notice"))
+		_, err := fmt.Fprintf(out, "%-8s %s  signs from %s, accepted until %s\n", s.State, s.ID,
+			when(s.From, "the beginning"), when(s.Until, "further notice"))
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

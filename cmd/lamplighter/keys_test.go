@@ -26,7 +26,8 @@ func TestKeysAreRotatedUnderAService(t *testing.T) {
 	dir, c := t.TempDir(), clock.NewManual(clock.System{}.Now())
 	open := func() *local.Service {
 		t.Helper()
-		s, err := local.Open(local.Options{Root: "../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1", Clock: c})
+		s, err := local.Open(local.Options{Root: "../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1",
+			Clock: c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,8 @@ func TestKeysAreRotatedUnderAService(t *testing.T) {
 	}
 	before := set(s)
 	out, err := keyed(t, dir, "rotate")
-	if err != nil || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "next ") || !strings.Contains(out, "\ncurrent ") {
+	if err != nil || strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "next ") ||
+		!strings.Contains(out, "\ncurrent ") {
 		t.Errorf("%q, %v", out, err)
 	}
 	listed, err := keyed(t, dir, "list")
@@ -81,7 +83,8 @@ func TestKeysAreRotatedUnderAService(t *testing.T) {
 
 func TestKeysRefusesWhatMakesNoSense(t *testing.T) {
 	for _, args := range [][]string{
-		{"rotate", "-secrets", "-now"}, {"rotate", "-revoke"}, {"list", "-now"}, {"steal"}, {"rotate", "-now", "more"}, {"rotate"}, {"list"}, {"rotate", "-secrets"},
+		{"rotate", "-secrets", "-now"}, {"rotate", "-revoke"}, {"list", "-now"}, {"steal"}, {"rotate", "-now", "more"},
+		{"rotate"}, {"list"}, {"rotate", "-secrets"},
 	} {
 		dir := t.TempDir() // with no service in it
 		if out, err := keyed(t, dir, args...); err == nil {

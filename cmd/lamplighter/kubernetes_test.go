@@ -40,8 +40,10 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"provider":"kubernetes","externalID":null`, `"action":"patch deployments.apps","status":"granted"`,
-		`"name":"agent","type":"kubernetes-daemonset"`, `"status":"succeeded"`, `"status":"stopped","step":"scaledobjects"`,
-		`"name":"prod","region":"eu-west-1","provider":"aws","status":"active"`, `"access":"cloud_iam","registered":true,"accessCheck":{"status":"granted"`,
+		`"name":"agent","type":"kubernetes-daemonset"`, `"status":"succeeded"`,
+		`"status":"stopped","step":"scaledobjects"`,
+		`"name":"prod","region":"eu-west-1","provider":"aws","status":"active"`,
+		`"access":"cloud_iam","registered":true,"accessCheck":{"status":"granted"`,
 		`8b2f0c51-0000-4000-8000-00000000e4c5/shop/deployments/web`,
 	} {
 		if !strings.Contains(string(out), want) {
@@ -57,7 +59,8 @@ func serveTwins(t *testing.T) string {
 	own, prod, aws := twin.New(), twin.New(), &awstwin.Cloud{}
 	prod.ChangeUID("8b2f0c51-0000-4000-8000-00000000e4c5")
 	prod.Accept = awstwin.OpensClusters
-	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(), Authority: prod.Authority()})
+	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(),
+		Authority: prod.Authority()})
 	for _, c := range []*twin.Cluster{own, prod} {
 		c.Fill()
 		go c.Move(t.Context(), clock.System{}, time.Second)

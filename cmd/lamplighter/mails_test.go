@@ -22,7 +22,8 @@ func TestMails_ListsAndRedrivesWhatWasGivenUp(t *testing.T) {
 	pk := mail.Partitions(mail.Note)[0]
 	for id, until := range map[string]time.Time{"mail_1": now.Add(time.Hour), "mail_2": now.Add(-time.Hour)} {
 		it, err := table.NewItem(table.Key{PK: "MAIL#DEAD", SK: id}, mailer.Dead{
-			ID: id, Template: mail.Invitation, PK: pk, Sealed: []byte("sealed"), Until: until.Unix(), Tries: 6, Why: "554 blocked", At: now,
+			ID: id, Template: mail.Invitation, PK: pk, Sealed: []byte("sealed"), Until: until.Unix(), Tries: 6,
+			Why: "554 blocked", At: now,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,8 @@ func TestMails_ListsAndRedrivesWhatWasGivenUp(t *testing.T) {
 		err := run(t.Context(), append([]string{"mails", args[0], "-dir", dir}, args[1:]...), &out, &out)
 		return out.String(), err
 	}
-	if out, err := mails("dead"); err != nil || !strings.Contains(out, "mail_1  invitation  6 tries  554 blocked\n") || strings.Count(out, "\n") != 2 {
+	if out, err := mails("dead"); err != nil || !strings.Contains(out, "mail_1  invitation  6 tries  554 blocked\n") ||
+		strings.Count(out, "\n") != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
 	for command, says := range map[string]string{

@@ -29,9 +29,11 @@ var open = map[string]string{
 
 	"receiveGitHub": signed, "receiveGitLab": signed, "receiveBuild": "no build is known yet",
 
-	"getWakePage": linked, "wake": linked, "getUnsubscribePage": mailed, "unsubscribe": mailed, "returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
+	"getWakePage": linked, "wake": linked, "getUnsubscribePage": mailed, "unsubscribe": mailed,
+	"returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
-	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself, "listPermissions": oneself,
+	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself,
+	"listPermissions":          oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
@@ -134,7 +136,8 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 		c.t.Fatal(err)
 	}
 	owner := identity.Caller{Org: c.owner.Org, User: "usr_1", Email: "owner@example.com"}
-	if err = membership.New(c.Platform).JoinOrganisation(identity.WithCaller(c.t.Context(), owner), c.owner.Org, u, nil); err != nil {
+	if err = membership.New(c.Platform).JoinOrganisation(identity.WithCaller(c.t.Context(), owner), c.owner.Org, u,
+		nil); err != nil {
 		c.t.Fatal(err)
 	}
 	if len(grants) > 0 {
@@ -142,7 +145,8 @@ func (c *cast) join(email string, grants ...grant.Grant) *testenv.Client {
 	}
 	for _, g := range grants {
 		c.minute()
-		c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": g.Role, "scope": g.Scope}, nil)
+		c.owner.Call(http.MethodPost, "/assignments",
+			map[string]string{"email": email, "roleID": g.Role, "scope": g.Scope}, nil)
 	}
 	out := c.NewClient()
 	out.LogIn(email, c.owner.Org)
@@ -187,7 +191,8 @@ func TestOperationsByRoles(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
 	var own struct{ ID string }
-	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Mixed", "policies": []string{"actions:*", "roles:read", "cloud-accounts:write"}}, &own)
+	c.owner.Call(http.MethodPost, "/roles",
+		map[string]any{"name": "Mixed", "policies": []string{"actions:*", "roles:read", "cloud-accounts:write"}}, &own)
 	var team struct{ ID string }
 	c.owner.Call(http.MethodPost, "/teams", map[string]any{"name": "Web"}, &team)
 	onAll := func(role string) []grant.Grant { return []grant.Grant{{Role: role, Scope: grant.OrgScope}} }
@@ -238,7 +243,8 @@ func (c *cast) matrix(name string, as *testenv.Client, op rest.Op, may bool) {
 	}
 	denied := status == http.StatusForbidden && strings.Contains(got, "permission denied: "+op.Policy+" is needed")
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusMethodNotAllowed, status == http.StatusTooManyRequests, status >= 500:
+	case status == http.StatusUnauthorized, status == http.StatusMethodNotAllowed, status == http.StatusTooManyRequests,
+		status >= 500:
 		c.t.Errorf("%s as %s: %d %s", op.ID, name, status, got)
 	case denied == may:
 		c.t.Errorf("%s as %s: %d %s, and may %v", op.ID, name, status, got, may)
@@ -250,7 +256,8 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	t.Parallel()
 	c := assemble(t)
 	var own struct{ ID string }
-	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Looker", "policies": []string{"actions:read"}}, &own)
+	c.owner.Call(http.MethodPost, "/roles", map[string]any{"name": "Looker", "policies": []string{"actions:read"}},
+		&own)
 	eve := c.join("eve@example.com", grant.Grant{Role: own.ID, Scope: grant.OrgScope})
 	program := c.NewClient()
 	var made struct{ Token string }
@@ -274,7 +281,8 @@ func TestARevokedRoleActsOnTheNextRequest(t *testing.T) {
 	c.owner.Call(http.MethodGet, "/assignments?email=eve@example.com", nil, &list)
 	c.owner.Call(http.MethodDelete, "/assignments/"+list.Items[0].ID, nil, nil)
 	both("after the assignment is revoked", http.StatusForbidden)
-	c.owner.Call(http.MethodPost, "/assignments", map[string]string{"email": "eve@example.com", "roleID": "viewer", "scope": "org"}, nil)
+	c.owner.Call(http.MethodPost, "/assignments",
+		map[string]string{"email": "eve@example.com", "roleID": "viewer", "scope": "org"}, nil)
 	both("with another role", http.StatusOK)
 	c.owner.Call(http.MethodDelete, "/users/eve@example.com", nil, nil)
 	both("after they were removed", http.StatusUnauthorized, http.StatusForbidden)
@@ -299,11 +307,13 @@ func TestNoWayFromAdminToOwner(t *testing.T) {
 		{http.MethodPatch, "/users/owner@example.com", `{"role":"viewer"}`},
 		{http.MethodDelete, "/users/owner@example.com", ``},
 	} {
-		if status, body := c.say(adam, try.method, try.path, try.body); status != http.StatusForbidden && status != http.StatusBadRequest {
+		if status, body := c.say(adam, try.method, try.path, try.body); status != http.StatusForbidden &&
+			status != http.StatusBadRequest {
 			t.Errorf("%s %s %s: %d %s", try.method, try.path, try.body, status, body)
 		}
 	}
-	if status, body := c.say(adam, http.MethodPatch, "/users/me", `{"name":"Adam","role":"owner","grants":[{"role":"owner","scope":"org"}]}`); status != http.StatusOK {
+	if status, body := c.say(adam, http.MethodPatch, "/users/me",
+		`{"name":"Adam","role":"owner","grants":[{"role":"owner","scope":"org"}]}`); status != http.StatusOK {
 		t.Errorf("own profile: %d %s", status, body)
 	}
 	if status, body := c.say(adam, http.MethodDelete, "/organisation?confirm=x", ""); status != http.StatusForbidden {

@@ -16,8 +16,10 @@ import (
 // answer is tried for long.
 func (m moto) account(regions ...string) map[string]any {
 	return map[string]any{
-		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated", "permissionLevel": "read_write",
-		"regions": regions, "endpointURL": m.url, "billing": map[string]string{"source": "cost_explorer"}, "credentials": map[string]string{"accessKeyID": "testing", "secretAccessKey": "testing"},
+		"provider": "aws", "authMethod": "static_keys", "cloudAccountID": motoNumber, "name": "Emulated",
+		"permissionLevel": "read_write",
+		"regions":         regions, "endpointURL": m.url, "billing": map[string]string{"source": "cost_explorer"},
+		"credentials": map[string]string{"accessKeyID": "testing", "secretAccessKey": "testing"},
 	}
 }
 
@@ -57,7 +59,8 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	id := m.connect(c, "us-east-1", "eu-west-1")
 	var all []resource
 	if c.Call(http.MethodGet, "/resources?provider=aws&type=aws-ec2,aws-asg,aws-rds", nil, &all); len(all) != 6 {
-		t.Errorf("discovered %d resources, want an instance, two members of a group, the group and two databases: %+v", len(all), all)
+		t.Errorf("discovered %d resources, want an instance, two members of a group, the group and two databases: %+v",
+			len(all), all)
 	}
 	rs := m.three(c)
 	m.refusesMembers(c)
@@ -71,7 +74,8 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.holds(c, "running", lit, rs)
 	for _, r := range rs {
 		h := history(c, r.UID)
-		if len(h) != 2 || h[0].State != "running" || h[1].State != "stopped" || h[0].ChangedBy != "manual:margaret@example.com" {
+		if len(h) != 2 || h[0].State != "running" || h[1].State != "stopped" ||
+			h[0].ChangedBy != "manual:margaret@example.com" {
 			t.Errorf("state history of %s: %+v", r.UID, h)
 		}
 	}
@@ -98,7 +102,8 @@ func (m moto) refusesMembers(c *testenv.Client) {
 	if c.Call(http.MethodGet, "/resources?type=aws-ec2&schedulable=false", nil, &members); len(members) != 2 {
 		m.t.Fatalf("members of the Auto Scaling group: %+v", members)
 	}
-	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/actions", members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
+	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/actions",
+		members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
 		m.t.Errorf("the refusal does not name the group: %s", why)
 	}
 }
@@ -107,7 +112,8 @@ func (m moto) refusesMembers(c *testenv.Client) {
 func (m moto) vanishes(c *testenv.Client, account string) {
 	m.t.Helper()
 	var found []resource
-	if c.Call(http.MethodGet, "/resources?region=eu-west-1&type=aws-rds", nil, &found); len(found) != 1 || found[0].Status != "running" {
+	if c.Call(http.MethodGet, "/resources?region=eu-west-1&type=aws-rds", nil, &found); len(found) != 1 ||
+		found[0].Status != "running" {
 		m.t.Fatalf("discovered in eu-west-1: %+v", found)
 	}
 	m.call("rds", "eu-west-1", "Action=DeleteDBInstance&SkipFinalSnapshot=true&DBInstanceIdentifier=reports")
@@ -130,7 +136,8 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 	m.connect(c, "us-east-1")
 	rs := m.three(c)
 	group := map[string]any{"name": "Shop", "members": []map[string]any{
-		{"resourceID": rs[0].ID, "tier": 1, "order": 1}, {"resourceID": rs[1].ID, "tier": 2, "order": 1}, {"resourceID": rs[2].ID, "tier": 2, "order": 2},
+		{"resourceID": rs[0].ID, "tier": 1, "order": 1}, {"resourceID": rs[1].ID, "tier": 2, "order": 1},
+		{"resourceID": rs[2].ID, "tier": 2, "order": 2},
 	}}
 	var made struct {
 		ID string `json:"id"`
@@ -159,7 +166,8 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &bulk)
 	by := "bulk:katherine@example.com:" + bulk.ID
 	e.WaitSettled()
-	if c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk); bulk.Status != "completed" || bulk.Completed != 3 || bulk.Failed != 0 {
+	if c.Call(http.MethodGet, "/actions/bulk/latest", nil, &bulk); bulk.Status != "completed" || bulk.Completed != 3 ||
+		bulk.Failed != 0 {
 		m.t.Errorf("the %s ended: %+v", verb, bulk)
 	}
 	var at []time.Time
@@ -181,12 +189,14 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	c := e.NewOwner("dorothy@example.com")
 	other := m.account("us-east-1")
 	other["cloudAccountID"] = "210987654321"
-	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", other); !strings.Contains(why, motoNumber) {
+	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", other); !strings.Contains(why,
+		motoNumber) {
 		t.Errorf("the refusal does not name the account that the keys open: %s", why)
 	}
 	nobody := moto{t, "http://127.0.0.1:1"}
 	why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/cloud-accounts", nobody.account("us-east-1"))
-	if !strings.Contains(why, "endpointURL: no cloud answers at "+nobody.url) || !strings.Contains(why, "connection refused") {
+	if !strings.Contains(why, "endpointURL: no cloud answers at "+nobody.url) ||
+		!strings.Contains(why, "connection refused") {
 		t.Errorf("it does not say who did not answer: %s", why)
 	}
 	var accounts struct{ Total int }
@@ -204,7 +214,8 @@ func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk +
-		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o '\"uid\":' | wc -l); done\n"
+		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o " +
+		"'\"uid\":' | wc -l); done\n"
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

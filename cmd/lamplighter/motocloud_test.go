@@ -86,8 +86,9 @@ func furnish(t *testing.T) moto {
 			"&MasterUsername=root&MasterUserPassword=password-1&DBInstanceIdentifier="+name)
 	}
 	m.call("autoscaling", "us-east-1", "Action=CreateLaunchConfiguration&LaunchConfigurationName=web&"+image)
-	m.call("autoscaling", "us-east-1", "Action=CreateAutoScalingGroup&AutoScalingGroupName=web&LaunchConfigurationName=web"+
-		"&AvailabilityZones.member.1=us-east-1a&MinSize=1&MaxSize=4&DesiredCapacity=2")
+	m.call("autoscaling", "us-east-1",
+		"Action=CreateAutoScalingGroup&AutoScalingGroupName=web&LaunchConfigurationName=web"+
+			"&AvailabilityZones.member.1=us-east-1a&MinSize=1&MaxSize=4&DesiredCapacity=2")
 	m.call("autoscaling", "us-east-1", "Action=SuspendProcesses&AutoScalingGroupName=web"+
 		"&ScalingProcesses.member.1=AZRebalance&ScalingProcesses.member.2=AlarmNotification")
 	return m
@@ -101,10 +102,12 @@ func (m moto) words(r resource) string {
 		out := m.call("ec2", r.Region, "Action=DescribeInstances&InstanceId.1="+r.UID)
 		return strings.Join(under(m.t, out, "instanceState/name"), " ")
 	case "aws-rds":
-		return strings.Join(under(m.t, m.call("rds", r.Region, "Action=DescribeDBInstances"), "DBInstance/DBInstanceStatus"), " ")
+		return strings.Join(under(m.t, m.call("rds", r.Region, "Action=DescribeDBInstances"),
+			"DBInstance/DBInstanceStatus"), " ")
 	default:
 		out := m.call("autoscaling", r.Region, "Action=DescribeAutoScalingGroups")
-		said := slices.Concat(under(m.t, out, "member/MinSize"), under(m.t, out, "member/MaxSize"), under(m.t, out, "member/DesiredCapacity"))
+		said := slices.Concat(under(m.t, out, "member/MinSize"), under(m.t, out, "member/MaxSize"),
+			under(m.t, out, "member/DesiredCapacity"))
 		suspended := under(m.t, out, "SuspendedProcesses/member/ProcessName")
 		slices.Sort(suspended)
 		return strings.Join(append(said, suspended...), " ")
@@ -113,8 +116,10 @@ func (m moto) words(r resource) string {
 
 // lit and unlit are moto's words for what runs and for what is stopped. A stop of the group suspends what would raise it.
 var (
-	lit   = map[string]string{"aws-ec2": "running", "aws-rds": "available", "aws-asg": "1 4 2 AZRebalance AlarmNotification"}
-	unlit = map[string]string{"aws-ec2": "stopped", "aws-rds": "stopped", "aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions"}
+	lit = map[string]string{"aws-ec2": "running", "aws-rds": "available",
+		"aws-asg": "1 4 2 AZRebalance AlarmNotification"}
+	unlit = map[string]string{"aws-ec2": "stopped", "aws-rds": "stopped",
+		"aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions"}
 )
 
 // holds compares what the service says of resources, and what moto says, with what they should be.

@@ -80,7 +80,8 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			g := newTollgate(t, tabletest.StartMoto(t))
 			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
-			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1") // moto loads each service with its first call, for seconds
+			// moto loads each service with its first call, for seconds
+			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1")
 			m.launch(size)
 			c := e.NewOwner("dorothy@example.com")
 			g.take()
@@ -90,7 +91,8 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 			discovered, listing := time.Since(began), g.take()
 			bulk := m.stopAll(e, c)
 			took, acting := time.Since(began), g.take()
-			t.Logf("%d instances: discovered in %.1f s, stopped, verified and recorded after %.1f s; listing %v, acting %v; %s",
+			t.Logf("%d instances: discovered in %.1f s, stopped, verified and recorded after %.1f s; listing %v, "+
+				"acting %v; %s",
 				size, discovered.Seconds(), took.Seconds(), listing, acting, before.since())
 			if bulk.Completed != size || bulk.Failed != 0 {
 				t.Fatalf("%+v", bulk)
@@ -99,7 +101,9 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 				t.Errorf("moto says that %d are stopped", n)
 			}
 			thousands := (size + 999) / 1000
-			for op, most := range map[string]int{"DescribeInstances": 1 + thousands, "DescribeVolumes": 2 * thousands, "StopInstances": 2 * thousands, "DescribeInstanceStatus": 11 * thousands, "DescribeSnapshots": 2 * thousands} {
+			for op, most := range map[string]int{"DescribeInstances": 1 + thousands, "DescribeVolumes": 2 * thousands,
+				"StopInstances": 2 * thousands, "DescribeInstanceStatus": 11 * thousands,
+				"DescribeSnapshots": 2 * thousands} {
 				if n := listing[op] + acting[op]; n > most {
 					t.Errorf("%d calls of %s for %d instances; want at most %d", n, op, size, most)
 				}
@@ -114,8 +118,9 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 func (m moto) launch(size int) {
 	m.t.Helper()
 	for n := 0; n < size; n += 1000 {
-		m.call("ec2", "us-east-1", fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro&Placement.AvailabilityZone=us-east-1%[2]c",
-			min(size-n, 1000), 'a'+n/1000%6))
+		m.call("ec2", "us-east-1",
+			fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro&Placement.AvailabilityZone=us-east-1%[2]c",
+				min(size-n, 1000), 'a'+n/1000%6))
 	}
 }
 
@@ -152,7 +157,8 @@ func (m moto) stopAll(e *testenv.Env, c *testenv.Client) (b bulkOutcome) {
 	var made struct {
 		ID string `json:"id"`
 	}
-	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "Fleet", "selector": map[string]string{"type": "aws-ec2"}}, &made)
+	c.Call(http.MethodPost, "/resource-groups",
+		map[string]any{"name": "Fleet", "selector": map[string]string{"type": "aws-ec2"}}, &made)
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": made.ID}, &b)
 	m.awaitLong(e)
 	c.Call(http.MethodGet, "/actions/bulk/"+b.ID, nil, &b)

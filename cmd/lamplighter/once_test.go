@@ -28,20 +28,25 @@ func TestOnce(t *testing.T) {
 			first := c.ask(t, http.MethodPost, w.path, w.body, "Idempotency-Key", "k-1")
 			again := c.ask(t, http.MethodPost, w.path, w.body, "Idempotency-Key", "k-1")
 			if first.Code != http.StatusOK || again.Code != first.Code || again.Body.String() != first.Body.String() ||
-				again.Header().Get("Idempotency-Replayed") != "true" || !strings.Contains(first.Body.String(), w.answer) {
+				again.Header().Get("Idempotency-Replayed") != "true" ||
+				!strings.Contains(first.Body.String(), w.answer) {
 				t.Errorf("first %d %s\nagain %d %v %s", first.Code, first.Body, again.Code, again.Header(), again.Body)
 			}
 			if first.Header().Get("X-Request-Id") == again.Header().Get("X-Request-Id") {
 				t.Error("two requests have one name")
 			}
-			if got := c.ask(t, http.MethodPost, w.path, w.another, "Idempotency-Key", "k-1"); got.Code != http.StatusConflict {
+			if got := c.ask(t, http.MethodPost, w.path, w.another, "Idempotency-Key",
+				"k-1"); got.Code != http.StatusConflict {
 				t.Errorf("another body under the key: %d %s", got.Code, got.Body)
 			}
-			if got := other.ask(t, http.MethodPost, w.path, w.body, "Idempotency-Key", "k-1"); got.Header().Get("Idempotency-Replayed") != "" || strings.Contains(got.Body.String(), idOf(t, first.Body.Bytes(), w.answer)) {
+			if got := other.ask(t, http.MethodPost, w.path, w.body, "Idempotency-Key",
+				"k-1"); got.Header().Get("Idempotency-Replayed") != "" ||
+				strings.Contains(got.Body.String(), idOf(t, first.Body.Bytes(), w.answer)) {
 				t.Errorf("another's key answers: %d %s", got.Code, got.Body)
 			}
 			for _, key := range []string{"", strings.Repeat("k", 256), "a\tb", "a\u202eb"} {
-				if got := c.ask(t, http.MethodPost, w.path, w.another, "Idempotency-Key", key); got.Code != http.StatusBadRequest {
+				if got := c.ask(t, http.MethodPost, w.path, w.another, "Idempotency-Key",
+					key); got.Code != http.StatusBadRequest {
 					t.Errorf("key %.20q: %d %s", key, got.Code, got.Body)
 				}
 			}

@@ -49,7 +49,8 @@ func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 	}
 	rest := string(out)
 	for _, want := range []string{ // in this order
-		"az role assignment create --assignee APP_ID --role 'Lamplighter organisation' --scope /providers/Microsoft.Management/managementGroups/MANAGEMENT_GROUP",
+		"az role assignment create --assignee APP_ID --role 'Lamplighter organisation' --scope " +
+			"/providers/Microsoft.Management/managementGroups/MANAGEMENT_GROUP",
 		"gcloud organizations add-iam-policy-binding ORGANIZATION",
 		`"members":{"closed":1,"connected":3,"duplicate":0,"excluded":0,"left":0,"refused":1,"removed":0}`,
 		"does not have authorization to perform action 'Microsoft.Resources/subscriptions/read'",
@@ -58,7 +59,8 @@ func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 		`"nativeID":"acme-shop","name":"Shop","unit":"acme.example/Production/Shop","status":"connected"`,
 		`"nativeID":"acme-vault","name":"Vault","unit":"acme.example/Production","status":"refused"`,
 		`"members":{"closed":1,"connected":4,"duplicate":0,"excluded":0,"left":0,"refused":1,"removed":0}`,
-		`"total":3`, `"status":"disconnected","error":"the organization's include and exclude leave it out"`, `"total":1`,
+		`"total":3`, `"status":"disconnected","error":"the organization's include and exclude leave it out"`,
+		`"total":1`,
 		`"members":{"closed":1,"connected":3,`, `"keptAccounts":3`, `"total":3`,
 	} {
 		at := strings.Index(rest, want)

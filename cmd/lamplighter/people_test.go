@@ -43,8 +43,10 @@ func joined(t *testing.T, s testenv.Setup) {
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": email, "name": "Eve"}, nil)
 	ada.Call(http.MethodPatch, userPath(email), map[string]string{"role": "operator"}, nil)
 	eve := e.NewClient()
-	eve.Call(http.MethodPost, "/auth/signup", map[string]string{"email": email, "password": testenv.Password, "name": "Eve"}, nil)
-	eve.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.WaitForCode(email)}, nil)
+	eve.Call(http.MethodPost, "/auth/signup",
+		map[string]string{"email": email, "password": testenv.Password, "name": "Eve"}, nil)
+	eve.Call(http.MethodPatch, "/auth/otp/validate", map[string]string{"email": email, "otp": e.WaitForCode(email)},
+		nil)
 	eve.LogIn(email, "")
 	eve.Call(http.MethodGet, "/resources", nil, nil)
 	eve.CallRefused(http.StatusForbidden, http.MethodGet, "/users", nil)
@@ -66,7 +68,8 @@ func joined(t *testing.T, s testenv.Setup) {
 	eve.Call(http.MethodDelete, "/users/me", nil, nil)
 	eve.CallRefused(http.StatusUnauthorized, http.MethodGet, "/users", nil)
 	ada.CallRefused(http.StatusConflict, http.MethodDelete, "/users/me", nil)
-	ada.Call(http.MethodPut, "/organisation", map[string]any{"name": "Looms", "currency": "EUR", "savingsRealism": 0.55}, nil)
+	ada.Call(http.MethodPut, "/organisation",
+		map[string]any{"name": "Looms", "currency": "EUR", "savingsRealism": 0.55}, nil)
 	var org struct {
 		Currency       string  `json:"currency"`
 		SavingsRealism float64 `json:"savingsRealism"`
@@ -100,11 +103,13 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	robot.Call(http.MethodGet, "/users", nil, nil)
 	out := func(after string) {
 		t.Helper()
-		if err := eve.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil || !strings.Contains(err.Error(), " 401 ") {
+		if err := eve.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil ||
+			!strings.Contains(err.Error(), " 401 ") {
 			t.Errorf("%s: the session answers %v", after, err)
 		}
 		// A personal access token is its user's, and good for organizations that they belong to.
-		if err := robot.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil || !strings.Contains(err.Error(), " 40") {
+		if err := robot.Do(t.Context(), http.MethodGet, "/users", nil, nil); err == nil ||
+			!strings.Contains(err.Error(), " 40") {
 			t.Errorf("%s: the token answers %v", after, err)
 		}
 	}
@@ -134,7 +139,8 @@ func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	if (first == nil) == (second == nil) {
 		t.Errorf("%v, %v", first, second)
 	}
-	a, err := table.Read[identity.Access](table.WithOrg(t.Context(), ada.Org), e.Platform.Table, identity.AccessKey(ada.Org))
+	a, err := table.Read[identity.Access](table.WithOrg(t.Context(), ada.Org), e.Platform.Table,
+		identity.AccessKey(ada.Org))
 	if err != nil || a.Owners != 1 || a.Members != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -154,7 +160,8 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	used(t, e, other)
 	clock.Advance(time.Minute)
 
-	bob.CallRefused(http.StatusForbidden, http.MethodDelete, "/organisation", map[string]string{"confirm": "Org of ada@example.com"})
+	bob.CallRefused(http.StatusForbidden, http.MethodDelete, "/organisation",
+		map[string]string{"confirm": "Org of ada@example.com"})
 	ada.CallRefused(http.StatusBadRequest, http.MethodDelete, "/organisation", nil)
 	var ended struct {
 		ID string `json:"id"`
@@ -164,7 +171,8 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 		t.Errorf("ended %+v", ended)
 	}
 	for who, c := range map[string]*testenv.Client{"its owner": ada, "its admin": bob} {
-		if err := c.Do(t.Context(), http.MethodGet, "/resources", nil, nil); err == nil || !strings.Contains(err.Error(), " 401 ") {
+		if err := c.Do(t.Context(), http.MethodGet, "/resources", nil, nil); err == nil ||
+			!strings.Contains(err.Error(), " 401 ") {
 			t.Errorf("%s: %v", who, err)
 		}
 	}
@@ -177,7 +185,8 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	})
 	again.Call(http.MethodPost, "/organisations", map[string]string{"name": "Org of ada@example.com"}, nil)
 	late := e.NewClient()
-	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, "late@example.com", testenv.Password, "Late"); err != nil {
+	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, "late@example.com", testenv.Password,
+		"Late"); err != nil {
 		t.Fatal(err)
 	}
 	late.LogIn("late@example.com", "")
@@ -205,7 +214,8 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	cleared(t, dir, clock)
 	mine, theirs := keysWith(t, dir, ada.Org, account), keysWith(t, dir, other.Org, kept)
 	if len(mine) > 0 || len(theirs) < 20 {
-		t.Errorf("%d keys of the other organization are left, and of the one that ended:\n%s", len(theirs), strings.Join(mine, "\n"))
+		t.Errorf("%d keys of the other organization are left, and of the one that ended:\n%s", len(theirs),
+			strings.Join(mine, "\n"))
 	}
 }
 
@@ -216,7 +226,9 @@ func used(t *testing.T, e *testenv.Env, c *testenv.Client) {
 	var group struct {
 		ID string `json:"id"`
 	}
-	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": "batch", "members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}}}, &group)
+	c.Call(http.MethodPost, "/resource-groups",
+		map[string]any{"name": "batch",
+			"members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}}}, &group)
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, nil)
 	act(c, all[2], "stop")
 	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)

@@ -30,7 +30,8 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	have := readTemplate(t)
 	want, missing := declaredIn(have, functions.All())
 	if len(missing) > 0 {
-		t.Fatalf("template.yaml has no place for %s: give the function a list Policies with the two comment lines that its neighbours have", strings.Join(missing, ", "))
+		t.Fatalf("template.yaml has no place for %s: give the function a list Policies with the two comment lines "+
+			"that its neighbours have", strings.Join(missing, ", "))
 	}
 	if *update && want != have {
 		if err := os.WriteFile(templateFile, []byte(want), 0o644); err != nil {
@@ -39,7 +40,8 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 		return
 	}
 	if want != have {
-		t.Errorf("template.yaml does not say what functions declare: run `make registry` and read the difference; it begins with\n%s", firstDifference(have, want))
+		t.Errorf("template.yaml does not say what functions declare: run `make registry` and read the difference; it "+
+			"begins with\n%s", firstDifference(have, want))
 	}
 }
 
@@ -64,8 +66,10 @@ func declaredIn(template string, fs []functions.Function) (out string, missing [
 		}
 		template = re.ReplaceAllLiteralString(template, text)
 	}
-	put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`, "LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(fs), ","))
-	put("LAMPLIGHTER_PARTITIONS", `(?m)LAMPLIGHTER_PARTITIONS: .*$`, `LAMPLIGHTER_PARTITIONS: "`+strings.Join(orgPartitions(fs), ",")+`"`)
+	put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`,
+		"LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(fs), ","))
+	put("LAMPLIGHTER_PARTITIONS", `(?m)LAMPLIGHTER_PARTITIONS: .*$`,
+		`LAMPLIGHTER_PARTITIONS: "`+strings.Join(orgPartitions(fs), ",")+`"`)
 	for _, f := range fs {
 		policy := policyOf(&f.Declaration)
 		if len(policy) == 0 {
@@ -94,7 +98,8 @@ func orgPartitions(fs []functions.Function) []string {
 func policyOf(d *platform.Declaration) []string {
 	var out []string
 	allow := func(resource string, condition []string, actions ...string) {
-		s := "            - Effect: Allow\n              Action: [" + strings.Join(actions, ", ") + "]\n              Resource: " + resource + "\n"
+		s := "            - Effect: Allow\n              Action: [" + strings.Join(actions, ", ") +
+			"]\n              Resource: " + resource + "\n"
 		if len(condition) > 0 {
 			s += "              Condition:\n" + strings.Join(condition, "")
 		}
@@ -103,10 +108,12 @@ func policyOf(d *platform.Declaration) []string {
 	const store = `!If [OwnTable, !GetAtt Table.Arn, !Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}"]`
 	const secretsKey = "!If [OwnsSecretsKey, !GetAtt SecretsKey.Arn, !Ref SecretsKeyArn]"
 	if ps := d.Access.All(); len(ps) > 0 {
-		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem")
+		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query",
+			"dynamodb:ConditionCheckItem")
 	}
 	if ps := d.Access.Writes; len(ps) > 0 {
-		allow(store, leading(ps), "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem")
+		allow(store, leading(ps), "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
+			"dynamodb:BatchWriteItem")
 	}
 	if ps := d.Access.Appends; len(ps) > 0 {
 		once := "                ForAnyValue:StringEquals: {\"dynamodb:EnclosingOperation\": TransactWriteItems}\n"
@@ -162,14 +169,16 @@ func leading(ps []table.Partition) []string {
 
 // kinds returns the condition that a secret is of one of ks.
 func kinds(ks []string) []string {
-	return []string{"                StringEquals: {\"kms:EncryptionContext:kind\": [" + strings.Join(ks, ", ") + "]}\n"}
+	return []string{"                StringEquals: {\"kms:EncryptionContext:kind\": [" + strings.Join(ks, ", ") +
+		"]}\n"}
 }
 
 // arns returns those of things of ours by their names.
 func arns(service, kind string, names []string, suffix string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = `!Sub "arn:${AWS::Partition}:` + service + ":${AWS::Region}:${AWS::AccountId}:" + kind + ":lamplighter-${Stage}-" + n + suffix + `"`
+		out[i] = `!Sub "arn:${AWS::Partition}:` + service + ":${AWS::Region}:${AWS::AccountId}:" + kind +
+			":lamplighter-${Stage}-" + n + suffix + `"`
 	}
 	if len(out) == 1 {
 		return out[0]

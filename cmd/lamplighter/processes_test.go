@@ -58,7 +58,8 @@ func readStat(name string) (parent, id, used int) {
 func (p processes) since() string {
 	peak := memoryOf("VmHWM:")
 	now := measureProcesses()
-	return fmt.Sprintf("processor: %.2f s of this process, %.2f s of its children; %s of memory at most", float64(now.own-p.own)/100, float64(now.children-p.children)/100, peak)
+	return fmt.Sprintf("processor: %.2f s of this process, %.2f s of its children; %s of memory at most",
+		float64(now.own-p.own)/100, float64(now.children-p.children)/100, peak)
 }
 
 // memoryOf returns a line of the system's account of this process's memory.

@@ -31,12 +31,15 @@ func TestAnEventGoesFromDraftToCompletedAndGivesBackWhatWas(t *testing.T) {
 		Targets    []map[string]any
 	}
 	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
-		"name": "Shop", "cloudAccountID": groups[0].CloudAccountID, "target": map[string]string{"type": "aws-asg", "uid": groups[0].UID},
+		"name": "Shop", "cloudAccountID": groups[0].CloudAccountID,
+		"target": map[string]string{"type": "aws-asg", "uid": groups[0].UID},
 	}, &policy)
 	begins := s.Platform.Clock.Now().Add(3 * time.Second)
 	c.Call(http.MethodPost, "/event-readiness", map[string]any{
-		"name": "Launch", "eventStart": begins.Format(time.RFC3339Nano), "eventEnd": begins.Add(2 * time.Second).Format(time.RFC3339Nano),
-		"preScaleMinutes": 0, "postEventMinutes": 0, "expectedMultiplier": 3, "timezone": "Europe/Berlin", "targets": []map[string]string{{"policyId": policy.ID}},
+		"name": "Launch", "eventStart": begins.Format(time.RFC3339Nano),
+		"eventEnd":        begins.Add(2 * time.Second).Format(time.RFC3339Nano),
+		"preScaleMinutes": 0, "postEventMinutes": 0, "expectedMultiplier": 3, "timezone": "Europe/Berlin",
+		"targets": []map[string]string{{"policyId": policy.ID}},
 	}, &plan)
 	c.Call(http.MethodPost, "/event-readiness/"+plan.ID+"/schedule", map[string]any{}, nil)
 	plans, ctx := readiness.New(s.Platform.Table, s.Platform.Clock), table.WithOrg(t.Context(), c.Org)
@@ -54,11 +57,14 @@ func TestAnEventGoesFromDraftToCompletedAndGivesBackWhatWas(t *testing.T) {
 			to = append(to, line.To)
 		}
 	}
-	if want := []string{"draft", "scheduling", "scheduled", "scaling_up", "active", "scaling_down", "completed"}; !slices.Equal(to, want) {
+	if want := []string{"draft", "scheduling", "scheduled", "scaling_up", "active", "scaling_down",
+		"completed"}; !slices.Equal(to, want) {
 		t.Errorf("its transitions are %v; want %v", to, want)
 	}
 	var proposal struct{ Current map[string]any }
-	c.Call(http.MethodGet, "/autoscaler-policies/smart-defaults?cloud_account_id="+groups[0].CloudAccountID+"&target_type=aws-asg&target_uid="+groups[0].UID, nil, &proposal)
+	c.Call(http.MethodGet,
+		"/autoscaler-policies/smart-defaults?cloud_account_id="+groups[0].CloudAccountID+
+			"&target_type=aws-asg&target_uid="+groups[0].UID, nil, &proposal)
 	for _, size := range []string{"min", "max", "desired"} {
 		if was := float64(groups[0].Capacity[size]); proposal.Current[size] != was {
 			t.Errorf("%s is %v and was %v", size, proposal.Current[size], was)

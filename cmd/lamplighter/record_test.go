@@ -28,7 +28,8 @@ func newLedger(s *attackedService) *ledger {
 	l := &ledger{changes: map[string]bool{}, want: map[string]int{}, may: map[string]int{}}
 	for _, ops := range local.Operations(s.Platform) {
 		for i := range ops {
-			l.changes[ops[i].ID] = ops[i].Changes() && ops[i].Worker == "" // what workers report, they report by themselves
+			// what workers report, they report by themselves
+			l.changes[ops[i].ID] = ops[i].Changes() && ops[i].Worker == ""
 		}
 	}
 	return l
@@ -38,7 +39,8 @@ func newLedger(s *attackedService) *ledger {
 // Idempotency-Key, is no change and no try of one, nor is another method than an operation's; a path whose parts name nothing comes to no operation.
 func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	page := strings.HasPrefix(answer.Header().Get("Content-Type"), "text/html")
-	if !l.changes[id] || page && id != "wake" && id != "unsubscribe" || answer.Header().Get("Idempotency-Replayed") != "" || answer.Code == http.StatusMethodNotAllowed {
+	if !l.changes[id] || page && id != "wake" && id != "unsubscribe" ||
+		answer.Header().Get("Idempotency-Replayed") != "" || answer.Code == http.StatusMethodNotAllowed {
 		return
 	}
 	if id == "submitBulkAction" && strings.Contains(answer.Body.String(), `"status":"planned"`) {
@@ -47,7 +49,8 @@ func (l *ledger) saw(id string, answer *httptest.ResponseRecorder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	entry := fmt.Sprint(id, " ", answer.Code)
-	if page || answer.Body.String() == `{"error":{"message":"not found"}}` { // a page of a wake link may be the gateway's
+	// a page of a wake link may be the gateway's
+	if page || answer.Body.String() == `{"error":{"message":"not found"}}` {
 		l.may[entry]++
 		return
 	}

@@ -164,8 +164,10 @@ func (w *references) outcome(want platform.Outcome, from, to record, query strin
 		if shows == "" {
 			shows = from.id
 		}
-		if res.Code != http.StatusConflict || !strings.Contains(res.Body.String(), shows) || after != before || w.text(to) == "" {
-			w.t.Errorf("%s\nwant 409 that lists %s, and both records as they were:\n%s\n%s", answer, shows, before, after)
+		if res.Code != http.StatusConflict || !strings.Contains(res.Body.String(), shows) || after != before ||
+			w.text(to) == "" {
+			w.t.Errorf("%s\nwant 409 that lists %s, and both records as they were:\n%s\n%s", answer, shows, before,
+				after)
 		}
 		return
 	}
@@ -197,7 +199,9 @@ func (w *references) resource(accountID string) resource {
 	w.t.Helper()
 	w.credential(w.t)
 	var all []resource
-	w.Call(http.MethodGet, "/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1&cloud_account_id="+accountID, nil, &all)
+	w.Call(http.MethodGet,
+		"/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=1&cloud_account_id="+accountID, nil,
+		&all)
 	if len(all) == 0 {
 		w.t.Fatalf("no instance of %s runs", accountID)
 	}
@@ -231,7 +235,8 @@ func TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead(t *testing.T) {
 	w.account = w.ConnectAccount("base", testenv.FastCloud(60))
 	group := targets["resource group"](w)
 	hook := namers["webhook names resource group"](w, group)
-	role := w.make("/roles", map[string]any{"name": "Grouper", "policies": []string{"resource-groups:read", "resource-groups:write"}})
+	role := w.make("/roles",
+		map[string]any{"name": "Grouper", "policies": []string{"resource-groups:read", "resource-groups:write"}})
 	email := w.colleague(t, "grouper@example.com")
 	w.Call(http.MethodPatch, "/users/"+email, map[string]string{"role": role.id}, nil)
 	narrow := s.NewClient()
@@ -240,7 +245,8 @@ func TestReferences_ACallerSeesOnlyTheNamesThatTheyMayRead(t *testing.T) {
 	if !strings.Contains(answer, hook.id) || strings.Contains(answer, "Hook ") {
 		t.Errorf("a caller without webhooks:read is answered %s", answer)
 	}
-	if answer = w.CallRefused(http.StatusConflict, http.MethodDelete, group.read, nil); !strings.Contains(answer, "Hook ") {
+	if answer = w.CallRefused(http.StatusConflict, http.MethodDelete, group.read, nil); !strings.Contains(answer,
+		"Hook ") {
 		t.Errorf("the owner is answered %s", answer)
 	}
 }

@@ -18,7 +18,8 @@ var scopeTypes = map[string]string{"cloud account": "cloud_account", "resource g
 // scopedNamers are the records that name a scope.
 var scopedNamers = map[string]func(w *references, scopeType, scopeID string) record{
 	"budget": func(w *references, scopeType, scopeID string) record {
-		return w.make("/budgets", map[string]any{"name": w.name("Budget"), "scopeType": scopeType, "scopeID": scopeID, "amountUSD": "10"})
+		return w.make("/budgets",
+			map[string]any{"name": w.name("Budget"), "scopeType": scopeType, "scopeID": scopeID, "amountUSD": "10"})
 	},
 	"subscription": func(w *references, scopeType, scopeID string) record {
 		sub := w.make("/notifications/subscriptions", map[string]any{
@@ -70,7 +71,8 @@ func (w *references) policy(accountID string) record {
 	var groups, all []struct{ UID string }
 	w.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=100&cloud_account_id="+accountID, nil, &all)
 	for _, g := range all {
-		if res := w.ask(w.t, http.MethodGet, "/autoscaler-policies?limit=100", ""); !strings.Contains(res.Body.String(), g.UID) {
+		if res := w.ask(w.t, http.MethodGet, "/autoscaler-policies?limit=100", ""); !strings.Contains(res.Body.String(),
+			g.UID) {
 			groups = append(groups, g)
 		}
 	}
@@ -78,8 +80,9 @@ func (w *references) policy(accountID string) record {
 		w.t.Fatalf("no Auto Scaling group of %s is free", accountID)
 	}
 	return w.make("/autoscaler-policies", map[string]any{
-		"name": w.name("Policy"), "mode": "recommend", "cloudAccountID": accountID, "min": 1, "max": 4, "desired": 2, "targetCPUPercent": 60,
-		"cooldownSeconds": 300, "target": map[string]string{"type": "aws-asg", "uid": groups[0].UID},
+		"name": w.name("Policy"), "mode": "recommend", "cloudAccountID": accountID, "min": 1, "max": 4, "desired": 2,
+		"targetCPUPercent": 60,
+		"cooldownSeconds":  300, "target": map[string]string{"type": "aws-asg", "uid": groups[0].UID},
 	})
 }
 
@@ -114,7 +117,9 @@ var targets = map[string]func(*references) record{
 		id := w.ConnectAccount(strings.ReplaceAll(w.name("account"), " ", "-"), testenv.FastCloud(40))
 		return record{id: id, read: "/cloud-accounts/" + id}
 	},
-	"team":                 func(w *references) record { return w.make("/teams", map[string]string{"name": w.name("Team")}) },
+	"team": func(w *references) record {
+		return w.make("/teams", map[string]string{"name": w.name("Team")})
+	},
 	"role":                 (*references).role,
 	"user":                 (*references).member,
 	"autoscaler policy":    func(w *references) record { return w.policy(w.account) },
@@ -125,7 +130,8 @@ var targets = map[string]func(*references) record{
 		})
 	},
 	"dashboard": func(w *references) record {
-		return w.make("/dashboards", map[string]any{"name": w.name("Dashboard"), "widgets": []any{map[string]any{"type": "trend"}}})
+		return w.make("/dashboards",
+			map[string]any{"name": w.name("Dashboard"), "widgets": []any{map[string]any{"type": "trend"}}})
 	},
 	"wake link": func(w *references) record {
 		var link struct{ ID, URL string }
@@ -136,8 +142,9 @@ var targets = map[string]func(*references) record{
 	},
 	"cloud organisation": func(w *references) record {
 		o := w.make("/cloud-organisations", map[string]any{
-			"provider": "simulated", "name": w.name("Organization"), "authMethod": "simulated", "permissionLevel": "read_only",
-			"credentials": map[string]string{"organisation": "o-1", "members": "1", "size": "0"},
+			"provider": "simulated", "name": w.name("Organization"), "authMethod": "simulated",
+			"permissionLevel": "read_only",
+			"credentials":     map[string]string{"organisation": "o-1", "members": "1", "size": "0"},
 		})
 		w.s.WaitSettled()
 		return o
@@ -161,7 +168,8 @@ var namers = map[string]namer{
 		return w.make("/overrides", map[string]string{"groupID": to.id, "action": "force_on", "expiresAt": tomorrow(w)})
 	},
 	"override names cloud account": func(w *references, to record) record {
-		return w.make("/overrides", map[string]string{"resourceUID": w.resource(to.id).UID, "action": "force_on", "expiresAt": tomorrow(w)})
+		return w.make("/overrides",
+			map[string]string{"resourceUID": w.resource(to.id).UID, "action": "force_on", "expiresAt": tomorrow(w)})
 	},
 	"override names wake link": func(w *references, to record) record {
 		if res := w.ask(w.t, http.MethodPost, "/wake/"+to.shows, ""); res.Code != http.StatusOK {
@@ -207,17 +215,20 @@ var namers = map[string]namer{
 	"event readiness plan names autoscaler policy": func(w *references, to record) record {
 		start := w.s.clock.Now().Add(24 * time.Hour)
 		return w.make("/event-readiness", map[string]any{
-			"name": w.name("Event"), "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
+			"name": w.name("Event"), "eventStart": start.Format(time.RFC3339),
+			"eventEnd":           start.Add(time.Hour).Format(time.RFC3339),
 			"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": to.id}},
 		})
 	},
 	"subscription names notification channel": func(w *references, to record) record {
-		sub := w.make("/notifications/subscriptions", map[string]string{"channelID": to.id, "eventType": "budget.exceeded", "scopeType": "org"})
+		sub := w.make("/notifications/subscriptions",
+			map[string]string{"channelID": to.id, "eventType": "budget.exceeded", "scopeType": "org"})
 		return record{id: sub.id, list: sub.list}
 	},
 	"integration names cloud account by config": func(w *references, to record) record {
 		return w.make("/integrations", map[string]any{
-			"name": w.name("Images"), "kind": "ecr", "config": map[string]string{"cloudAccountID": to.id, "region": "eu-west-1"},
+			"name": w.name("Images"), "kind": "ecr",
+			"config": map[string]string{"cloudAccountID": to.id, "region": "eu-west-1"},
 		})
 	},
 	"showback rule names team": func(w *references, to record) record {
@@ -227,7 +238,9 @@ var namers = map[string]namer{
 		})
 	},
 	"assignment names role": func(w *references, to record) record { return w.assign(w.member().id, to.id, "org") },
-	"assignment names team": func(w *references, to record) record { return w.assign(w.member().id, "viewer", "team:"+to.id) },
+	"assignment names team": func(w *references, to record) record {
+		return w.assign(w.member().id, "viewer", "team:"+to.id)
+	},
 	"assignment names user": func(w *references, to record) record { return w.assign(to.id, w.role().id, "org") },
 	"invitation names role": func(w *references, to record) record {
 		email := fmt.Sprintf("invited-%d@example.com", w.made+1)
@@ -257,7 +270,8 @@ var namers = map[string]namer{
 		}
 		w.Call(http.MethodGet, "/cloud-accounts?limit=100", nil, &all)
 		for _, a := range all.Items {
-			if res := w.ask(w.t, http.MethodGet, "/cloud-accounts/"+a.ID, ""); strings.Contains(res.Body.String(), to.id) {
+			if res := w.ask(w.t, http.MethodGet, "/cloud-accounts/"+a.ID, ""); strings.Contains(res.Body.String(),
+				to.id) {
 				return record{id: a.ID, read: "/cloud-accounts/" + a.ID}
 			}
 		}

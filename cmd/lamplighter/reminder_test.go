@@ -17,7 +17,8 @@ func TestAnEndingTokenIsAnnouncedByMail(t *testing.T) {
 	clock, dir := &testenv.Ahead{}, t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Clock: clock, Dir: dir})
 	c := e.NewOwner("reminded@example.com")
-	c.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "nightly report", "expiresInDays": 8}, nil)
+	c.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "nightly report", "expiresInDays": 8},
+		nil)
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "short", "expiresInDays": 7}, nil)
 	announced := func() int {
 		files, err := filepath.Glob(filepath.Join(dir, "mails", "*"))

@@ -110,7 +110,8 @@ func TestRefusals_HaveOneShape(t *testing.T) {
 		"another header's token": {"X-Api-Key", c.Token},
 	} {
 		got := d.ask("GET /organisations", "", headers...)
-		if got.StatusCode != http.StatusUnauthorized || got.Header.Get("Content-Type") != "application/json" || got.body != `{"error":"unauthorized"}` {
+		if got.StatusCode != http.StatusUnauthorized || got.Header.Get("Content-Type") != "application/json" ||
+			got.body != `{"error":"unauthorized"}` {
 			t.Errorf("%s: %d %s %s", name, got.StatusCode, got.Header.Get("Content-Type"), got.body)
 		}
 	}
@@ -118,7 +119,8 @@ func TestRefusals_HaveOneShape(t *testing.T) {
 	if got := d.ask("GET /organisations", "", "Authorization", "bearer "+c.Token); got.StatusCode != http.StatusOK {
 		t.Errorf("lower-case bearer: %d %s", got.StatusCode, got.body)
 	}
-	if got := d.ask("GET /organisations", "", "Authorization", "Bearer "+strings.Repeat("a", 1<<20)); got.StatusCode/100 != 4 {
+	if got := d.ask("GET /organisations", "", "Authorization",
+		"Bearer "+strings.Repeat("a", 1<<20)); got.StatusCode/100 != 4 {
 		t.Errorf("a megabyte: %d %s", got.StatusCode, got.body)
 	}
 }
@@ -136,7 +138,8 @@ func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	d.want(200, "GET /resource-groups", "", bearer(secret)...) // a token outlives the session that made it
 	c.LogIn("over@example.com", c.Org)
 	d.want(200, "POST /auth/password/forget", `{"email":"over@example.com"}`)
-	reset := map[string]string{"email": "over@example.com", "otp": d.WaitForCode("over@example.com"), "password": "another long password 7"}
+	reset := map[string]string{"email": "over@example.com", "otp": d.WaitForCode("over@example.com"),
+		"password": "another long password 7"}
 	d.NewClient().Call(http.MethodPatch, "/auth/password/reset", reset, nil)
 	d.want(401, "GET /resource-groups", "", bearer(c.Token)...)
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
@@ -163,7 +166,8 @@ func TestATokenFollowsItsMaker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(table.Update(member, []table.Change{table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}})}))
+	write(table.Update(member,
+		[]table.Change{table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}})}))
 	d.want(403, "POST /resource-groups", strings.ReplaceAll(group, "lamps", "more"), bearer(secret)...)
 	d.want(200, "GET /resource-groups", "", bearer(secret)...)
 	write(table.Delete(member))
@@ -212,10 +216,11 @@ func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	}
 	for name, got := range map[string]any{
 		"a session, with the token's header": in("", append(bearer(c.Token), "X-Organisation-Id", second)...),
-		"a session, with other headers":      in("", append(bearer(c.Token), "X-Org-Id", second, "X-Tenant-Id", stranger.Org)...),
-		"a session, with a query":            in("?orgId="+second+"&tenantID="+stranger.Org, bearer(c.Token)...),
-		"a token, without a header":          in("", bearer(secret)...),
-		"a token, with other headers":        in("?orgId="+second, append(bearer(secret), "X-Org-Id", second)...),
+		"a session, with other headers": in("",
+			append(bearer(c.Token), "X-Org-Id", second, "X-Tenant-Id", stranger.Org)...),
+		"a session, with a query":     in("?orgId="+second+"&tenantID="+stranger.Org, bearer(c.Token)...),
+		"a token, without a header":   in("", bearer(secret)...),
+		"a token, with other headers": in("?orgId="+second, append(bearer(secret), "X-Org-Id", second)...),
 	} {
 		if got != c.Org {
 			t.Errorf("%s is in %v, want %s", name, got, c.Org)
@@ -227,7 +232,8 @@ func TestNothingChoosesAnOrganizationButItsMember(t *testing.T) {
 	for _, wished := range []string{stranger.Org, "org_01k8z3v5y0e6m9x2q4t7r1c8bd", "", "nonsense"} {
 		d.want(401, "GET /organisation", "", append(bearer(secret), "X-Organisation-Id", wished)...)
 	}
-	made := d.want(200, "POST /resource-groups", `{"name":"mine","members":[],"orgId":"`+stranger.Org+`"}`, bearer(c.Token)...)["id"].(string)
+	made := d.want(200, "POST /resource-groups", `{"name":"mine","members":[],"orgId":"`+stranger.Org+`"}`,
+		bearer(c.Token)...)["id"].(string)
 	d.want(404, "GET /resource-groups/"+made, "", bearer(stranger.Token)...)
 	d.want(200, "GET /resource-groups/"+made, "", bearer(c.Token)...)
 }
@@ -237,13 +243,16 @@ func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
 	c, eve := d.NewOwner("who@example.com"), d.NewOwner("eve@example.com")
-	forged, err := json.Marshal(map[string]any{"authorizer": map[string]string{"user": "usr_eve", "org": eve.Org, "grants": `[{"r":"owner","s":"org"}]`}})
+	forged, err := json.Marshal(map[string]any{"authorizer": map[string]string{"user": "usr_eve", "org": eve.Org,
+		"grants": `[{"r":"owner","s":"org"}]`}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	smuggled := []string{
-		"X-Forwarded-For", "203.0.113.66, 10.0.0.1", "X-Real-Ip", "203.0.113.66", "Forwarded", "for=203.0.113.66", "X-Forwarded-Host", "evil.example",
-		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", string(forged), "x-golambdaproxy-apigw-stagevars", `{}`, "X-Amzn-Oidc-Identity", "usr_eve",
+		"X-Forwarded-For", "203.0.113.66, 10.0.0.1", "X-Real-Ip", "203.0.113.66", "Forwarded", "for=203.0.113.66",
+		"X-Forwarded-Host", "evil.example",
+		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", string(forged), "x-golambdaproxy-apigw-stagevars",
+		`{}`, "X-Amzn-Oidc-Identity", "usr_eve",
 	}
 	if got := d.want(200, "GET /organisation", "", append(bearer(c.Token), smuggled...)...)["id"]; got != c.Org {
 		t.Errorf("is in %v, want %s", got, c.Org)
@@ -283,7 +292,8 @@ func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 	d.want(403, "POST /personal-access-tokens", `{"name":"another"}`, bearer(secret)...) // 99
 	d.want(200, "POST /auth/logout", "{}", bearer(c.Token)...)                           // 100
 	got := d.ask("GET /resources/types", "", bearer(secret)...)
-	if got.StatusCode != http.StatusTooManyRequests || got.body != `{"error":"rate limit exceeded"}` || got.Header.Get("Content-Type") != "application/json" {
+	if got.StatusCode != http.StatusTooManyRequests || got.body != `{"error":"rate limit exceeded"}` ||
+		got.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("the 101st: %d %s", got.StatusCode, got.body)
 	}
 	for name := range got.Header {
@@ -292,7 +302,8 @@ func TestTheHundredAndFirstRequestOfAMinute(t *testing.T) {
 		}
 	}
 	d.want(200, "GET /resources/types", "", bearer(other.Token)...)
-	d.NewClient().Call(http.MethodPost, "/auth/login", map[string]string{"email": "hundred@example.com", "password": testenv.Password, "provider": "email"}, nil)
+	d.NewClient().Call(http.MethodPost, "/auth/login",
+		map[string]string{"email": "hundred@example.com", "password": testenv.Password, "provider": "email"}, nil)
 	d.clock.Advance(time.Minute)
 	d.want(200, "GET /resources/types", "", bearer(secret)...)
 }

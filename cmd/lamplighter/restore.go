@@ -32,7 +32,8 @@ func runRestore(ctx context.Context, args []string, out, complain io.Writer) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "the table %s is restored; deploy with these parameters:\nTableName=%[1]s\nTableStream=%s\nEpoch=%s\n",
+	_, err = fmt.Fprintf(out,
+		"the table %s is restored; deploy with these parameters:\nTableName=%[1]s\nTableStream=%s\nEpoch=%s\n",
 		made.Table, made.Stream, clock.System{}.Now().Format(time.RFC3339))
 	return err
 }
@@ -42,15 +43,19 @@ func parseRestore(args []string, complain io.Writer) (restoreChoices, error) {
 	var at string
 	f := flag.NewFlagSet("lamplighter restore", flag.ContinueOnError)
 	f.SetOutput(complain)
-	f.StringVar(&c.remote.Table, "table", envOr("LAMPLIGHTER_TABLE", ""), "the table whose backups are read; it stays as it is (LAMPLIGHTER_TABLE)")
+	f.StringVar(&c.remote.Table, "table", envOr("LAMPLIGHTER_TABLE", ""),
+		"the table whose backups are read; it stays as it is (LAMPLIGHTER_TABLE)")
 	f.StringVar(&c.to, "to", "", "the name of the table that is made")
-	f.StringVar(&at, "at", "", "the moment to go back to, as 2026-03-10T09:30:00Z; without it the latest that the backups have")
-	f.StringVar(&c.remote.Endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""), "an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
+	f.StringVar(&at, "at", "",
+		"the moment to go back to, as 2026-03-10T09:30:00Z; without it the latest that the backups have")
+	f.StringVar(&c.remote.Endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""),
+		"an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
 	if c.remote.Table == "" || c.to == "" || f.NArg() > 0 {
-		return c, errors.New("restore wants -table, whose backups are read, and -to, the name of the table that is made")
+		return c, errors.New(
+			"restore wants -table, whose backups are read, and -to, the name of the table that is made")
 	}
 	if at == "" {
 		return c, nil

@@ -51,7 +51,8 @@ func TestRestoreDrill(t *testing.T) {
 // TestRestoreDrillOnDynoxide restores the store of a DynamoDB of another maker's from a copy of its file.
 func TestRestoreDrillOnDynoxide(t *testing.T) {
 	dir := t.TempDir()
-	d := &drill{t: t, setup: testenv.Setup{Dir: t.TempDir(), Remote: tabletest.NewTable(t, tabletest.StartDynoxideIn(t, dir))}}
+	d := &drill{t: t,
+		setup: testenv.Setup{Dir: t.TempDir(), Remote: tabletest.NewTable(t, tabletest.StartDynoxideIn(t, dir))}}
 	d.restore = func() testenv.Setup {
 		restored := d.setup
 		restored.Remote.Endpoint = tabletest.StartDynoxideIn(t, copied(t, dir))
@@ -77,7 +78,8 @@ func TestRestoreCommandOnMoto(t *testing.T) {
 	if err := table.KeepBackups(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"AWS_REGION": r.Region, "AWS_ACCESS_KEY_ID": r.KeyID, "AWS_SECRET_ACCESS_KEY": r.Secret} {
+	for name, value := range map[string]string{"AWS_REGION": r.Region, "AWS_ACCESS_KEY_ID": r.KeyID,
+		"AWS_SECRET_ACCESS_KEY": r.Secret} {
 		t.Setenv(name, value)
 	}
 	d := &drill{t: t, owner: credentials{org: "org"}}
@@ -89,19 +91,22 @@ func TestRestoreCommandOnMoto(t *testing.T) {
 	to.Table += "-restored"
 	var out strings.Builder
 	d.timed(fmt.Sprintf("restore of %d rows", drillRows), func() {
-		err := run(t.Context(), []string{"restore", "-table", r.Table, "-to", to.Table, "-endpoint", r.Endpoint}, &out, &out)
+		err := run(t.Context(), []string{"restore", "-table", r.Table, "-to", to.Table, "-endpoint", r.Endpoint}, &out,
+			&out)
 		if err != nil || !strings.Contains(out.String(), "TableName="+to.Table+"\nTableStream=20") {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 	})
-	if _, err := from.Write(t.Context(), table.Put(table.Item{Key: table.Key{PK: table.OrgPK("org") + "DRILL", SK: "too late"}})); err != nil {
+	if _, err := from.Write(t.Context(),
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK("org") + "DRILL", SK: "too late"}})); err != nil {
 		t.Fatal(err)
 	}
 	restored := table.NewDynamoDB(to)
 	if n := d.countRows(t.Context(), restored); n != drillRows {
 		t.Errorf("%d of %d rows are there", n, drillRows)
 	}
-	if _, err := restored.Write(t.Context(), table.Put(table.Item{Key: table.Key{PK: "o" + table.OutboxSuffix, SK: "1"}})); err != nil {
+	if _, err := restored.Write(t.Context(),
+		table.Put(table.Item{Key: table.Key{PK: "o" + table.OutboxSuffix, SK: "1"}})); err != nil {
 		t.Fatal(err)
 	}
 	if feed, err := restored.Feed(t.Context(), "", 10); err != nil || len(feed.Items) != 1 {
@@ -111,9 +116,11 @@ func TestRestoreCommandOnMoto(t *testing.T) {
 
 func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
 	for name, args := range map[string][]string{
-		"wants -table": {"-to", "b"}, "-to, the name": {"-table", "a"}, `-at is "noon"`: {"-table", "a", "-to", "b", "-at", "noon"},
+		"wants -table": {"-to", "b"}, "-to, the name": {"-table", "a"},
+		`-at is "noon"`: {"-table", "a", "-to", "b", "-at", "noon"},
 	} {
-		if err := run(t.Context(), append([]string{"restore"}, args...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), name) {
+		if err := run(t.Context(), append([]string{"restore"}, args...), io.Discard, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%q: %v, want it to say %q", args, err, name)
 		}
 	}
@@ -123,7 +130,8 @@ func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
 func drillWrites(org string) []table.Write {
 	ws := make([]table.Write, drillRows)
 	for i := range ws {
-		ws[i] = table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "DRILL", SK: fmt.Sprintf("%06d", i)}, Data: []byte(`{"filling":true}`)})
+		ws[i] = table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "DRILL", SK: fmt.Sprintf("%06d", i)},
+			Data: []byte(`{"filling":true}`)})
 	}
 	return ws
 }
@@ -177,7 +185,8 @@ func (d *drill) fill() {
 		d.t.Fatal(err)
 	}
 	for _, email := range []string{drillCoder, drillGuest} {
-		if _, err := auth.CreateVerifiedUser(d.t.Context(), e.Platform, email, testenv.Password, "Drilled"); err != nil {
+		if _, err := auth.CreateVerifiedUser(d.t.Context(), e.Platform, email, testenv.Password,
+			"Drilled"); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -194,7 +203,8 @@ func (d *drill) logIn(c *testenv.Client) credentials {
 		AccessToken  string `json:"accessToken"`
 		RefreshToken string `json:"refreshToken"`
 	}
-	c.Call(http.MethodPost, "/auth/login", map[string]string{"email": drillOwner, "password": testenv.Password, "provider": "email"}, &s)
+	c.Call(http.MethodPost, "/auth/login",
+		map[string]string{"email": drillOwner, "password": testenv.Password, "provider": "email"}, &s)
 	return credentials{org: c.Org, access: s.AccessToken, refresh: s.RefreshToken}
 }
 

@@ -46,7 +46,8 @@ func openOffice(t *testing.T, e *testenv.Env) *office {
 		t.Fatal(err)
 	}
 	o := &office{&saml.IdentityProvider{
-		Key: key.(*rsa.PrivateKey), Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+		Key: key.(*rsa.PrivateKey), Certificate: cert,
+		SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 	}, t, e}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/metadata", o.ServeMetadata)
@@ -80,7 +81,8 @@ func (o *office) signs(redirect, email string) url.Values {
 		err = req.Validate()
 	}
 	if err == nil {
-		who := &saml.Session{NameID: email, NameIDFormat: string(saml.EmailAddressNameIDFormat), UserCommonName: "Ada", CreateTime: saml.TimeNow()}
+		who := &saml.Session{NameID: email, NameIDFormat: string(saml.EmailAddressNameIDFormat), UserCommonName: "Ada",
+			CreateTime: saml.TimeNow()}
 		err = saml.DefaultAssertionMaker{}.MakeAssertion(req, who)
 	}
 	if err == nil {
@@ -172,9 +174,11 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 			Verified bool   `json:"verified"`
 		} `json:"domains"`
 	}
-	owner.Call(http.MethodPut, "/organisation/saml", map[string]any{"metadataURL": o.MetadataURL.String(), "domains": []string{"works.test"}}, &settings)
+	owner.Call(http.MethodPut, "/organisation/saml",
+		map[string]any{"metadataURL": o.MetadataURL.String(), "domains": []string{"works.test"}}, &settings)
 	e.DNS.Publish(settings.Domains[0].TXTName, settings.Domains[0].TXTValue)
-	owner.Call(http.MethodPut, "/organisation/saml", map[string]any{"enforced": true, "defaultRole": "operator"}, &settings)
+	owner.Call(http.MethodPut, "/organisation/saml", map[string]any{"enforced": true, "defaultRole": "operator"},
+		&settings)
 	if !settings.Domains[0].Verified {
 		t.Fatalf("%+v", settings)
 	}
@@ -197,7 +201,8 @@ func TestSingleSignOnFromTheFirstSettingToThePasswordThatOpensNothing(t *testing
 	member.CallRefused(http.StatusForbidden, http.MethodPut, "/organisation/saml", map[string]any{"enforced": false})
 
 	var refused *local.StatusError
-	if _, err := e.NewClient().Login(t.Context(), ada, testenv.Password, owner.Org); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
+	if _, err := e.NewClient().Login(t.Context(), ada, testenv.Password, owner.Org); !errors.As(err, &refused) ||
+		refused.Status != http.StatusForbidden {
 		t.Errorf("the password opens the organization: %v", err)
 	}
 	owner.LogIn("owner@works.test", owner.Org)

@@ -84,12 +84,14 @@ func (v sampled) addValues(email string) {
 	var in struct{ RefreshToken string }
 	v.mine.Call(http.MethodPost, "/auth/login", map[string]string{"email": email, "password": testenv.Password}, &in)
 	if len(found) < 3 || len(groups) < 3 {
-		v.t.Fatalf("%d instances and %d Auto Scaling groups run in the simulated cloud, want 3 of each", len(found), len(groups))
+		v.t.Fatalf("%d instances and %d Auto Scaling groups run in the simulated cloud, want 3 of each", len(found),
+			len(groups))
 	}
 	free := found[len(found)-1]
 	maps.Copy(v.values, sampleValues{
 		"ownEmail": email, "password": testenv.Password, "organisationName": org.Name, "refreshToken": in.RefreshToken,
-		"resourceType": free.Type, "region": free.Region, "cloudAccountID": free.CloudAccountID, "resourceUID": free.UID,
+		"resourceType": free.Type, "region": free.Region, "cloudAccountID": free.CloudAccountID,
+		"resourceUID":     free.UID,
 		"freeResourceUID": found[len(found)-2].UID, "freeTarget": groups[len(groups)-1].UID, "clusterName": "main",
 	})
 }
@@ -99,7 +101,9 @@ var samplePlaceholder = regexp.MustCompile(`"<([^">]+)>"`)
 // send sends a sample to its operation.
 func (v sampled) send(op swept, sample json.RawMessage) {
 	v.t.Helper()
-	body := samplePlaceholder.ReplaceAllStringFunc(string(sample), func(s string) string { return strconv.Quote(v.fill(op, s[2:len(s)-2])) })
+	body := samplePlaceholder.ReplaceAllStringFunc(string(sample), func(s string) string {
+		return strconv.Quote(v.fill(op, s[2:len(s)-2]))
+	})
 	path := op.path
 	for _, p := range op.Parameters {
 		if p.Value.In == "path" {

@@ -43,14 +43,17 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	c.s.WaitSettled()
 	var members struct{ ID string }
 	c.Call(http.MethodPost, "/cloud-organisations", map[string]any{
-		"provider": "simulated", "name": "Organization of " + number, "authMethod": "simulated", "permissionLevel": "read_only",
-		"credentials": map[string]string{"organisation": "o-" + number, "members": "1", "size": "0"}, "exclude": map[string]any{"units": []string{"Root"}},
+		"provider": "simulated", "name": "Organization of " + number, "authMethod": "simulated",
+		"permissionLevel": "read_only",
+		"credentials":     map[string]string{"organisation": "o-" + number, "members": "1", "size": "0"},
+		"exclude":         map[string]any{"units": []string{"Root"}},
 	}, &members)
 	c.s.WaitSettled()
 	var upload struct {
 		JobID string `json:"jobID"`
 	}
-	c.Call(http.MethodPost, "/billing/imports", map[string]any{"vendor": "vendor-" + number, "fileName": "bill.csv", "bytes": 7}, &upload)
+	c.Call(http.MethodPost, "/billing/imports",
+		map[string]any{"vendor": "vendor-" + number, "fileName": "bill.csv", "bytes": 7}, &upload)
 	var export struct {
 		JobID string `json:"jobID"`
 	}
@@ -58,10 +61,13 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 	c.s.WaitSettled()
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, sampleValues{
-		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID, "refresh": refresh, "upload": upload.JobID, "export": export.JobID,
-		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID, "resource_id": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
+		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID,
+		"refresh": refresh, "upload": upload.JobID, "export": export.JobID,
+		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID,
+		"resource_id": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
-		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main", "cloudOrganisationID": members.ID, "organisationID": "o-" + number,
+		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main",
+		"cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})
 	maps.Copy(e, c.plan(number, all[1].ID, all[1].UID))
 	maps.Copy(e, c.budget(t, number, account, e["teamID"]))
@@ -75,10 +81,12 @@ func (c *caller) settle(t *testing.T, number string) sampleValues {
 // listen returns the caller a webhook, to which one delivery has failed for nobody listens there, and an integration.
 func (c *caller) listen(number string) sampleValues {
 	var hook, sent, service struct{ ID string }
-	c.Call(http.MethodPost, "/webhooks", map[string]any{"name": "Webhook of " + number, "url": "http://127.0.0.1:1/" + number}, &hook)
+	c.Call(http.MethodPost, "/webhooks",
+		map[string]any{"name": "Webhook of " + number, "url": "http://127.0.0.1:1/" + number}, &hook)
 	c.Call(http.MethodPost, "/webhooks/"+hook.ID+"/test", nil, &sent)
 	c.Call(http.MethodPost, "/integrations", map[string]any{
-		"name": "Integration of " + number, "kind": "github", "config": map[string]string{"token": "token-of-" + number, "baseURL": "http://127.0.0.1:1"},
+		"name": "Integration of " + number, "kind": "github",
+		"config": map[string]string{"token": "token-of-" + number, "baseURL": "http://127.0.0.1:1"},
 	}, &service)
 	return sampleValues{"webhookID": hook.ID, "deliveryID": sent.ID, "integrationID": service.ID}
 }
@@ -87,14 +95,17 @@ func (c *caller) listen(number string) sampleValues {
 func (c *caller) scale(t *testing.T, number, account string) sampleValues {
 	t.Helper()
 	var groups []struct{ UID string }
-	if c.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=1&cloud_account_id="+account, nil, &groups); len(groups) == 0 {
+	if c.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=1&cloud_account_id="+account, nil,
+		&groups); len(groups) == 0 {
 		t.Fatal("no Auto Scaling group runs in the simulated cloud")
 	}
 	var policy struct{ ID string }
 	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
-		"name": "Scaling of " + number, "cloudAccountID": account, "target": map[string]any{"type": "aws-asg", "uid": groups[0].UID},
+		"name": "Scaling of " + number, "cloudAccountID": account,
+		"target": map[string]any{"type": "aws-asg", "uid": groups[0].UID},
 	}, &policy)
-	return sampleValues{"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID, "target_type": "aws-asg"}
+	return sampleValues{"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID,
+		"target_type": "aws-asg"}
 }
 
 // event returns the caller an autoscaler policy on another group of the account, and an event readiness plan on it.
@@ -108,11 +119,13 @@ func (c *caller) event(t *testing.T, number, account string) sampleValues {
 	var policy, plan struct{ ID string }
 	c.Call(http.MethodPost, "/autoscaler-policies", map[string]any{
 		"name": "Group of " + number, "mode": "recommend", "cloudAccountID": account,
-		"target": map[string]string{"type": "aws-asg", "uid": groups[1].UID, "region": groups[1].Region}, "min": 1, "max": 4, "desired": 2, "targetCPUPercent": 60, "cooldownSeconds": 300,
+		"target": map[string]string{"type": "aws-asg", "uid": groups[1].UID, "region": groups[1].Region}, "min": 1,
+		"max": 4, "desired": 2, "targetCPUPercent": 60, "cooldownSeconds": 300,
 	}, &policy)
 	start := clock.System{}.Now().Add(24 * time.Hour)
 	c.Call(http.MethodPost, "/event-readiness", map[string]any{
-		"name": "Event of " + number, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
+		"name": "Event of " + number, "eventStart": start.Format(time.RFC3339),
+		"eventEnd":           start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC", "targets": []any{map[string]string{"policyId": policy.ID}},
 	}, &plan)
 	c.s.clock.Advance(time.Minute) // what all this has asked leaves no room in this one
@@ -124,24 +137,29 @@ func (c *caller) event(t *testing.T, number, account string) sampleValues {
 func (c *caller) budget(t *testing.T, number, account, team string) sampleValues {
 	t.Helper()
 	var budget, dashboard, rule, policy struct{ ID string }
-	c.Call(http.MethodPost, "/budgets", map[string]any{"name": "Budget of " + number, "scopeType": "team", "scopeID": team, "amountUSD": "10"}, &budget)
+	c.Call(http.MethodPost, "/budgets",
+		map[string]any{"name": "Budget of " + number, "scopeType": "team", "scopeID": team, "amountUSD": "10"}, &budget)
 	c.Call(http.MethodPost, "/dashboards", map[string]any{"name": "Dashboard of " + number, "widgets": []any{
-		map[string]any{"type": "trend", "query": map[string]any{"filter": map[string]any{"tag:label": []string{number}}}},
+		map[string]any{"type": "trend",
+			"query": map[string]any{"filter": map[string]any{"tag:label": []string{number}}}},
 	}}, &dashboard)
 	c.Call(http.MethodPost, "/showback/rules", map[string]any{
-		"name": "Rule of " + number, "split": "even", "selector": map[string]any{"region": []string{"nowhere"}}, "shares": []any{map[string]any{"teamID": team}},
+		"name": "Rule of " + number, "split": "even", "selector": map[string]any{"region": []string{"nowhere"}},
+		"shares": []any{map[string]any{"teamID": team}},
 	}, &rule)
 	c.Call(http.MethodPost, "/smart-tags/policies", map[string]any{
 		"name": "Policy of " + number, "key": "kind", "value": map[string]any{"fields": []string{"res.type"}},
 	}, &policy)
 	var asked struct{ QueryID string }
 	c.Call(http.MethodPost, "/reports/query", map[string]string{"from": "2026-01", "to": "2026-02"}, &asked)
-	c.Call(http.MethodPost, "/reports/unit-metrics", map[string]string{"name": "orders-of-" + number, "unit": "order"}, nil)
+	c.Call(http.MethodPost, "/reports/unit-metrics", map[string]string{"name": "orders-of-" + number, "unit": "order"},
+		nil)
 	if err := c.s.JudgeCosts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var found struct{ Items []struct{ ID string } }
-	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found) // whose id no other organization has
+	// whose id no other organization has
+	c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account&scope_id="+account, nil, &found)
 	if len(found.Items) == 0 {
 		// The bills of this account hold none: one of an account that was connected before.
 		c.Call(http.MethodGet, "/reports/anomalies?from=2000-01-01&type=cloud_account", nil, &found)
@@ -150,8 +168,10 @@ func (c *caller) budget(t *testing.T, number, account, team string) sampleValues
 		t.Fatal("no anomaly of an account was found in the bills of the simulated cloud")
 	}
 	return sampleValues{
-		"budgetID": budget.ID, "scopeID": team, "scope_id": team, "dashboardID": dashboard.ID, "ruleID": rule.ID, "policyID": policy.ID,
-		"queryID": asked.QueryID, "metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env", "tag_key": "env", "tagValue": "prod",
+		"budgetID": budget.ID, "scopeID": team, "scope_id": team, "dashboardID": dashboard.ID, "ruleID": rule.ID,
+		"policyID": policy.ID,
+		"queryID":  asked.QueryID, "metric": "orders-of-" + number, "anomalyID": found.Items[0].ID, "tagKey": "env",
+		"tag_key": "env", "tagValue": "prod",
 	}
 }
 
@@ -159,15 +179,18 @@ func (c *caller) budget(t *testing.T, number, account, team string) sampleValues
 func (c *caller) notify(number, team string) sampleValues {
 	var channel, sub, legacy struct{ ID string }
 	c.Call(http.MethodPost, "/notifications/channels", map[string]any{
-		"type": "email", "name": "Channel of " + number, "config": map[string]string{"email": "ops-of-" + number + "@example.com"},
+		"type": "email", "name": "Channel of " + number,
+		"config": map[string]string{"email": "ops-of-" + number + "@example.com"},
 	}, &channel)
 	c.Call(http.MethodPost, "/notifications/subscriptions", map[string]any{
 		"channelID": channel.ID, "eventType": "budget.exceeded", "scopeType": "team", "scopeID": team,
 	}, &sub)
-	c.Call(http.MethodPost, "/notifications", map[string]any{"channel": "email", "webhookURL": "ops-of-" + number + "@example.com"}, &legacy)
+	c.Call(http.MethodPost, "/notifications",
+		map[string]any{"channel": "email", "webhookURL": "ops-of-" + number + "@example.com"}, &legacy)
 	c.Call(http.MethodPost, "/notifications/channels/"+channel.ID+"/test", nil, nil)
 	return sampleValues{
-		"channelID": channel.ID, "channel_id": channel.ID, "channelIDs": channel.ID, "target_id": channel.ID, "subID": sub.ID, "notificationID": legacy.ID,
+		"channelID": channel.ID, "channel_id": channel.ID, "channelIDs": channel.ID, "target_id": channel.ID,
+		"subID": sub.ID, "notificationID": legacy.ID,
 		"eventKey": "budget.exceeded", "event_key": "budget.exceeded", "recID": "rec_01k6v0e4y0c2b7m9q8r5t3w1xz",
 	}
 }
@@ -185,9 +208,11 @@ func (c *caller) plan(number, resource, uid string) sampleValues {
 		"name": "Schedule of " + number, "timezone": "UTC", "calendarIDs": []string{calendar.ID},
 		"crons": []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}},
 	}, &schedule)
-	c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", map[string]string{"resourceID": resource}, &attachment)
+	c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", map[string]string{"resourceID": resource},
+		&attachment)
 	c.Call(http.MethodPost, "/overrides", map[string]any{
-		"resourceUID": uid, "action": "force_off", "expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
+		"resourceUID": uid, "action": "force_off",
+		"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	}, &override)
 	c.s.WaitSettled()
 	c.Call(http.MethodDelete, "/overrides/"+override.ID, nil, nil)
@@ -203,7 +228,8 @@ func (c *caller) plan(number, resource, uid string) sampleValues {
 func (c *caller) hire(t *testing.T, number, resource string) sampleValues {
 	t.Helper()
 	member := c.colleague(t, "member-of-"+number+"@example.com")
-	c.Call(http.MethodPost, "/users", map[string]string{"email": "invited-by-" + number + "@example.com", "name": "Invited"}, nil)
+	c.Call(http.MethodPost, "/users",
+		map[string]string{"email": "invited-by-" + number + "@example.com", "name": "Invited"}, nil)
 	var team, role, assignment, token struct {
 		ID     string
 		Secret string `json:"token"`
@@ -211,13 +237,17 @@ func (c *caller) hire(t *testing.T, number, resource string) sampleValues {
 	c.Call(http.MethodPost, "/teams", map[string]string{"name": "Team of " + number}, &team)
 	c.Call(http.MethodPost, "/teams/"+team.ID+"/members", map[string]string{"email": member}, nil)
 	c.Call(http.MethodPost, "/teams/"+team.ID+"/resources", map[string]any{"resourceIDs": []string{resource}}, nil)
-	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Role of " + number, "policies": []string{"resources:read"}}, &role)
-	c.Call(http.MethodPost, "/assignments", map[string]string{"email": member, "roleID": role.ID, "scope": "team:" + team.ID}, &assignment)
+	c.Call(http.MethodPost, "/roles",
+		map[string]any{"name": "Role of " + number, "policies": []string{"resources:read"}}, &role)
+	c.Call(http.MethodPost, "/assignments",
+		map[string]string{"email": member, "roleID": role.ID, "scope": "team:" + team.ID}, &assignment)
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Token of " + number}, &token)
 	c.program = token.Secret
 	return sampleValues{
-		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID, "defaultRole": role.ID,
-		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource, "resourceIDs": resource,
+		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID,
+		"defaultRole":  role.ID,
+		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource,
+		"resourceIDs": resource,
 	}
 }
 
@@ -240,7 +270,9 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
 	for _, op := range w.ops {
-		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" || op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" { // there are none; another each time; of databases alone
+		// there are none; another each time; of databases alone
+		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" ||
+			op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" {
 			continue
 		}
 		path := op.path
@@ -254,13 +286,17 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 			case p.Value.Required || either[op.OperationID+" "+p.Value.Name]:
 				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
 			case recent[op.OperationID] && p.Value.Name == "from":
-				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.DateOnly) // else until now
+				// else until now
+				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0,
+					1).Format(time.DateOnly)
 			case p.Value.Name == "limit":
 				path += joint(path) + "limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
 				path += "?from=2026-11-23&to=2026-11-24" // else from now on
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
-				path += "?from=" + yesterday.Format(time.RFC3339) + "&to=" + yesterday.AddDate(0, 0, 1).Format(time.RFC3339) // else until now
+				// else until now
+				path += "?from=" + yesterday.Format(time.RFC3339) + "&to=" + yesterday.AddDate(0, 0,
+					1).Format(time.RFC3339)
 			}
 		}
 		res := c.ask(w.t, http.MethodGet, path, "")
@@ -273,10 +309,12 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 }
 
 // volatile are reports that tell of what is being saved at this moment.
-var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true, "listSavings": true, "getCostSummary": true, "getDashboardData": true}
+var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
+	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
 
 // recent are reports that tell of hours: how many there were until now.
-var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true, "listKubernetesAllocation": true}
+var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
+	"listKubernetesAllocation": true}
 
 // joint is what is put between a path and a parameter of its query.
 func joint(path string) string {
@@ -289,7 +327,8 @@ func joint(path string) string {
 var yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // identifier is an id of ours.
-var identifier = regexp.MustCompile(`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
+var identifier = regexp.MustCompile(
+	`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
 
 // issued returns the ids that texts hold.
 func issued(texts map[string]string) map[string]bool {

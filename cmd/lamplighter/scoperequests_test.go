@@ -17,13 +17,17 @@ import (
 // operations.
 var shownOutside = map[string][]shownText{
 	"": {
-		textOf(`"parentuid":"[^"]*"`, "the cloud's own attribute of a resource in the scope, which says why it cannot be stopped alone"),
+		textOf(`"parentuid":"[^"]*"`,
+			"the cloud's own attribute of a resource in the scope, which says why it cannot be stopped alone"),
 		textOf(`member of auto scaling group [^:]+: act on the group`, "as above"),
 	},
-	"exportResources":  {textOf(`,\{\},arn:[^,]*,`, "parentUID as above, in a row of CSV")},
-	"listSmartTags":    {textOf(`"policyid":"[^"]*"`, "the policy that made a tag of a resource in the scope; its name and selector are not shown")},
-	"listUnitMetrics":  {textOf(`"name":"orders-of-[^"]*"`, "unit metrics are numbers of the whole organization, which every reader of reports divides costs by")},
-	"listDashboards":   {textOf(`"id":"dash_[^"]*","name":"[^"]*"`, "a dashboard is shared with all members by whoever makes it; its filters are not shown")},
+	"exportResources": {textOf(`,\{\},arn:[^,]*,`, "parentUID as above, in a row of CSV")},
+	"listSmartTags": {textOf(`"policyid":"[^"]*"`,
+		"the policy that made a tag of a resource in the scope; its name and selector are not shown")},
+	"listUnitMetrics": {textOf(`"name":"orders-of-[^"]*"`,
+		"unit metrics are numbers of the whole organization, which every reader of reports divides costs by")},
+	"listDashboards": {textOf(`"id":"dash_[^"]*","name":"[^"]*"`,
+		"a dashboard is shared with all members by whoever makes it; its filters are not shown")},
 	"getDashboard":     {textOf(`"id":"[^"]*","name":"[^"]*"`, "as above")},
 	"getDashboardData": {textOf(`"dashboardid":"[^"]*","name":"[^"]*"`, "as above")},
 }
@@ -44,16 +48,20 @@ var sharedByAll = map[string]string{
 
 // neverPassed are the scoped operations that no narrow user passes in this test, with the reason.
 var neverPassed = map[string]string{
-	"cancelAction":           "actions of the simulated cloud end before the next request; TestAnOperatorOfOneTeamHasThatTeam cancels them",
+	"cancelAction": "actions of the simulated cloud end before the next request; " +
+		"TestAnOperatorOfOneTeamHasThatTeam cancels them",
 	"cancelBulkAction":       "as above",
 	"calculateDatabaseClass": "no class of databases has a known price in the regions of the simulated cloud",
 }
 
 // keptIDs are the members of answers that later requests name, and the names under which they do.
 var keptIDs = map[string][2]string{
-	"exportCosts": {"jobID", "export"}, "askLineItems": {"queryID", "queryID"}, "createSubscription": {"id", "subID"}, "createChannel": {"id", "channelID"},
-	"createOverride": {"id", "overrideID"}, "submitAction": {"actionID", "actionID"}, "submitBulkAction": {"bulkActionID", "bulkActionID"},
-	"createResourceWakeLink": {"id", "wakeLinkID"}, "createBudget": {"id", "budgetID"}, "listAnomalies": {"id", "anomalyID"},
+	"exportCosts": {"jobID", "export"}, "askLineItems": {"queryID", "queryID"}, "createSubscription": {"id", "subID"},
+	"createChannel":  {"id", "channelID"},
+	"createOverride": {"id", "overrideID"}, "submitAction": {"actionID", "actionID"},
+	"submitBulkAction":       {"bulkActionID", "bulkActionID"},
+	"createResourceWakeLink": {"id", "wakeLinkID"}, "createBudget": {"id", "budgetID"},
+	"listAnomalies": {"id", "anomalyID"},
 }
 
 var firstID = regexp.MustCompile(`"(id|\w+ID)":"(\w+_[0-9a-z]{26})"`)
@@ -139,11 +147,14 @@ func dimensions(op swept) []string {
 
 // narrowBodies replace sample bodies that are about the whole organization.
 var narrowBodies = map[string]json.RawMessage{
-	"createChannel":       json.RawMessage(`{"type":"email","name":"On call","config":{"email":"<ownEmail>"}}`),
-	"submitBulkAction":    json.RawMessage(`{"type":"stop","groupID":"<groupID>","force":true}`),
-	"createBudget":        json.RawMessage(`{"name":"Narrow budget","scopeType":"resource","scopeID":"<resourceUID>","amountUSD":"5","period":"month"}`),
-	"createSubscription":  json.RawMessage(`{"channelID":"<channelID>","eventType":"resource.failed","scopeType":"resource","scopeID":"<resourceUID>"}`),
-	"upsertSubscriptions": json.RawMessage(`{"subscriptions":[{"channelID":"<channelID>","eventType":"resource.stopped","scopeType":"resource","scopeID":"<resourceUID>"}]}`),
+	"createChannel":    json.RawMessage(`{"type":"email","name":"On call","config":{"email":"<ownEmail>"}}`),
+	"submitBulkAction": json.RawMessage(`{"type":"stop","groupID":"<groupID>","force":true}`),
+	"createBudget": json.RawMessage(
+		`{"name":"Narrow budget","scopeType":"resource","scopeID":"<resourceUID>","amountUSD":"5","period":"month"}`),
+	"createSubscription": json.RawMessage(
+		`{"channelID":"<channelID>","eventType":"resource.failed","scopeType":"resource","scopeID":"<resourceUID>"}`),
+	"upsertSubscriptions": json.RawMessage(
+		`{"subscriptions":[{"channelID":"<channelID>","eventType":"resource.stopped","scopeType":"resource","scopeID":"<resourceUID>"}]}`),
 }
 
 // fillSample puts values into the places of a sample body.

@@ -55,7 +55,8 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 			s.clock.Advance(time.Minute)
 			other := worlds[(i+1)%len(worlds)]
 			v := &scopeSweep{
-				sweep: &sweep{t: t, mine: owner, theirs: w.narrow, a: other.values, b: w.values, ops: slices.Clone(all.ops)},
+				sweep: &sweep{t: t, mine: owner, theirs: w.narrow, a: other.values, b: w.values,
+					ops: slices.Clone(all.ops)},
 				world: w, other: other, passed: passed, leaks: map[string]int{},
 			}
 			v.secrets = v.secretsOf(worlds, ids)
@@ -148,7 +149,8 @@ func (v *scopeSweep) examine(op swept, request, answer, foreign string) {
 			continue
 		}
 		if v.leaks[op.OperationID]++; v.leaks[op.OperationID] <= 3 {
-			v.t.Errorf("%s: %.300s\nshows %s, which is outside the scope: …%s…", op.OperationID, request, secret, text[max(at-200, 0):min(at+100, len(text))])
+			v.t.Errorf("%s: %.300s\nshows %s, which is outside the scope: …%s…", op.OperationID, request, secret,
+				text[max(at-200, 0):min(at+100, len(text))])
 		}
 		return
 	}
@@ -165,8 +167,11 @@ func (v *scopeSweep) askForeign(op swept) {
 		nobodys := unheard(foreign)
 		status, got := v.ask(op, at, foreign)
 		wantStatus, want := v.ask(op, at, nobodys)
-		if sharedByAll[op.OperationID+" "+at.name] == "" && (status != wantStatus || strings.ReplaceAll(got, bare(foreign), "X") != strings.ReplaceAll(want, bare(nobodys), "X")) {
-			v.t.Errorf("%s with a %s outside the scope: answered %d %.300s\nwhere one that does not exist gets %d %.300s", op.OperationID, at.name, status, got, wantStatus, want)
+		if sharedByAll[op.OperationID+" "+at.name] == "" &&
+			(status != wantStatus ||
+				strings.ReplaceAll(got, bare(foreign), "X") != strings.ReplaceAll(want, bare(nobodys), "X")) {
+			v.t.Errorf("%s with a %s outside the scope: answered %d %.300s\nwhere one that does not exist gets "+
+				"%d %.300s", op.OperationID, at.name, status, got, wantStatus, want)
 		}
 		v.examine(op, op.OperationID+" with a foreign "+at.name+" besides "+v.ownValues(), got, foreign)
 		v.tried++

@@ -67,13 +67,16 @@ func (w *scopeWorld) hireNarrowUser(t *testing.T, owner *caller) *caller {
 	inside, scope := w.splitResources(t, owner), grant.ResourceScope+w.values["resourceID"]
 	if w.marker != "zqresource-9" {
 		var team struct{ ID string }
-		owner.Call(http.MethodPost, "/teams", map[string]any{"name": "Scope of " + w.marker, "resources": inside}, &team)
+		owner.Call(http.MethodPost, "/teams", map[string]any{"name": "Scope of " + w.marker, "resources": inside},
+			&team)
 		scope = grant.TeamScope + team.ID
-		w.values["teamID"], w.values["team_id"], w.values["scopeID"], w.values["scope_id"] = team.ID, team.ID, team.ID, team.ID
+		w.values["teamID"], w.values["team_id"], w.values["scopeID"], w.values["scope_id"] = team.ID, team.ID, team.ID,
+			team.ID
 	}
 	var budget struct{ ID string }
 	owner.Call(http.MethodPost, "/budgets", map[string]any{
-		"name": "Scope budget of " + w.marker, "scopeType": "resource", "scopeID": w.values["resourceUID"], "amountUSD": "1",
+		"name": "Scope budget of " + w.marker, "scopeType": "resource", "scopeID": w.values["resourceUID"],
+		"amountUSD": "1",
 	}, &budget)
 	w.values["budgetID"] = budget.ID
 	email := "user-of-" + w.marker + "@example.com"
@@ -122,7 +125,8 @@ func (w *scopeWorld) addSampleTargets(all []worldResource, inside []string) {
 		if r.Type == "aws-rds" && slices.Contains(inside, r.ID) {
 			w.values["databaseID"] = r.ID
 		}
-		if r.Type == "aws-asg" && r.Status == "running" && (slices.Contains(inside, r.ID) || w.values["freeTarget"] == "") {
+		if r.Type == "aws-asg" && r.Status == "running" &&
+			(slices.Contains(inside, r.ID) || w.values["freeTarget"] == "") {
 			w.values["freeTarget"] = r.UID
 		}
 	}
@@ -137,7 +141,8 @@ func (c *caller) shareBetween(t *testing.T, a, b *scopeWorld) {
 	name := fmt.Sprintf("Shared %d", len(a.marker)*1000+int(a.marker[len(a.marker)-1]))
 	var group, calendar, schedule, plan struct{ ID string }
 	c.Call(http.MethodPost, "/calendars", map[string]any{
-		"name": "Holidays of " + b.marker, "effect": "no_action", "entries": []any{map[string]any{"from": "2026-11-24", "name": "Day of " + b.marker}},
+		"name": "Holidays of " + b.marker, "effect": "no_action",
+		"entries": []any{map[string]any{"from": "2026-11-24", "name": "Day of " + b.marker}},
 	}, &calendar)
 	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": name, "members": []any{
 		map[string]any{"resourceID": a.values["resourceID"]}, map[string]any{"resourceID": b.values["resourceID"]},
@@ -147,7 +152,8 @@ func (c *caller) shareBetween(t *testing.T, a, b *scopeWorld) {
 		"crons": []any{map[string]any{"cronExpression": "0 4 * * *", "action": "stop"}},
 	}, &schedule)
 	for _, target := range []any{
-		map[string]string{"groupID": group.ID}, map[string]string{"resourceID": a.values["resourceID"]}, map[string]string{"groupID": b.values["groupID"]},
+		map[string]string{"groupID": group.ID}, map[string]string{"resourceID": a.values["resourceID"]},
+		map[string]string{"groupID": b.values["groupID"]},
 	} {
 		c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", target, nil)
 	}
@@ -155,13 +161,15 @@ func (c *caller) shareBetween(t *testing.T, a, b *scopeWorld) {
 	c.Call(http.MethodPost, "/resource-groups/"+group.ID+"/wake-links", map[string]any{}, nil)
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "start", "groupID": group.ID}, nil)
 	c.s.WaitSettled()
-	c.Call(http.MethodPost, "/resource-groups/"+group.ID+"/overrides", map[string]any{"action": "force_on", "expiresAt": until}, nil)
+	c.Call(http.MethodPost, "/resource-groups/"+group.ID+"/overrides",
+		map[string]any{"action": "force_on", "expiresAt": until}, nil)
 	c.s.WaitSettled()
 	start := c.s.clock.Now().Add(time.Duration(len(a.marker)+int(a.marker[len(a.marker)-1])) * 24 * time.Hour).UTC()
 	c.Call(http.MethodPost, "/event-readiness", map[string]any{
 		"name": name, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC",
-		"targets": []any{map[string]string{"policyId": a.values["policyId"]}, map[string]string{"policyId": b.values["policyId"]}},
+		"targets": []any{map[string]string{"policyId": a.values["policyId"]},
+			map[string]string{"policyId": b.values["policyId"]}},
 	}, &plan)
 	c.s.clock.Advance(time.Minute)
 	a.values["sharedGroupID"], a.values["sharedScheduleID"], a.values["sharedEventID"] = group.ID, schedule.ID, plan.ID

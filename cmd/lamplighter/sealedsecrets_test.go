@@ -35,10 +35,12 @@ const noDestination = "it is no part of where anything is sent"
 
 // secretMembers has each member of each PUT and PATCH of the functions that seal secrets.
 var secretMembers = map[string]secretMember{
-	"updateCloudAccount authMethod":      {change: `{"authMethod":"static_keys"}`, says: "credentials: are required"},
-	"updateCloudAccount endpointURL":     {change: `{"endpointURL":"https://thief.example.com"}`, says: "stored credentials are not sent"},
-	"updateCloudAccount credentials":     {stays: "they replace all that are stored"},
-	"updateCloudAccount billing":         {stays: "names of buckets, datasets and storage accounts, which are reached at the hosts of the cloud or at endpointURL"},
+	"updateCloudAccount authMethod": {change: `{"authMethod":"static_keys"}`, says: "credentials: are required"},
+	"updateCloudAccount endpointURL": {change: `{"endpointURL":"https://thief.example.com"}`,
+		says: "stored credentials are not sent"},
+	"updateCloudAccount credentials": {stays: "they replace all that are stored"},
+	"updateCloudAccount billing": {stays: "names of buckets, datasets and storage accounts, which are " +
+		"reached at the hosts of the cloud or at endpointURL"},
 	"updateCloudAccount name":            {stays: noDestination},
 	"updateCloudAccount permissionLevel": {stays: noDestination},
 	"updateCloudAccount regions":         {stays: "regions of the provider, whose hosts are the cloud's"},
@@ -46,7 +48,8 @@ var secretMembers = map[string]secretMember{
 	"registerCluster method":     {change: `{"method":"kubeconfig"}`, says: "kubeconfig: is required"},
 	"registerCluster kubeconfig": {stays: "it replaces the stored one with its server"},
 
-	"updateCloudOrganisation authMethod":      {change: `{"authMethod":"static_keys"}`, says: "credentials: are required"},
+	"updateCloudOrganisation authMethod": {change: `{"authMethod":"static_keys"}`,
+		says: "credentials: are required"},
 	"updateCloudOrganisation credentials":     {stays: "they replace all that are stored"},
 	"updateCloudOrganisation exclude":         {stays: noDestination},
 	"updateCloudOrganisation include":         {stays: noDestination},
@@ -54,7 +57,8 @@ var secretMembers = map[string]secretMember{
 	"updateCloudOrganisation permissionLevel": {stays: noDestination},
 	"updateCloudOrganisation regions":         {stays: "regions of the provider, whose hosts are the cloud's"},
 
-	"updateIntegration config":              {change: `{"config":{"baseURL":"https://thief.example.com"}}`, says: "config.baseURL"},
+	"updateIntegration config": {change: `{"config":{"baseURL":"https://thief.example.com"}}`,
+		says: "config.baseURL"},
 	"updateIntegration enabled":             {stays: noDestination},
 	"updateIntegration eventTypes":          {stays: noDestination},
 	"updateIntegration name":                {stays: noDestination},
@@ -62,7 +66,8 @@ var secretMembers = map[string]secretMember{
 	"updateIntegration scopeID":             {stays: noDestination},
 	"updateIntegration scopeType":           {stays: noDestination},
 
-	"updateChannel config": {change: `{"config":{}}`, says: "config.email"}, // it is the secret, and replaced as a whole
+	// it is the secret, and replaced as a whole
+	"updateChannel config": {change: `{"config":{}}`, says: "config.email"},
 	"updateChannel name":   {stays: noDestination},
 
 	"setEmailPreference enabled": {stays: noDestination},
@@ -99,7 +104,8 @@ func TestSealedSecrets_EachKindNamesTheOperationsThatCouldSendItElsewhere(t *tes
 	}
 	for kind, wanted := range declared {
 		if wanted && sealedKinds[kind] == nil {
-			t.Errorf("secrets of kind %q are sealed: add the operations that change where they are sent to sealedKinds", kind)
+			t.Errorf("secrets of kind %q are sealed: add the operations that change where they are sent to sealedKinds",
+				kind)
 		}
 	}
 	updates := updatesBesideSecrets()
@@ -145,7 +151,8 @@ func TestSealedSecrets_AChangeOfWhereTheyAreSentNeedsThemAgain(t *testing.T) {
 			for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
 				m, known := secretMembers[op.OperationID+" "+name]
 				if delete(left, op.OperationID+" "+name); !known || m.stays == "" && m.change == "" {
-					t.Errorf("%s takes %s: say in secretMembers whether it changes where a stored secret is sent", op.OperationID, name)
+					t.Errorf("%s takes %s: say in secretMembers whether it changes where a stored secret is sent",
+						op.OperationID, name)
 				}
 				if m.change != "" {
 					v.refuseAlone(op, m)

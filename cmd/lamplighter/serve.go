@@ -189,7 +189,8 @@ func (p *printer) line(format string, args ...any) {
 // demo prints commands that work when they are pasted one after the other.
 func (p *printer) demo(base string, res local.DemoResource) {
 	p.line(`  TOKEN=$(curl -s %s/auth/login -H 'Content-Type: application/json' \`, base)
-	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail, local.DemoPassword)
+	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail,
+		local.DemoPassword)
 	p.line(`  curl -s '%s/resources?status=running&limit=3' -H "Authorization: Bearer $TOKEN"`, base)
 	if res.UID == "" {
 		p.line(`  curl -s %s/resources/summary -H "Authorization: Bearer $TOKEN"`, base)

@@ -128,7 +128,8 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 			t.Errorf("answer %d of %d: %.300s", i+1, len(answers), a)
 		}
 	}
-	for _, want := range []string{`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`, `"total":1`} {
+	for _, want := range []string{`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`,
+		`"total":1`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("nowhere in the answers: %s", want)
 		}
@@ -176,7 +177,8 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	}
 	s := serveIn(t, t.TempDir())
 	out := s.paste(t, t.TempDir(), section(t, "### Being told, and being ready\n\n```sh\n", "```"))
-	wantIn(t, out, `"created":2,"updated":0`, `"secret":"whsec_`, `"eventKey":"resource.stopped"`, `"method":"multiplier"`, `"estimatedExtraCost":`,
+	wantIn(t, out, `"created":2,"updated":0`, `"secret":"whsec_`, `"eventKey":"resource.stopped"`,
+		`"method":"multiplier"`, `"estimatedExtraCost":`,
 		`"ready":true`, `"shortfall":0`, `"eventId":"evt_`, `"key":"cost.anomaly.team.emergency"`)
 	s.shut(t)
 }
@@ -186,7 +188,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	s := serveIn(t, t.TempDir())
-	out := s.paste(t, t.TempDir(), section(t, "out of the demo's budgets and reports:\n\n```sh\n", "```")+"\nget /cloud-accounts\n")
+	out := s.paste(t, t.TempDir(),
+		section(t, "out of the demo's budgets and reports:\n\n```sh\n", "```")+"\nget /cloud-accounts\n")
 	wantIn(t, out, `"name":"Faulty"`, `"total":3`)
 	if _, demo, _ := strings.Cut(out, `"total":3`); strings.Contains(demo, "Faulty") {
 		t.Errorf("the cloud with faults is in the demo's organization: %s", out)
@@ -200,9 +203,11 @@ func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	needShell(t)
 	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "login\n\n# wait_for")
 	waits := section(t, "after 3 minutes it gives up and says so\n", "# what runs")
-	script := before + waits + "\nsleep() { :; }\nget() { echo '{\"data\":{\"status\":\"failed\"}}'; }\nwait_for /x '\"status\":\"ok\"'\n"
+	script := before + waits +
+		"\nsleep() { :; }\nget() { echo '{\"data\":{\"status\":\"failed\"}}'; }\nwait_for /x '\"status\":\"ok\"'\n"
 	out, err := exec.CommandContext(t.Context(), "bash", "-u", "-c", script).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), `gave up waiting for "status":"ok" at /x; the last answer was: {"data":{"status":"failed"}}`) {
+	if err == nil || !strings.Contains(
+		string(out), `gave up waiting for "status":"ok" at /x; the last answer was: {"data":{"status":"failed"}}`) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -242,7 +247,8 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	}
 	s := serveIn(t, t.TempDir())
 	out := s.paste(t, t.TempDir(), section(t, "### Schedules, and what beats them\n\n```sh\n", "```"))
-	wantIn(t, out, `"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`, "/wake/")
+	wantIn(t, out, `"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`,
+		"/wake/")
 	s.shut(t)
 }
 
@@ -271,8 +277,10 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 			}
 		}
 	}
-	wantIn(t, out, `"totalCostUSD":"`+planted.Fixed(2)+`"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`, `"changedBy":"schedule:Weekends off:`,
-		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`, `"priceUSD":"`, `"columns":["ChargeCategory","BillingCurrency","BilledCost"]`, `"idleUSD":"`)
+	wantIn(t, out, `"totalCostUSD":"`+planted.Fixed(2)+`"`, `"signal":"`, `"anomalyType":"`, `"name":"Unassigned"`,
+		`"changedBy":"schedule:Weekends off:`,
+		`{"provider":"other","count":0,"costUSD":"120.50"}`, `"forecastUSD":{`, `"widgets":[`, `"priceUSD":"`,
+		`"columns":["ChargeCategory","BillingCurrency","BilledCost"]`, `"idleUSD":"`)
 	picture, err := os.ReadFile(filepath.Join(dir, "trends.svg"))
 	if err != nil || !bytes.HasPrefix(picture, []byte("<svg")) {
 		t.Errorf("the picture: %v, %.100s", err, picture)
@@ -300,7 +308,8 @@ func TestThePrintedCommandsWorkWhenTheyArePasted(t *testing.T) {
 			Data struct{ ActionID string } `json:"data"`
 		}
 		answers := json.NewDecoder(bytes.NewReader(out))
-		if err = answers.Decode(&resources); err != nil || len(resources.Data) != 3 || resources.Data[0].Status != "running" {
+		if err = answers.Decode(&resources); err != nil || len(resources.Data) != 3 ||
+			resources.Data[0].Status != "running" {
 			t.Errorf("%s start: the list: %v\n%s", start, err, out)
 		}
 		if err = answers.Decode(&action); err != nil || !strings.HasPrefix(action.Data.ActionID, "act_") {
@@ -336,14 +345,16 @@ func TestServeRefusesAndSaysWhatToDo(t *testing.T) {
 	}
 	defer busy.Close()
 	foreign := t.TempDir()
-	if err = os.WriteFile(filepath.Join(foreign, "store.db"), bytes.Repeat([]byte("a shopping list\n"), 4096), 0o600); err != nil {
+	if err = os.WriteFile(filepath.Join(foreign, "store.db"), bytes.Repeat([]byte("a shopping list\n"), 4096),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
 		args []string
 		want string
 	}{
-		"a port that another program has":   {[]string{"-addr", busy.Addr().String()}, "another program answers on " + busy.Addr().String()},
+		"a port that another program has": {[]string{"-addr", busy.Addr().String()},
+			"another program answers on " + busy.Addr().String()},
 		"an address that others reach":      {[]string{"-addr", "0.0.0.0:0"}, "must be a loopback address"},
 		"an address without a port":         {[]string{"-addr", "127.0.0.1"}, "must be host:port"},
 		"a store file of another program":   {[]string{"-addr", "127.0.0.1:0", "-dir", foreign}, "store.db"},

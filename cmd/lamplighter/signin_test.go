@@ -37,7 +37,8 @@ func welcomed(t *testing.T, s testenv.Setup) {
 	}
 	first := signIn("google", "grace", google.Visit)
 	other := signIn("github", "alice", github.Visit)
-	if again := signIn("google", "grace", google.Visit); again.User.ID != first.User.ID || other.User.ID == first.User.ID {
+	if again := signIn("google", "grace", google.Visit); again.User.ID != first.User.ID ||
+		other.User.ID == first.User.ID {
 		t.Errorf("grace is %s, then %s; alice is %s", first.User.ID, again.User.ID, other.User.ID)
 	}
 	c.Token = first.AccessToken
@@ -46,5 +47,6 @@ func welcomed(t *testing.T, s testenv.Setup) {
 	c.CallRefused(http.StatusNotFound, http.MethodGet, "/auth/myspace/url", nil)
 	c.CallRefused(http.StatusNotFound, http.MethodGet, "/auth/myspace/callback?code=a&state=b", nil)
 	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/google/callback", nil)
-	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/google/elsewhere", nil) // no operation: the authorizer is asked first
+	// no operation: the authorizer is asked first
+	c.CallRefused(http.StatusUnauthorized, http.MethodGet, "/auth/google/elsewhere", nil)
 }

@@ -133,7 +133,8 @@ func (w *references) compareOrders(op rest.Op, path, field string) {
 		}
 	}
 	if why := alike[op.ID+" "+field]; (different == 0) != (why != "") {
-		w.t.Errorf("%d items have %d different values: give fillLists others, or alike the reason", len(up), different+1)
+		w.t.Errorf("%d items have %d different values: give fillLists others, or alike the reason", len(up),
+			different+1)
 	}
 }
 
@@ -241,16 +242,19 @@ func (w *references) fillList(n int, name string) {
 	w.make("/integrations", map[string]any{"name": name, "kind": kind, "config": config})
 	w.make("/webhooks", map[string]any{"name": name, "url": "http://127.0.0.1:1/"})
 	w.make("/resource-groups", map[string]any{"name": name})
-	w.make("/calendars", map[string]any{"name": name, "effect": "no_action", "entries": []any{map[string]any{"from": "2099-12-24"}}})
+	w.make("/calendars",
+		map[string]any{"name": name, "effect": "no_action", "entries": []any{map[string]any{"from": "2099-12-24"}}})
 	w.make("/schedules", map[string]any{
-		"name": name, "timezone": "UTC", "crons": []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}},
+		"name": name, "timezone": "UTC",
+		"crons": []any{map[string]any{"cronExpression": "0 3 29 2 *", "action": "stop"}},
 	})
 	w.credential(w.t)
 	var groups []struct{ UID string }
 	w.Call(http.MethodGet, "/resources?type=aws-asg&status=running&limit=100&cloud_account_id="+w.account, nil, &groups)
 	if n < len(groups) {
 		w.make("/autoscaler-policies", map[string]any{
-			"name": name, "cloudAccountID": w.account, "target": map[string]string{"type": "aws-asg", "uid": groups[n].UID},
+			"name": name, "cloudAccountID": w.account,
+			"target": map[string]string{"type": "aws-asg", "uid": groups[n].UID},
 		})
 	}
 	w.s.clock.Advance(time.Minute)

@@ -100,7 +100,8 @@ func keepStore(t *testing.T, to string) {
 	scheduled(t, ada)
 	kept := keptStore{Made: time.Now().UTC().Truncate(time.Second), IDs: map[string][]string{}}
 	for _, path := range []string{
-		"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts", "/actions", "/actions/bulk/latest", "/organisations",
+		"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts", "/actions",
+		"/actions/bulk/latest", "/organisations",
 		"/personal-access-tokens", "/organisation", "/users/me", "/schedules", "/calendars",
 	} {
 		kept.IDs[path] = idsOf(ada, path)
@@ -125,9 +126,12 @@ func keepStore(t *testing.T, to string) {
 func scheduled(t *testing.T, c *testenv.Client) {
 	t.Helper()
 	var made struct{ ID string }
-	c.Call(http.MethodPost, "/calendars", map[string]any{"name": "Holidays", "effect": "no_action", "entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}}}, &made)
+	c.Call(http.MethodPost, "/calendars",
+		map[string]any{"name": "Holidays", "effect": "no_action",
+			"entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}}}, &made)
 	c.Call(http.MethodPost, "/schedules", map[string]any{
-		"name": "Leap", "calendarIDs": []string{made.ID}, "crons": []any{map[string]any{"cronExpression": "0 0 29 2 *", "action": "stop"}},
+		"name": "Leap", "calendarIDs": []string{made.ID},
+		"crons": []any{map[string]any{"cronExpression": "0 0 29 2 *", "action": "stop"}},
 	}, &made)
 	var some []struct{ ID string }
 	if c.Call(http.MethodGet, "/resources?limit=1", nil, &some); len(some) == 0 {

@@ -32,7 +32,8 @@ func (c stuckCommand) run(ctx context.Context, args []string, stdout, stderr io.
 		return ignoreHelp(err)
 	}
 	if retries := args[0] == c.retry; retries != (f.NArg() > 0) {
-		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some\n%[4]s", c.name, c.list, c.retry, c.usage)
+		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some\n%[4]s", c.name, c.list, c.retry,
+			c.usage)
 	}
 	store, closing, err := s.open() //nolint:contextcheck // it opens a file, and nothing waits for it
 	if err != nil {

@@ -85,12 +85,14 @@ func (w *sweep) expelled() {
 			path := op.path
 			for _, p := range op.Parameters {
 				if p.Value.In == "path" {
-					path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(w.a, op, p.Value.Name)))
+					path = strings.ReplaceAll(path, "{"+p.Value.Name+"}",
+						url.PathEscape(w.value(w.a, op, p.Value.Name)))
 				}
 			}
 			res := was.ask(w.t, op.method, path, "{}", "X-Organisation-Id", w.mine.Org)
 			if res.Code != http.StatusUnauthorized {
-				w.t.Errorf("%s as one who was expelled (program %v): %d %.200s", op.OperationID, was.asProgram, res.Code, res.Body)
+				w.t.Errorf("%s as one who was expelled (program %v): %d %.200s", op.OperationID, was.asProgram,
+					res.Code, res.Body)
 			}
 		}
 	}
@@ -122,7 +124,8 @@ func (w *sweep) described(document []byte) {
 	}
 	for _, path := range doc.Paths.InMatchingOrder() {
 		for method, op := range doc.Paths.Value(path).Operations() {
-			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") { // which nobody from outside may call
+			// which nobody from outside may call
+			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") {
 				w.ops = append(w.ops, swept{op, method, path})
 			}
 		}
@@ -135,37 +138,42 @@ var naming = regexp.MustCompile(`(?i)(id|ids|uid|uids)$|_id$|^(email|scope|role|
 
 // free are those that name nothing of an organization's, and why.
 var free = map[string]string{
-	"connectCloudAccount cloudAccountID":      "the number of an account in its cloud: two organizations may both manage it",
+	"connectCloudAccount cloudAccountID": "the number of an account in its cloud: two organizations may both " +
+		"manage it",
 	"connectCloudAccount accountID":           "as above",
 	"connectCloudOrganisation organisationID": "the id of an organization in its cloud, as above",
 	"connectCloudOrganisation ids":            "numbers of accounts in their cloud, as above",
 	"updateCloudOrganisation ids":             "as above",
-	"syncCloudOrganisation confirmationID":    "a hash of the members of one organization of a cloud, compared with that organization's own alone",
-	"beginGoogleConnection accountID":         "only one of Google Cloud can be named, which TestOAuth_RenewsTheCredentialsOfAnAccount does",
-	"finalizeGoogleConnection projectID":      "the id of a project in its cloud, as above",
-	"finalizeGoogleConnection connectionID":   "a secret of one session, which others try in TestOAuth_AConnectionIsOfItsSessionAndEnds",
-	"inviteUser email":                        "an address is nobody's: anybody can be invited",
-	"beginSignIn provider":                    "the name of an identity provider, which is the installation's",
-	"finishSignIn provider":                   "as above",
-	"beginSignIn tenantID":                    "a wish, which is looked at when somebody has signed in",
-	"registerCluster clusterName":             "a name within an account, whose id is swept",
-	"deregisterCluster clusterName":           "as above",
-	"createSchedule id":                       "the id of a cron, which is its schedule's to choose",
-	"updateSchedule id":                       "as above",
-	"previewNewSchedule id":                   "as above",
-	"getTagCosts tagKey":                      "a key that tags may have in any organization",
-	"listTagResourceCosts tagKey":             "as above",
-	"listTagResourceCosts tagValue":           "a value, as above",
-	"receiveBuild buildID":                    "nobody has a build yet",
-	"getWakePage token":                       "the secret of a wake link: whoever has it may use it, without an organization",
-	"wake token":                              "as above",
-	"getUnsubscribePage token":                "of a link in a mail, which names organization and user and is signed",
-	"unsubscribe token":                       "as above",
-	"getEmailPreference eventKey":             "a type of events, which all organizations have",
-	"setEmailPreference eventKey":             "as above",
-	"createChannel email":                     "an address is nobody's: a channel may lead to any",
-	"updateChannel email":                     "as above",
-	"shareRecommendation recID":               "nobody has a recommendation yet",
+	"syncCloudOrganisation confirmationID": "a hash of the members of one organization of a cloud, compared with " +
+		"that organization's own alone",
+	"beginGoogleConnection accountID": "only one of Google Cloud can be named, which " +
+		"TestOAuth_RenewsTheCredentialsOfAnAccount does",
+	"finalizeGoogleConnection projectID": "the id of a project in its cloud, as above",
+	"finalizeGoogleConnection connectionID": "a secret of one session, which others try in " +
+		"TestOAuth_AConnectionIsOfItsSessionAndEnds",
+	"inviteUser email":              "an address is nobody's: anybody can be invited",
+	"beginSignIn provider":          "the name of an identity provider, which is the installation's",
+	"finishSignIn provider":         "as above",
+	"beginSignIn tenantID":          "a wish, which is looked at when somebody has signed in",
+	"registerCluster clusterName":   "a name within an account, whose id is swept",
+	"deregisterCluster clusterName": "as above",
+	"createSchedule id":             "the id of a cron, which is its schedule's to choose",
+	"updateSchedule id":             "as above",
+	"previewNewSchedule id":         "as above",
+	"getTagCosts tagKey":            "a key that tags may have in any organization",
+	"listTagResourceCosts tagKey":   "as above",
+	"listTagResourceCosts tagValue": "a value, as above",
+	"receiveBuild buildID":          "nobody has a build yet",
+	"getWakePage token": "the secret of a wake link: whoever has it may use it, without an " +
+		"organization",
+	"wake token":                  "as above",
+	"getUnsubscribePage token":    "of a link in a mail, which names organization and user and is signed",
+	"unsubscribe token":           "as above",
+	"getEmailPreference eventKey": "a type of events, which all organizations have",
+	"setEmailPreference eventKey": "as above",
+	"createChannel email":         "an address is nobody's: a channel may lead to any",
+	"updateChannel email":         "as above",
+	"shareRecommendation recID":   "nobody has a recommendation yet",
 }
 
 // plain are values for required members and parameters that name nothing.
@@ -173,11 +181,13 @@ var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
-	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order", "value": "1", "date": "2026-11-20",
+	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order",
+	"value": "1", "date": "2026-11-20",
 	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
 	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
 	"timezone": "UTC", "expectedMultiplier": 2,
-	"eventStart": clock.System{}.Now().Add(72 * time.Hour).Format(time.RFC3339), "eventEnd": clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
+	"eventStart": clock.System{}.Now().Add(72 * time.Hour).Format(time.RFC3339),
+	"eventEnd":   clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
 }
 
 // either are members and parameters that are not required by themselves, but one of them is.
@@ -200,7 +210,8 @@ func (w *sweep) slots(op swept) []slot {
 		}
 	}
 	return slices.DeleteFunc(out, func(s slot) bool {
-		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.public() // that of an account, which is no organization's
+		// that of an account, which is no organization's
+		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.public()
 	})
 }
 
@@ -238,15 +249,18 @@ func (w *sweep) operation(op swept) {
 	for _, at := range w.slots(op) {
 		theirs := w.value(w.a, op, at.name)
 		if theirs == "" {
-			w.t.Errorf("%s: nothing is known that its %s %q names: add it to orgValues, or to free with a reason", op.OperationID, at.in, at.name)
+			w.t.Errorf("%s: nothing is known that its %s %q names: add it to orgValues, or to free with a reason",
+				op.OperationID, at.in, at.name)
 			continue
 		}
 		nobodys := unheard(theirs)
 		status, got := w.ask(op, at, theirs)
 		wantStatus, want := w.ask(op, at, nobodys)
 		title := fmt.Sprintf("%s with another's %s", op.OperationID, at.name)
-		if status != wantStatus || strings.ReplaceAll(got, bare(theirs), "X") != strings.ReplaceAll(want, bare(nobodys), "X") {
-			w.t.Errorf("%s: answered %d %s\nwhere one that does not exist gets %d %s", title, status, got, wantStatus, want)
+		if status != wantStatus ||
+			strings.ReplaceAll(got, bare(theirs), "X") != strings.ReplaceAll(want, bare(nobodys), "X") {
+			w.t.Errorf("%s: answered %d %s\nwhere one that does not exist gets %d %s", title, status, got, wantStatus,
+				want)
 		}
 		if !w.refusal(op, at, status) {
 			w.t.Errorf("%s: answered %d %.300s", title, status, got)
@@ -270,7 +284,8 @@ func (w *sweep) refusal(op swept, at slot, status int) bool {
 	case at.in == "query", at.name == "uids":
 		return status == http.StatusOK || status == http.StatusNotFound
 	case at.in == "body":
-		return status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(op.Responses.Status(status).Value.Content.Get("application/json").Schema.Ref, "Error")
+		return status == http.StatusNotFound || status == http.StatusBadRequest &&
+			strings.Contains(op.Responses.Status(status).Value.Content.Get("application/json").Schema.Ref, "Error")
 	}
 	return status == http.StatusNotFound
 }
@@ -362,7 +377,8 @@ func (w *sweep) body(op swept, s *openapi3.Schema, at slot, foreign string) any 
 	out := map[string]any{}
 	for name, ref := range s.Properties {
 		leads := at.in == "body" && (name == at.name || slices.Contains(members(ref.Value, 0), at.name))
-		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil || either[op.OperationID+" "+name] {
+		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil ||
+			either[op.OperationID+" "+name] {
 			out[name] = w.member(op, name, ref.Value, at, foreign)
 		}
 	}
@@ -397,6 +413,7 @@ func (w *sweep) member(op swept, name string, s *openapi3.Schema, at slot, forei
 func (w *sweep) refreshToken() string {
 	w.t.Helper()
 	var out struct{ RefreshToken string }
-	w.theirs.Call(http.MethodPost, "/auth/login", map[string]string{"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password}, &out)
+	w.theirs.Call(http.MethodPost, "/auth/login",
+		map[string]string{"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password}, &out)
 	return out.RefreshToken
 }

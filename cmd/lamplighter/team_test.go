@@ -20,14 +20,16 @@ func teamed(t *testing.T, s testenv.Setup) {
 	var team struct {
 		ID string `json:"id"`
 	}
-	ada.Call(http.MethodPost, "/teams", map[string]any{"name": "Web", "members": []string{email}, "resources": []string{some[0].ID, some[1].ID}}, &team)
+	ada.Call(http.MethodPost, "/teams",
+		map[string]any{"name": "Web", "members": []string{email}, "resources": []string{some[0].ID, some[1].ID}}, &team)
 	var all struct {
 		Items []struct {
 			ID    string `json:"id"`
 			Email string `json:"email"`
 		} `json:"items"`
 	}
-	ada.Call(http.MethodPost, "/assignments", map[string]string{"email": email, "roleID": grant.Operator, "scope": "team:" + team.ID}, nil)
+	ada.Call(http.MethodPost, "/assignments",
+		map[string]string{"email": email, "roleID": grant.Operator, "scope": "team:" + team.ID}, nil)
 	ada.Call(http.MethodGet, "/assignments?email="+email, nil, &all)
 	ada.Call(http.MethodDelete, "/assignments/"+all.Items[0].ID, nil, nil) // what the invitation gave
 

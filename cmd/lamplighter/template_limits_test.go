@@ -73,7 +73,8 @@ func TestTemplate_HasEveryFunctionAsDeclared(t *testing.T) {
 				schedules = append(schedules, e.Properties["ScheduleExpression"].(string))
 			case "DynamoDB":
 				filter, _ := json.Marshal(e.Properties["FilterCriteria"])
-				for _, m := range regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`).FindAllStringSubmatch(string(filter), -1) {
+				for _, m := range regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`).FindAllStringSubmatch(string(filter),
+					-1) {
 					streams = append(streams, m[1])
 				}
 			}
@@ -135,7 +136,8 @@ func TestTemplate_TheStreamHasAtMostTwoReaders(t *testing.T) {
 		}
 	}
 	if len(readers) > 2 {
-		t.Errorf("%v read the table's stream, which takes two: one function has to take the events of the others and hand them on", readers)
+		t.Errorf("%v read the table's stream, which takes two: one function has to take the events of the others and "+
+			"hand them on", readers)
 	}
 }
 
@@ -155,13 +157,15 @@ func (r templateResource) statements() []map[string]any {
 // Whatever a policy allows on the table it allows on partitions that it names, and Scan, PartiQL and whole transactions by
 // wildcard it allows to nobody. What writes to audit logs may only add to them in a transaction, but for the eraser.
 func TestTemplate_EveryRightOnTheTableNamesPartitions(t *testing.T) {
-	if n := strings.Count(readTemplate(t), "dynamodb:Scan") + strings.Count(readTemplate(t), "dynamodb:*") + strings.Count(readTemplate(t), "dynamodb:PartiQL"); n > 0 {
+	if n := strings.Count(readTemplate(t), "dynamodb:Scan") + strings.Count(readTemplate(t), "dynamodb:*") +
+		strings.Count(readTemplate(t), "dynamodb:PartiQL"); n > 0 {
 		t.Errorf("%d policies allow to read everything", n)
 	}
 	for name, r := range parseTemplate(t).Resources {
 		b, err := json.Marshal(r.Properties.PolicyDocument)
 		if err != nil || strings.Contains(string(b), "dynamodb:") {
-			t.Errorf("%s is a policy that functions share and speaks of the table: rights on it belong to one function; %v", name, err)
+			t.Errorf("%s is a policy that functions share and speaks of the table: rights on it belong to one "+
+				"function; %v", name, err)
 		}
 		for _, s := range r.statements() {
 			checkStatement(t, name, s)
@@ -195,9 +199,11 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 		t.Errorf("%s may %v without a partition that it names: %s", name, got.Action, b)
 	}
 	writes := slices.ContainsFunc(got.Action, func(a string) bool {
-		return slices.Contains([]string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"}, a)
+		return slices.Contains([]string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
+			"dynamodb:BatchWriteItem"}, a)
 	})
-	appends := slices.Equal(got.Action, []string{"dynamodb:PutItem"}) && got.Condition.Where["dynamodb:EnclosingOperation"] == "TransactWriteItems"
+	appends := slices.Equal(got.Action, []string{"dynamodb:PutItem"}) &&
+		got.Condition.Where["dynamodb:EnclosingOperation"] == "TransactWriteItems"
 	audit := slices.ContainsFunc(got.Condition.Like[leading], func(p string) bool {
 		return strings.HasSuffix(p, "#AUDIT") || strings.HasPrefix(p, "AUDIT#") || p == "ORG#*"
 	})
@@ -215,7 +221,8 @@ func isTable(resource any) bool {
 // IAM takes 10,240 characters of policies in a role, white space left out.
 func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	const most, warn = 10_240, 8_000
-	longest := strings.NewReplacer("${AWS::Partition}", "aws-us-gov", "${AWS::Region}", "ap-southeast-1", "${AWS::AccountId}", "123456789012",
+	longest := strings.NewReplacer("${AWS::Partition}", "aws-us-gov", "${AWS::Region}", "ap-southeast-1",
+		"${AWS::AccountId}", "123456789012",
 		"${Stage}", "staging", `"OwnTable","Table.Arn",`, "", "${TableName}", strings.Repeat("t", 60),
 		"SecretsKey.Arn", "arn:aws-us-gov:kms:ap-southeast-1:123456789012:key/"+strings.Repeat("k", 36))
 	for name, r := range parseTemplate(t).Resources {
@@ -228,7 +235,8 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 			t.Logf("%s: %d", name, n)
 		}
 		if n > warn {
-			t.Errorf("the policy of %s has %d characters; IAM takes %d in a role: split the function, or name partitions by a common beginning", name, n, most)
+			t.Errorf("the policy of %s has %d characters; IAM takes %d in a role: split the function, or name "+
+				"partitions by a common beginning", name, n, most)
 		}
 	}
 }
@@ -263,13 +271,18 @@ func TestTemplate_StaysBelowItsLimitsAtThePlannedSize(t *testing.T) {
 	n := len(functions.All())
 	resources := fixed + own*planned/n
 	atMost := len(paths) * (api + planned - n) / api // as if all to come were operation groups
-	resources += planned + 2 + 24                    // what infra/ adds: a deployment group for each function with an application and a role, alarms and the rest
-	t.Logf("%d resources and %d paths with %d functions; %d and %d with %d", fixed+own, len(paths), n, resources, atMost, planned)
+	// what infra/ adds: a deployment group for each function with an application and a role, alarms and the rest
+	resources += planned + 2 + 24
+	t.Logf("%d resources and %d paths with %d functions; %d and %d with %d", fixed+own, len(paths), n, resources,
+		atMost, planned)
 	if resources >= mostResources {
-		t.Errorf("%d functions will make %d resources, where %d are wanted: CloudFormation takes 500 in a stack, so the next step is a nested stack of the workers", planned, resources, mostResources)
+		t.Errorf("%d functions will make %d resources, where %d are wanted: CloudFormation takes 500 in a stack, so "+
+			"the next step is a nested stack of the workers", planned, resources, mostResources)
 	}
 	if atMost >= mostPaths {
-		t.Errorf("%d functions will make %d paths, where %d are wanted: API Gateway takes 300 resources in a REST API, so the next step is one {proxy+} for a whole group, or a second API under a base path", planned, atMost, mostPaths)
+		t.Errorf("%d functions will make %d paths, where %d are wanted: API Gateway takes 300 resources in a REST "+
+			"API, so the next step is one {proxy+} for a whole group, or a second API under a base path", planned,
+			atMost, mostPaths)
 	}
 	if got, ok := bySAM(t); ok && got != fixed+own {
 		t.Errorf("SAM makes %d resources of the template, we count %d", got, fixed+own)

@@ -54,7 +54,8 @@ func routesOf(t *testing.T) []apiEvent {
 			}
 			if node.Decode(&e); e.Type == "Api" { //nolint:errcheck // events of other types have other properties
 				folder := strings.TrimPrefix(r.Properties.CodeURI, "build/")
-				out = append(out, apiEvent{folder, e.Properties.Path, e.Properties.Method, e.Properties.Auth.Authorizer == "NONE"})
+				out = append(out,
+					apiEvent{folder, e.Properties.Path, e.Properties.Method, e.Properties.Auth.Authorizer == "NONE"})
 			}
 		}
 	}
@@ -112,15 +113,20 @@ func TestTheTemplateRoutesEveryOperationToItsFunction(t *testing.T) {
 			r, ok := serving(routes, placeholder.ReplaceAllString(op.Path, "x"))
 			switch {
 			case !ok:
-				t.Errorf("%s %s (%s) has no route in template.yaml: add it to the function of build/%s", op.Method, op.Path, op.ID, folder)
+				t.Errorf("%s %s (%s) has no route in template.yaml: add it to the function of build/%s", op.Method,
+					op.Path, op.ID, folder)
 			case r.folder != folder:
-				t.Errorf("%s %s (%s) is routed to build/%s, but declared in functions/%s", op.Method, op.Path, op.ID, r.folder, folder)
+				t.Errorf("%s %s (%s) is routed to build/%s, but declared in functions/%s", op.Method, op.Path, op.ID,
+					r.folder, folder)
 			case r.method != "ANY":
-				t.Errorf("%s is routed for %s only, so that another method would be 404 instead of 405: route ANY", op.Path, r.method)
+				t.Errorf("%s is routed for %s only, so that another method would be 404 instead of 405: route ANY",
+					op.Path, r.method)
 			case op.Public && !r.public:
-				t.Errorf("%s %s (%s) is public, yet its route asks the authorizer: give the path an event with Auth: {Authorizer: NONE}", op.Method, op.Path, op.ID)
+				t.Errorf("%s %s (%s) is public, yet its route asks the authorizer: give the path an event with Auth: "+
+					"{Authorizer: NONE}", op.Method, op.Path, op.ID)
 			case !op.Public && r.public:
-				t.Errorf("%s %s (%s) needs a caller, yet its route %s skips the authorizer", op.Method, op.Path, op.ID, r.path)
+				t.Errorf("%s %s (%s) needs a caller, yet its route %s skips the authorizer", op.Method, op.Path, op.ID,
+					r.path)
 			}
 		}
 	}

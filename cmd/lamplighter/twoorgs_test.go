@@ -81,7 +81,9 @@ func eachOperation() int {
 // rows returns the rows of the organization as they are stored.
 func (d *side) rows(t *testing.T) []string {
 	t.Helper()
-	if _, err := audit.New(d.s.Platform).Link(t.Context(), audit.PlaceOf(d.Org), func() bool { return false }); err != nil {
+	if _, err := audit.New(d.s.Platform).Link(t.Context(), audit.PlaceOf(d.Org), func() bool {
+		return false
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var out []string
@@ -104,7 +106,8 @@ func (d *side) rows(t *testing.T) []string {
 func (d *side) readable(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
-	for _, path := range []string{"/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs?limit=100&page=1", "/audit-logs?limit=100&page=2"} {
+	for _, path := range []string{"/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs?limit=100&page=1",
+		"/audit-logs?limit=100&page=2"} {
 		w := d.ask(t, http.MethodGet, path, "")
 		if w.Code != http.StatusOK {
 			t.Fatalf("GET %s: %d %s", path, w.Code, w.Body)
@@ -121,14 +124,19 @@ func enterAndLeave(t *testing.T, s *attackedService, a, b *side) {
 	c := s.NewClient()
 	var in struct{ RefreshToken string }
 	for _, org := range []string{"", a.Org, b.Org} {
-		c.Call(http.MethodPost, "/auth/login", map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email", "tenantID": org}, &in)
+		c.Call(http.MethodPost, "/auth/login",
+			map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email",
+				"tenantID": org}, &in)
 		for _, next := range []string{"", b.Org, a.Org} {
-			c.Call(http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken, "tenantID": next}, &in)
+			c.Call(http.MethodPost, "/auth/refresh",
+				map[string]string{"refreshToken": in.RefreshToken, "tenantID": next}, &in)
 		}
-		c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken, "tenantID": "org_01k00000000000000000000009"})
+		c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/refresh",
+			map[string]string{"refreshToken": in.RefreshToken, "tenantID": "org_01k00000000000000000000009"})
 	}
 	c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/login",
-		map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email", "tenantID": "org_01k00000000000000000000009"})
+		map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email",
+			"tenantID": "org_01k00000000000000000000009"})
 }
 
 // TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther has a user of two organizations do everything in each. No
@@ -155,7 +163,8 @@ func TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther(t *testing.T
 				}
 			}
 		}
-		t.Logf("%s: %d operations, %d texts hold none of %d secrets of %s", pair[0].name, len(pair[0].done), len(texts), len(pair[1].secrets), pair[1].name)
+		t.Logf("%s: %d operations, %d texts hold none of %d secrets of %s", pair[0].name, len(pair[0].done), len(texts),
+			len(pair[1].secrets), pair[1].name)
 	}
 	mailsOfOne(t, s, a, b)
 	tells(t, a)

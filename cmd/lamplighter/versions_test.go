@@ -19,12 +19,14 @@ const later = "ofALaterVersion"
 
 // replaced are the rows that are written as a whole, and why nothing can be lost with them.
 var replaced = map[string]string{
-	`AUDIT`:                      "rows of the audit log are never changed, and hashed as they are",
-	`^ORG#.*#INV[# ]?.*`:         "the index has a number of its own for its format, and is made anew from records; groups are looked at by their heads",
-	`^WF#|^SIM#|^FEED#`:          "what stands in for AWS and for clouds on a laptop",
-	`^LIMIT#|#IDEM|#COUNT`:       "counters and kept answers",
-	`^PENDING#|^OUTBOX|#EVENTS`:  "work and mails on their way, which are taken out, not changed",
-	`^RIGHTS#`:                   "a review that waits is asked for anew with each change of rights, and goes when it is done",
+	`AUDIT`: "rows of the audit log are never changed, and hashed as they are",
+	`^ORG#.*#INV[# ]?.*`: "the index has a number of its own for its format, and is made anew from records; " +
+		"groups are looked at by their heads",
+	`^WF#|^SIM#|^FEED#`:         "what stands in for AWS and for clouds on a laptop",
+	`^LIMIT#|#IDEM|#COUNT`:      "counters and kept answers",
+	`^PENDING#|^OUTBOX|#EVENTS`: "work and mails on their way, which are taken out, not changed",
+	`^RIGHTS#`: "a review that waits is asked for anew with each change of rights, and goes when " +
+		"it is done",
 	`^SIGNIN#|^OTP#|^RESET#`:     "used once, within minutes",
 	`^ORG#.*#CONNECT`:            "used once, within minutes",
 	`^ORG#.*#CORGMEMBER`:         "what became of a member is found out anew each hour",
@@ -67,14 +69,16 @@ func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	for _, k := range marked {
 		it, err := e.Platform.Table.Get(ctx, k)
 		if err == nil && !strings.Contains(string(it.Data), later) {
-			t.Errorf("the row %s %s has lost a member: write it by table.PutFields or by its fields, or say in replaced why it need not be kept: %s", k.PK, k.SK, it.Data)
+			t.Errorf("the row %s %s has lost a member: write it by table.PutFields or by its fields, or say in "+
+				"replaced why it need not be kept: %s", k.PK, k.SK, it.Data)
 		}
 	}
 }
 
 // registerCluster registers a cluster of the account, or does so again.
 func registerCluster(c *testenv.Client, account string) {
-	c.Call(http.MethodPut, "/cloud-accounts/"+account+"/clusters/us-east-1/main/access", map[string]string{"method": "cloud_iam"}, nil)
+	c.Call(http.MethodPut, "/cloud-accounts/"+account+"/clusters/us-east-1/main/access",
+		map[string]string{"method": "cloud_iam"}, nil)
 }
 
 // mark gives the rows of the store in dir the member.
@@ -89,11 +93,13 @@ func mark(t *testing.T, dir string) []table.Key {
 		if isReplaced(k) {
 			continue
 		}
-		if _, err := s.Write(t.Context(), table.Update(k, []table.Change{table.Set(later, map[string]int{"n": 1})}, table.Exists())); err != nil {
+		if _, err := s.Write(t.Context(),
+			table.Update(k, []table.Change{table.Set(later, map[string]int{"n": 1})}, table.Exists())); err != nil {
 			continue // it has expired
 		}
 		out = append(out, k)
-		kinds[regexp.MustCompile(`[a-z0-9]{8,}.*`).ReplaceAllString(strings.TrimPrefix(k.PK, "ORG#"), "…")+" "+k.SK[:1]] = true
+		kinds[regexp.MustCompile(`[a-z0-9]{8,}.*`).ReplaceAllString(strings.TrimPrefix(k.PK, "ORG#"), "…")+" "+
+			k.SK[:1]] = true
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -127,7 +133,8 @@ func changeAll(t *testing.T, e *testenv.Env, c *testenv.Client, account string) 
 	act(c, running(t, c, 1)[0], "stop")
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
 	e.WaitSettled()
-	for _, path := range []string{"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts", "/actions", "/audit-logs", "/organisations"} {
+	for _, path := range []string{"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts",
+		"/actions", "/audit-logs", "/organisations"} {
 		c.Call(http.MethodGet, path, nil, nil)
 	}
 }

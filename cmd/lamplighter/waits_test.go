@@ -16,46 +16,58 @@ var realWaits = map[string]struct {
 	most int
 	why  string
 }{
-	"cmd/lamplighter/hostilebill_test.go":                 {1, "the service under test is a process of its own, on the machine's time"},
-	"shared/engine/workflow/deaths_test.go":               {2, "a process of its own that dies while other executions are under way"},
-	"cmd/lamplighter/earlier_test.go":                     {1, "the earlier version is a process of its own, which is asked whether it has done its work"},
-	"cmd/lamplighter/cost/measure_test.go":                {3, "in a bubble of synctest, where no real time passes"},
-	"cmd/lamplighter/testenv/ahead.go":                    {1, "what is done each minute keeps to the machine's clock"},
-	"cmd/lamplighter/testenv/people.go":                   {1, "the loops of the service and mails go by the machine's clock"},
-	"functions/auditlogs/load_test.go":                    {1, "in a bubble of synctest, where no real time passes"},
-	"functions/discovery/bench_test.go":                   {1, "a benchmark looks at the memory of its process now and then"},
-	"functions/discovery/down_test.go":                    {6, "in a bubble of synctest, where no real time passes"},
-	"functions/billingsync/fixture_test.go":               {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
-	"functions/discovery/fixture_test.go":                 {1, "the clock of an engine that hurries, so that its waits are short and its time limits are not"},
-	"functions/executor/kill_test.go":                     {1, "a process is killed at a random moment"},
-	"functions/executor/rescale_kill_test.go":             {2, "a process is killed at a random moment, on a clock that hurries"},
-	"shared/cloud/kubernetes/controlplane_test.go":        {1, "a control plane is processes of its own, which are asked whether they are ready"},
-	"shared/cloud/kubernetes/peers_test.go":               {1, "a controller manager acts in its own time"},
-	"shared/api/audit/append_test.go":                     {1, "in a bubble of synctest, where no real time passes"},
-	"shared/api/rest/limit_test.go":                       {1, "in a bubble of synctest, where no real time passes"},
-	"shared/api/rest/audit_store_test.go":                 {2, "in a bubble of synctest, where no real time passes"},
-	"shared/cloud/aws/peers_test.go":                      {1, "moto_server starts"},
-	"shared/cloud/cloudtest/group.go":                     {1, "a real cloud, or one of another maker, moves on"},
-	"shared/domain/cost/bench_test.go":                    {1, "a benchmark looks at the memory of its process now and then"},
-	"shared/engine/table/crash_test.go":                   {1, "a process is killed at a random moment"},
-	"shared/engine/table/tabletest/feed.go":               {1, "streams of tables of other makers lag"},
-	"functions/executor/aws_test.go":                      {3, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/awstraps_test.go":                 {1, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/capacity_test.go":                 {1, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/fair_test.go":                     {3, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/outage_test.go":                   {2, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/paced_test.go":                    {4, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/floor_test.go":                    {2, "in a bubble of synctest, where no real time passes"},
-	"shared/cloud/throttle/throttle_test.go":              {2, "in a bubble of synctest, where no real time passes"},
-	"functions/executor/limited_test.go":                  {1, "in a bubble of synctest, where no real time passes"},
-	"shared/engine/workflow/asl/limits_test.go":           {1, "in a bubble of synctest, where no real time passes"},
-	"shared/engine/workflow/asl/world_test.go":            {1, "in a bubble of synctest, where no real time passes"},
-	"shared/engine/workflow/contract_test.go":             {1, "moto_server starts"},
-	"shared/engine/workflow/restart_test.go":              {2, "a process that takes time over its tasks is killed at a random moment"},
-	"shared/engine/workflow/workflowtest/workflowtest.go": {2, "engines of other makers run executions in processes of their own"},
-	"shared/foundation/ssrfguard/client_test.go":          {1, "a server dribbles until a client loses its patience"},
-	"shared/testkit/lambdaemulator/function_test.go":      {1, "a function in a process of its own answers too late"},
-	"shared/testkit/npmpeer/npmpeer.go":                   {1, "a server of another maker starts"},
+	"cmd/lamplighter/hostilebill_test.go": {1,
+		"the service under test is a process of its own, on the machine's time"},
+	"shared/engine/workflow/deaths_test.go": {2,
+		"a process of its own that dies while other executions are under way"},
+	"cmd/lamplighter/earlier_test.go": {1,
+		"the earlier version is a process of its own, which is asked whether it has done its work"},
+	"cmd/lamplighter/cost/measure_test.go": {3, "in a bubble of synctest, where no real time passes"},
+	"cmd/lamplighter/testenv/ahead.go":     {1, "what is done each minute keeps to the machine's clock"},
+	"cmd/lamplighter/testenv/people.go": {1,
+		"the loops of the service and mails go by the machine's clock"},
+	"functions/auditlogs/load_test.go": {1, "in a bubble of synctest, where no real time passes"},
+	"functions/discovery/bench_test.go": {1,
+		"a benchmark looks at the memory of its process now and then"},
+	"functions/discovery/down_test.go": {6, "in a bubble of synctest, where no real time passes"},
+	"functions/billingsync/fixture_test.go": {1,
+		"the clock of an engine that hurries, so that its waits are short and its time limits are not"},
+	"functions/discovery/fixture_test.go": {1,
+		"the clock of an engine that hurries, so that its waits are short and its time limits are not"},
+	"functions/executor/kill_test.go": {1, "a process is killed at a random moment"},
+	"functions/executor/rescale_kill_test.go": {2,
+		"a process is killed at a random moment, on a clock that hurries"},
+	"shared/cloud/kubernetes/controlplane_test.go": {1,
+		"a control plane is processes of its own, which are asked whether they are ready"},
+	"shared/cloud/kubernetes/peers_test.go": {1, "a controller manager acts in its own time"},
+	"shared/api/audit/append_test.go":       {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/limit_test.go":         {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/audit_store_test.go":   {2, "in a bubble of synctest, where no real time passes"},
+	"shared/cloud/aws/peers_test.go":        {1, "moto_server starts"},
+	"shared/cloud/cloudtest/group.go":       {1, "a real cloud, or one of another maker, moves on"},
+	"shared/domain/cost/bench_test.go": {1,
+		"a benchmark looks at the memory of its process now and then"},
+	"shared/engine/table/crash_test.go":         {1, "a process is killed at a random moment"},
+	"shared/engine/table/tabletest/feed.go":     {1, "streams of tables of other makers lag"},
+	"functions/executor/aws_test.go":            {3, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/awstraps_test.go":       {1, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/capacity_test.go":       {1, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/fair_test.go":           {3, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/outage_test.go":         {2, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/paced_test.go":          {4, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/floor_test.go":          {2, "in a bubble of synctest, where no real time passes"},
+	"shared/cloud/throttle/throttle_test.go":    {2, "in a bubble of synctest, where no real time passes"},
+	"functions/executor/limited_test.go":        {1, "in a bubble of synctest, where no real time passes"},
+	"shared/engine/workflow/asl/limits_test.go": {1, "in a bubble of synctest, where no real time passes"},
+	"shared/engine/workflow/asl/world_test.go":  {1, "in a bubble of synctest, where no real time passes"},
+	"shared/engine/workflow/contract_test.go":   {1, "moto_server starts"},
+	"shared/engine/workflow/restart_test.go": {2,
+		"a process that takes time over its tasks is killed at a random moment"},
+	"shared/engine/workflow/workflowtest/workflowtest.go": {2,
+		"engines of other makers run executions in processes of their own"},
+	"shared/foundation/ssrfguard/client_test.go":     {1, "a server dribbles until a client loses its patience"},
+	"shared/testkit/lambdaemulator/function_test.go": {1, "a function in a process of its own answers too late"},
+	"shared/testkit/npmpeer/npmpeer.go":              {1, "a server of another maker starts"},
 }
 
 // waits are the functions of package time that let real time pass.
@@ -66,8 +78,10 @@ func TestWaits_OnRealTimeAreListedWithTheirReason(t *testing.T) {
 	eachTestFile(t, func(path string, f *ast.File) {
 		n := len(calls(f, "time", waits...)) + len(calls(f, "System", "Sleep"))
 		if most := realWaits[path].most; n > most {
-			t.Errorf("%s waits on real time in %d places, %d are allowed: wait on a channel, on clock.Manual, on the engine (Wait, Idle), "+
-				"or in a bubble of testing/synctest; what can do without none of them belongs into realWaits with its reason", path, n, most)
+			t.Errorf("%s waits on real time in %d places, %d are allowed: wait on a channel, on clock.Manual, on the "+
+				"engine (Wait, Idle), "+
+				"or in a bubble of testing/synctest; what can do without none of them belongs into realWaits with "+
+				"its reason", path, n, most)
 		}
 	})
 }
@@ -81,7 +95,8 @@ func TestRandomNumbers_OfTestsHaveASeed(t *testing.T) {
 			return
 		}
 		for _, name := range calls(f, "rand") {
-			t.Errorf("%s calls rand.%s: shared/testkit/seed has random numbers that a failure can be repeated with", path, name)
+			t.Errorf("%s calls rand.%s: shared/testkit/seed has random numbers that a failure can be repeated with",
+				path, name)
 		}
 	})
 }
@@ -111,7 +126,8 @@ func eachTestFile(t *testing.T, look func(path string, f *ast.File)) {
 func onlyTests(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") &&
-		(strings.HasPrefix(dir, "shared/testkit/") || strings.HasSuffix(dir, "test") || strings.HasSuffix(dir, "/testenv"))
+		(strings.HasPrefix(dir, "shared/testkit/") || strings.HasSuffix(dir, "test") ||
+			strings.HasSuffix(dir, "/testenv"))
 }
 
 // calls returns the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite

@@ -34,7 +34,8 @@ func listParked(ctx context.Context, s table.Store, out io.Writer) error {
 		if p.Ended {
 			state = "its record was ended as failed"
 		}
-		return fmt.Sprintf("%s  %s  %s of %s  %s  %s", p.ParkedAt.Format(time.RFC3339), p.ID, p.Machine, p.Org, state, p.Why)
+		return fmt.Sprintf("%s  %s  %s of %s  %s  %s", p.ParkedAt.Format(time.RFC3339), p.ID, p.Machine, p.Org, state,
+			p.Why)
 	})
 	if err != nil {
 		return fmt.Errorf("list parked work: %w", err)

@@ -18,8 +18,10 @@ func TestWork_ListsAndUnparksWhatWasParked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []workqueue.Parked{
-		{Work: workqueue.Work{ID: "job_1", Org: "org_1", Machine: "erasure", Try: 12, Input: []byte(`{}`)}, Why: "broken", ParkedAt: clock.System{}.Now()},
-		{Work: workqueue.Work{ID: "act_1", Org: "org_1", Machine: "action", Input: []byte(`{}`)}, Why: "broken", ParkedAt: clock.System{}.Now(), Ended: true},
+		{Work: workqueue.Work{ID: "job_1", Org: "org_1", Machine: "erasure", Try: 12, Input: []byte(`{}`)},
+			Why: "broken", ParkedAt: clock.System{}.Now()},
+		{Work: workqueue.Work{ID: "act_1", Org: "org_1", Machine: "action", Input: []byte(`{}`)}, Why: "broken",
+			ParkedAt: clock.System{}.Now(), Ended: true},
 	} {
 		ws, err := workqueue.Park(p)
 		if err != nil {
@@ -38,7 +40,9 @@ func TestWork_ListsAndUnparksWhatWasParked(t *testing.T) {
 		err := run(t.Context(), args, &out, &out)
 		return out.String(), err
 	}
-	if out, err := work("parked"); err != nil || !strings.Contains(out, "act_1  action of org_1  its record was ended as failed  broken") || strings.Count(out, "\n") != 2 {
+	if out, err := work("parked"); err != nil ||
+		!strings.Contains(out, "act_1  action of org_1  its record was ended as failed  broken") ||
+		strings.Count(out, "\n") != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
 	for args, says := range map[string]string{

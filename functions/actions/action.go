@@ -21,22 +21,28 @@ type ActionPath struct {
 
 func (s *service) actionOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: reading, Scoped: true, Statuses: read,
-		Summary: "Get an action", Description: "The action with its execution log. It is seen by who may see its resource; when that has left the " +
+		ID: "getAction", Method: http.MethodGet, Path: "/actions/{actionID}", Policy: reading, Scoped: true,
+		Statuses: read,
+		Summary:  "Get an action",
+		Description: "The action with its execution log. It is seen by who may see its resource; when that has " +
+			"left the " +
 			"inventory, by who may see the whole organization.",
 	}, func(ctx context.Context, in *ActionPath) (Action, error) {
 		a, err := s.seen(ctx, in.ActionID)
 		return shown(a), err
 	})
 	rest.Handle(g, rest.Op{
-		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true, Statuses: read,
-		Summary: "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
+		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true,
+		Statuses: read,
+		Summary:  "Get the execution log of an action", Description: "Oldest line first; at most 50 lines are kept.",
 	}, s.logs)
 	rest.Handle(g, rest.Op{
 		ID: "listActions", Method: http.MethodGet, Path: "/actions", Policy: reading, Scoped: true, Statuses: lists,
 		Summary: "List actions",
-		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest 10,000 actions " +
-			"before to (and after from): narrow the time to look further back. A grant on teams or resources is such a filter.",
+		Description: "Newest first. Without a filter every action can be reached. A filter looks at the newest " +
+			"10,000 actions " +
+			"before to (and after from): narrow the time to look further back. A grant on teams or resources is such " +
+			"a filter.",
 	}, s.listActions)
 }
 
@@ -102,7 +108,8 @@ func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, err
 			return shown(a), err
 		}
 	}
-	return Action{}, fault.New(fault.Conflict, "action %s is %s: only one that is pending, or waits for capacity, can be cancelled", a.ID, a.Status)
+	return Action{}, fault.New(fault.Conflict, "action %s is %s: only one that is pending, or waits for capacity, "+
+		"can be cancelled", a.ID, a.Status)
 }
 
 // cancellable reads an action that the caller may cancel.

@@ -40,32 +40,51 @@ type BulkSubmitted struct {
 
 func (s *service) bulkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: acting, Scoped: true, Statuses: execute,
-		Summary: "Start or stop a resource group, or many resources",
-		Description: "Queues one start or stop of every resource of a group, of up to 10,000 resources by their ids, or of what a filter finds: one of " +
+		ID: "submitBulkAction", Method: http.MethodPost, Path: "/actions/bulk", Policy: acting, Scoped: true,
+		Statuses: execute,
+		Summary:  "Start or stop a resource group, or many resources",
+		Description: "Queues one start or stop of every resource of a group, of up to 10,000 resources by their ids, " +
+			"or of what a filter finds: one of " +
 			"groupID, resourceIDs and filter. A start goes up the tiers of a group, and within a tier up the orders; " +
-			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its state, failed or timed out. " +
-			"Of a dynamic group, and of what a filter finds, only what can be started and stopped is acted on. Where nothing is left to act " +
-			"on the answer is 400. While a bulk action runs on a group, one of the same type joins it, which answers with that one's id; " +
-			"the opposite is 409, and so are both while a cancelled one ends. What a filter finds is found once, when it is asked for. " +
-			"A grant on teams or resources suffices for a group when it covers every resource of it; what joins the group later, and is " +
-			"not covered, is not acted on. Resources in accounts that are disconnected or excluded are left out, and so are without force what an override holds in the other state, " +
-			"and of a stop, with the reason event, the targets of active event readiness plans; leftOut counts them. Where nothing else is left the answer is 409. Of resourceIDs one that the caller does not see is 404, one that they may not act on 403; " +
-			"a filter acts on what the caller may act on. With dryRun nothing is begun or stored, and plan tells what would be asked of what, in which order.",
+			"a stop goes exactly the other way. A tier begins when everything in the one before has reached its " +
+			"state, failed or timed out. " +
+			"Of a dynamic group, and of what a filter finds, only what can be started and stopped is acted on. Where " +
+			"nothing is left to act " +
+			"on the answer is 400. While a bulk action runs on a group, one of the same type joins it, which answers " +
+			"with that one's id; " +
+			"the opposite is 409, and so are both while a cancelled one ends. What a filter finds is found once, " +
+			"when it is asked for. " +
+			"A grant on teams or resources suffices for a group when it covers every resource of it; what joins the " +
+			"group later, and is " +
+			"not covered, is not acted on. Resources in accounts that are disconnected or excluded are left out, and " +
+			"so are without force what an override holds in the other state, " +
+			"and of a stop, with the reason event, the targets of active event readiness plans; leftOut counts them. " +
+			"Where nothing else is left the answer is 409. Of resourceIDs one that the caller does not see is 404, " +
+			"one that they may not act on 403; " +
+			"a filter acts on what the caller may act on. With dryRun nothing is begun or stored, and plan tells " +
+			"what would be asked of what, in which order.",
 	}, s.submitBulk)
 	rest.Handle(g, rest.Op{
-		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: reading, Scoped: true, Statuses: read,
-		Summary: "Get the organization's most recent bulk action", Description: "404 when there was none. With a grant on teams or resources, the most recent one that acts on nothing else, of the " +
+		ID: "getLatestBulkAction", Method: http.MethodGet, Path: "/actions/bulk/latest", Policy: reading, Scoped: true,
+		Statuses: read,
+		Summary:  "Get the organization's most recent bulk action",
+		Description: "404 when there was none. With a grant on teams or resources, the most recent one that acts on " +
+			"nothing else, of the " +
 			"newest 20 of the organization.",
 	}, s.latestBulk)
 	rest.Handle(g, rest.Op{
-		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading, Scoped: true, Statuses: read,
-		Summary: "Get a bulk action", Description: "completed and failed grow until together they reach total. It is seen by who may see every resource that it acts on.",
+		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading,
+		Scoped: true, Statuses: read,
+		Summary: "Get a bulk action",
+		Description: "completed and failed grow until together they reach total. It is seen by who may see every " +
+			"resource that it acts on.",
 	}, s.getBulkAction)
 	rest.Handle(g, rest.Op{
-		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
+		ID: "cancelBulkAction", Method: http.MethodPost, Path: "/actions/bulk/{bulkActionID}/cancel", Policy: acting,
+		Scoped: true, Statuses: execute,
 		Summary: "Cancel a bulk action",
-		Description: "Ends what it has not begun: these actions end as failed, with who cancelled them; what runs goes on to its end. " +
+		Description: "Ends what it has not begun: these actions end as failed, with who cancelled them; what runs " +
+			"goes on to its end. " +
 			"Until then the group is not free for another one. One that has completed or was cancelled before is 409. " +
 			"It takes the permission to act on every resource that it acts on.",
 	}, s.cancelBulk)
@@ -91,7 +110,8 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 	}
 	audit.NoteChange(ctx, noted(b)) // it may have joined another
 	b = b.WithoutInternals()
-	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total, LeftOut: b.LeftOut, LeftOutOf: b.LeftOutOf}, nil
+	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total, LeftOut: b.LeftOut,
+		LeftOutOf: b.LeftOutOf}, nil
 }
 
 // submission is what the audit row of a bulk action says: the record of the one that was begun or joined, and what was named.
@@ -106,9 +126,11 @@ func (s *service) newBulk(ctx context.Context, asked BulkAction, chosen choice) 
 	now := s.p.Clock.Now()
 	bulkID := id.New("bulk", now)
 	b := execution.Bulk{
-		ID: bulkID, GroupID: chosen.group.ID, Type: asked.Type, Status: execution.BulkQueued, Total: len(chosen.members), CreatedAt: now, Force: asked.Force,
+		ID: bulkID, GroupID: chosen.group.ID, Type: asked.Type, Status: execution.BulkQueued,
+		Total: len(chosen.members), CreatedAt: now, Force: asked.Force,
 		Plan: &execution.BulkPlan{
-			ChangedBy: execution.ChangedBy("bulk", identity.CallerFrom(ctx).Email, bulkID), StepDelay: chosen.group.StepDelaySeconds,
+			ChangedBy:     execution.ChangedBy("bulk", identity.CallerFrom(ctx).Email, bulkID),
+			StepDelay:     chosen.group.StepDelaySeconds,
 			FailurePolicy: chosen.group.FailurePolicy, Scopes: chosen.scopes,
 		},
 	}
@@ -148,22 +170,26 @@ func (s *service) joined(ctx context.Context, verb cloud.Verb, groupID, holder s
 	case err != nil:
 		return b, err
 	case b.Status == execution.BulkCancelled:
-		return b, fault.New(fault.Conflict, "bulk action %s on resource group %s was cancelled, and what it had begun is ending: wait until it has", b.ID, groupID)
+		return b, fault.New(fault.Conflict, "bulk action %s on resource group %s was cancelled, and what it had "+
+			"begun is ending: wait until it has", b.ID, groupID)
 	case b.Type != verb:
-		return b, fault.New(fault.Conflict, "a %s of resource group %s is under way (%s): wait until it has ended, or cancel it, then %s", b.Type, groupID, b.ID, verb)
+		return b, fault.New(fault.Conflict, "a %s of resource group %s is under way (%s): wait until it has ended, "+
+			"or cancel it, then %s", b.Type, groupID, b.ID, verb)
 	}
 	return b, nil
 }
 
 // errWithoutForce refuses a forced bulk action that would join one without force, which leaves out what is held.
 func errWithoutForce(b execution.Bulk) error {
-	return fault.New(fault.Conflict, "a %s of resource group %s without force is under way (%s): wait until it has ended, or cancel it, then repeat",
+	return fault.New(fault.Conflict,
+		"a %s of resource group %s without force is under way (%s): wait until it has ended, or cancel it, then repeat",
 		b.Type, b.GroupID, b.ID)
 }
 
 // createBulk commits the bulk action with its place among the pending work, and starts its machine. Where another one holds
 // the group, which is not the one that is over, it gives that one's id and does nothing.
-func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string, err error) {
+func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string,
+	err error) {
 	org := identity.CallerFrom(ctx).Org
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	ws, err := bulkWrites(in, b, over, chosen)
@@ -189,7 +215,8 @@ func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen ch
 	if err != nil {
 		return nil, err
 	}
-	work, err := workqueue.AddWork(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine, At: b.CreatedAt}, in)
+	work, err := workqueue.AddWork(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine,
+		At: b.CreatedAt}, in)
 	if err != nil {
 		return nil, err
 	}

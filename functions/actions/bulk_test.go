@@ -73,7 +73,8 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	f.account("ca_01k00000000000000000000001", "read_only")
 	var found []cloud.Resource
 	for i := range 8 {
-		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
+		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running,
+			Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
 		if i == 6 {
 			r.Unschedulable = "it belongs to the Auto Scaling group workers"
 		}
@@ -106,15 +107,19 @@ func (f *bulkFixture) put(k table.Key, v any) {
 
 func (f *bulkFixture) account(accountID, level string) {
 	f.Helper()
-	f.put(inventory.AccountKey(bulkOrg, accountID), inventory.Account{ID: accountID, Provider: "aws", Name: level, PermissionLevel: level})
+	f.put(inventory.AccountKey(bulkOrg, accountID),
+		inventory.Account{ID: accountID, Provider: "aws", Name: level, PermissionLevel: level})
 }
 
 func (f *bulkFixture) discover(accountID string, found ...cloud.Resource) {
 	f.Helper()
 	part := inventory.Partition{AccountID: accountID, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-	_, err := f.store.UpsertScanned(f.in(), bulkOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(), Resources: found})
+	_, err := f.store.UpsertScanned(f.in(), bulkOrg,
+		inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(),
+			Resources: found})
 	f.must(err)
-	all, err := f.store.FindResources(f.in(), bulkOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
+	all, err := f.store.FindResources(f.in(), bulkOrg,
+		inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
 	f.must(err)
 	for _, r := range all {
 		f.ids[r.Name] = r.ID
@@ -128,7 +133,8 @@ func (f *bulkFixture) group(names ...string) string {
 	for i, n := range names {
 		places[i] = inventory.GroupPlacement{ResourceID: f.ids[n], Tier: i + 1, Order: 1}
 	}
-	g, err := f.store.CreateGroup(f.in(), bulkOrg, inventory.Group{ID: id.New("grp", monday), Name: id.New("grp", monday)}, places)
+	g, err := f.store.CreateGroup(f.in(), bulkOrg,
+		inventory.Group{ID: id.New("grp", monday), Name: id.New("grp", monday)}, places)
 	f.must(err)
 	return g.ID
 }
@@ -165,7 +171,8 @@ func (a answer) want(t testing.TB, code int, words ...string) {
 var everybody = []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}}
 
 func (f *bulkFixture) callAs(org string, grants []grant.Grant, method, path, body string) answer {
-	ctx := identity.WithCaller(table.WithOrg(f.Context(), org), identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
+	ctx := identity.WithCaller(table.WithOrg(f.Context(), org),
+		identity.Caller{Org: org, User: "usr_1", Email: "ada@example.com", Grants: grants})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)))
 	return answer{w.Code, w.Body.String()}
@@ -202,7 +209,8 @@ func TestSubmitBulk_OneRunsOnAGroupAtATime(t *testing.T) {
 	}
 	f.bulk(`{"type":"start","groupID":%q}`, g).want(t, 409, first.BulkActionID, "cancel it")
 	f.bulk(`{"type":"start","groupID":%q,"dryRun":true}`, g).want(t, 409, first.BulkActionID)
-	if dry := f.bulk(`{"type":"stop","groupID":%q,"dryRun":true}`, g).data(t); dry.BulkActionID != first.BulkActionID || dry.Plan == nil {
+	if dry := f.bulk(`{"type":"stop","groupID":%q,"dryRun":true}`, g).data(t); dry.BulkActionID != first.BulkActionID ||
+		dry.Plan == nil {
 		t.Errorf("a dry run of what is under way: %+v", dry)
 	}
 	other := f.bulk(`{"type":"start","groupID":%q}`, f.group("web-0")).data(t)
@@ -267,10 +275,12 @@ func TestSubmitBulk_WhatItActsOn(t *testing.T) {
 		body string
 		want []string
 	}{
-		"resources, each once, without the terminated": {`"resourceIDs":` + f.list("web-3", "web-1", "web-3", "web-6", "web-7"), []string{"web-1", "web-3", "web-6"}},
+		"resources, each once, without the terminated": {`"resourceIDs":` + f.list("web-3", "web-1", "web-3", "web-6",
+			"web-7"), []string{"web-1", "web-3", "web-6"}},
 		"a tag":                {`"filter":{"tag":["env=prod"]}`, []string{"web-0", "web-2", "web-4"}},
 		"a tag that is a text": {`"filter":{"tag":"env=prod"}`, []string{"web-0", "web-2", "web-4"}},
-		"a search, without what belongs to a group": {`"filter":{"search":"web-"}`, []string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"}},
+		"a search, without what belongs to a group": {`"filter":{"search":"web-"}`,
+			[]string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"}},
 		"an account": {`"filter":{"cloud_account_id":"ca_01k00000000000000000000001"}`, []string{"ro-0"}},
 		"what can be started and stopped, of two words": {`"filter":{"schedulable":true,"status":"running","type":"aws-ec2","provider":"aws","region":"eu-west-1","tag":["env=dev"]}`, []string{"web-1", "web-3", "web-5"}},
 	} {
@@ -309,20 +319,26 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 		code int
 		word string
 	}{
-		"nothing is named":                    {`{"type":"stop"}`, 400, "resourceIDs"},
-		"two are named":                       {`{"type":"stop","groupID":"` + g + `","filter":{"search":"web"}}`, 400, "filter"},
-		"an empty filter":                     {`{"type":"stop","filter":{}}`, 400, "everything"},
-		"a filter that finds nothing":         {`{"type":"stop","filter":{"search":"none"}}`, 400, "filter"},
-		"a filter of what cannot be acted on": {`{"type":"stop","filter":{"search":"web-6"}}`, 400, "none can be acted on"},
-		"an unknown resource":                 {`{"type":"stop","resourceIDs":["` + f.ids["web-0"] + `","res_01k00000000000000000000009"]}`, 404, "res_01k00000000000000000000009"},
-		"no resources":                        {`{"type":"stop","resourceIDs":[]}`, 400, "resourceIDs"},
-		"only a terminated one":               {`{"type":"stop","resourceIDs":` + f.list("web-7") + `}`, 400, "terminated"},
-		"too many resources":                  {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400, "resourceIDs"},
+		"nothing is named": {`{"type":"stop"}`, 400, "resourceIDs"},
+		"two are named": {`{"type":"stop","groupID":"` + g + `","filter":{"search":"web"}}`, 400,
+			"filter"},
+		"an empty filter":             {`{"type":"stop","filter":{}}`, 400, "everything"},
+		"a filter that finds nothing": {`{"type":"stop","filter":{"search":"none"}}`, 400, "filter"},
+		"a filter of what cannot be acted on": {`{"type":"stop","filter":{"search":"web-6"}}`, 400,
+			"none can be acted on"},
+		"an unknown resource": {`{"type":"stop","resourceIDs":["` + f.ids["web-0"] +
+			`","res_01k00000000000000000000009"]}`, 404, "res_01k00000000000000000000009"},
+		"no resources": {`{"type":"stop","resourceIDs":[]}`, 400, "resourceIDs"},
+		"only a terminated one": {`{"type":"stop","resourceIDs":` + f.list("web-7") + `}`, 400,
+			"terminated"},
+		"too many resources": {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400,
+			"resourceIDs"},
 		"a status that is none":               {`{"type":"stop","filter":{"status":"asleep"}}`, 400, "status"},
 		"one of two statuses is none":         {`{"type":"stop","filter":{"status":"running,asleep"}}`, 400, "asleep"},
 		"a window that ends before it begins": {`{"type":"stop","filter":{"created_after":"2026-03-02","created_before":"2026-03-01"}}`, 400, "created_after"},
 		"a group without members":             {`{"type":"stop","groupID":"` + f.group() + `"}`, 400, "add some first"},
-		"an unknown group":                    {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404, "grp_01k00000000000000000000009"},
+		"an unknown group": {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404,
+			"grp_01k00000000000000000000009"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, dry := range []string{"", `"dryRun":true,`} {
@@ -330,7 +346,8 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 			}
 		})
 	}
-	f.callAs(otherOrg, everybody, "POST", "/actions/bulk", `{"type":"stop","resourceIDs":`+f.list("web-0")+`}`).want(t, 404)
+	f.callAs(otherOrg, everybody, "POST", "/actions/bulk", `{"type":"stop","resourceIDs":`+f.list("web-0")+`}`).want(t,
+		404)
 	if n := len(f.rows(execution.BulkPK(bulkOrg))); n != 0 {
 		t.Errorf("%d bulk actions are stored", n)
 	}
@@ -349,7 +366,8 @@ func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
 	f.put(inventory.ResourceKey(bulkOrg, "i-web-1"), busy)
 
 	ctx, meter := table.WithMeter(table.WithOrg(t.Context(), bulkOrg))
-	ctx = identity.WithCaller(ctx, identity.Caller{Org: bulkOrg, User: "usr_1", Email: "ada@example.com", Grants: everybody})
+	ctx = identity.WithCaller(ctx,
+		identity.Caller{Org: bulkOrg, User: "usr_1", Email: "ada@example.com", Grants: everybody})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/actions/bulk", strings.NewReader(fmt.Sprintf(`{"type":"stop","groupID":%q,"dryRun":true}`, g))))
 	got := answer{w.Code, w.Body.String()}.data(t)
@@ -375,8 +393,10 @@ func TestSubmitBulk_ADryRunTellsTheOrderAndStoresNothing(t *testing.T) {
 		left[l.ResourceID] = as + " " + l.Reason
 	}
 	for name, want := range map[string]string{
-		"web-1": "failed a start of the resource is in flight (act_1)", "ro-0": "failed cloud account ca_01k00000000000000000000001 is read_only",
-		"web-6": "failed it belongs to the Auto Scaling group", "web-2": "completed the resource is stopped already", "web-7": "- the resource is terminated",
+		"web-1": "failed a start of the resource is in flight (act_1)",
+		"ro-0":  "failed cloud account ca_01k00000000000000000000001 is read_only",
+		"web-6": "failed it belongs to the Auto Scaling group", "web-2": "completed the resource is stopped already",
+		"web-7": "- the resource is terminated",
 	} {
 		if !strings.HasPrefix(left[f.ids[name]], want) {
 			t.Errorf("%s: %q, want %q", name, left[f.ids[name]], want)
@@ -408,13 +428,15 @@ func TestSubmitBulk_AScopedCallerActsOnNothingElse(t *testing.T) {
 	as(`{"type":"stop","resourceIDs":`+f.list("web-0", "web-2")+`}`).want(t, 403, f.ids["web-2"])
 	as(`{"type":"stop","filter":{"cloud_account_id":"ca_01k00000000000000000000001"}}`).want(t, 400)
 	dry := as(`{"type":"stop","filter":{"search":"web"},"dryRun":true}`).data(t)
-	if dry.Total != 2 || len(dry.Plan.LeftOut) != 2 || !strings.Contains(dry.Plan.LeftOut[0].Reason, "permission denied") {
+	if dry.Total != 2 || len(dry.Plan.LeftOut) != 2 ||
+		!strings.Contains(dry.Plan.LeftOut[0].Reason, "permission denied") {
 		t.Errorf("the dry run: %+v %+v", dry, dry.Plan)
 	}
 	b := as(`{"type":"stop","filter":{"search":"web"}}`).data(t)
 	named, err := table.Read[execution.Named](f.in(), f.p.Table, execution.NamedKey(bulkOrg, b.BulkActionID))
 	f.must(err)
-	if b.Total != 2 || !slices.Contains(named.ResourceIDs, f.ids["web-0"]) || !slices.Contains(named.ResourceIDs, f.ids["web-1"]) {
+	if b.Total != 2 || !slices.Contains(named.ResourceIDs, f.ids["web-0"]) ||
+		!slices.Contains(named.ResourceIDs, f.ids["web-1"]) {
 		t.Errorf("%+v acts on %v", b, named)
 	}
 	path := "/actions/bulk/" + b.BulkActionID
@@ -433,7 +455,8 @@ func TestCancelBulk(t *testing.T) {
 	path := "/actions/bulk/" + b.BulkActionID + "/cancel"
 	f.callAs(otherOrg, everybody, "POST", path, "").want(t, 404)
 	f.callAs(bulkOrg, everybody, "POST", path, "").want(t, 200, `"status":"cancelled"`)
-	for range 2 { // the execution that cancels is started again: the first cancellation may have been interrupted before that
+	// the execution that cancels is started again: the first cancellation may have been interrupted before that
+	for range 2 {
 		f.callAs(bulkOrg, everybody, "POST", path, "").want(t, 409, b.BulkActionID+" is cancelled")
 	}
 	want := []string{b.BulkActionID, b.BulkActionID + "-cancel", b.BulkActionID + "-cancel", b.BulkActionID + "-cancel"}

@@ -63,7 +63,8 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	case err != nil:
 		return b, err
 	case sees:
-		return b, fault.New(fault.Denied, "permission denied: %s is needed on every resource of bulk action %s", acting, b.ID)
+		return b, fault.New(
+			fault.Denied, "permission denied: %s is needed on every resource of bulk action %s", acting, b.ID)
 	}
 	return b, noBulk(b.ID)
 }
@@ -86,7 +87,8 @@ func (s *service) markCancelled(ctx context.Context, b execution.Bulk) (executio
 		}
 	}
 	if !won {
-		return b, fault.New(fault.Conflict, "bulk action %s is %s: only one that is queued or running can be cancelled", b.ID, b.Status)
+		return b, fault.New(
+			fault.Conflict, "bulk action %s is %s: only one that is queued or running can be cancelled", b.ID, b.Status)
 	}
 	return b, nil
 }

@@ -37,15 +37,18 @@ type BulkFilter struct {
 
 // empty reports whether the filter demands nothing.
 func (f *BulkFilter) empty() bool {
-	return f.Search == "" && f.Type == "" && f.Provider == "" && f.Status == "" && f.Region == "" && f.CloudAccountID == "" &&
+	return f.Search == "" && f.Type == "" && f.Provider == "" && f.Status == "" && f.Region == "" &&
+		f.CloudAccountID == "" &&
 		f.GroupID == "" && f.TeamID == "" && len(f.Tag) == 0 && f.Schedulable == nil &&
 		f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero()
 }
 
 func (f *BulkFilter) filter(sight inventory.Visibility) inventory.Filter {
 	return inventory.Filter{
-		Search: f.Search, Types: splitValues(f.Type), Providers: splitValues(f.Provider), Statuses: splitValues(f.Status),
-		Regions: splitValues(f.Region), Accounts: splitValues(f.CloudAccountID), GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Schedulable: f.Schedulable,
+		Search: f.Search, Types: splitValues(f.Type), Providers: splitValues(f.Provider),
+		Statuses: splitValues(f.Status),
+		Regions:  splitValues(f.Region), Accounts: splitValues(f.CloudAccountID), GroupID: f.GroupID, TeamID: f.TeamID,
+		Tags: f.Tag, Schedulable: f.Schedulable,
 		CreatedAfter: f.CreatedAfter.Time, CreatedBefore: f.CreatedBefore.Time, Sight: sight,
 	}
 }
@@ -55,12 +58,15 @@ var resourceStatuses = []string{"running", "stopped", "starting", "stopping", "p
 
 // checkValues refuses a status that no resource has, and a window that ends before it begins.
 func (f *BulkFilter) checkValues() error {
-	if after, before := f.CreatedAfter.Time, f.CreatedBefore.Time; !after.IsZero() && !before.IsZero() && after.After(before) {
-		return fault.New(fault.Invalid, "filter.created_after: %s is after created_before, %s", after.Format(time.RFC3339), before.Format(time.RFC3339))
+	if after, before := f.CreatedAfter.Time, f.CreatedBefore.Time; !after.IsZero() && !before.IsZero() &&
+		after.After(before) {
+		return fault.New(fault.Invalid, "filter.created_after: %s is after created_before, %s",
+			after.Format(time.RFC3339), before.Format(time.RFC3339))
 	}
 	for _, status := range splitValues(f.Status) {
 		if !slices.Contains(resourceStatuses, status) {
-			return fault.New(fault.Invalid, "filter.status: %.64q is not one of %s", status, strings.Join(resourceStatuses, ", "))
+			return fault.New(fault.Invalid, "filter.status: %.64q is not one of %s", status,
+				strings.Join(resourceStatuses, ", "))
 		}
 	}
 	return nil
@@ -122,11 +128,14 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 // It refuses a bulk action that has nothing else to act on.
 func (s *service) unheld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
 	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
-		Org: identity.CallerFrom(ctx).Org, Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force, Accounts: true,
+		Org: identity.CallerFrom(ctx).Org, Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
+		Accounts: true,
 	})
 	if err == nil && len(kept) == 0 {
 		why := cmp.Or(held[0].Detail, held[0].Reason)
-		err = fault.New(fault.Conflict, "nothing can be asked to %s: of resource %s, %s; end that first, or send force against an override or an event", in.Type, held[0].UID, why)
+		err = fault.New(fault.Conflict,
+			"nothing can be asked to %s: of resource %s, %s; end that first, or send force against an override "+
+				"or an event", in.Type, held[0].UID, why)
 	}
 	chosen.members, chosen.left = kept, append(chosen.left, held...)
 	return chosen, err
@@ -160,7 +169,8 @@ func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, erro
 	case err != nil:
 		return out, err
 	case len(out.members) == 0:
-		return out, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add some first", groupID, out.group.Name)
+		return out, fault.New(fault.Invalid, "resource group %s (%s) has no resources that can be acted on: add "+
+			"some first", groupID, out.group.Name)
 	}
 	return out, s.cover(ctx, org, out.members, out.scopes)
 }
@@ -211,7 +221,8 @@ func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error)
 	}
 	out.members, out.left = execution.Resources(found)
 	if len(out.members) == 0 {
-		return out, fault.New(fault.Invalid, "resourceIDs: all %d resources are terminated: there is nothing to act on", len(ids))
+		return out, fault.New(
+			fault.Invalid, "resourceIDs: all %d resources are terminated: there is nothing to act on", len(ids))
 	}
 	return out, nil
 }
@@ -260,17 +271,21 @@ func quoted(ids []string) string {
 func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, error) {
 	c, out := identity.CallerFrom(ctx), choice{scopes: mayAct(ctx)}
 	if f.empty() {
-		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the filters of GET /resources")
+		return out, fault.New(fault.Invalid, "filter: it is empty and would choose everything; set one of the "+
+			"filters of GET /resources")
 	}
 	if err := f.checkValues(); err != nil {
 		return out, err
 	}
-	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
+	found, err := s.inventory.FindResources(ctx, c.Org,
+		inventory.List{Filter: f.filter(inventory.SightOf(c, viewing)), Limit: execution.MaxTargets + 1})
 	if err != nil {
 		return out, err
 	}
 	if len(found) > execution.MaxTargets {
-		return out, fault.New(fault.Invalid, "filter: it finds more than %d resources, which are the most; narrow it", execution.MaxTargets)
+		return out, fault.New(
+			fault.Invalid, "filter: it finds more than %d resources, which are the most; narrow it",
+			execution.MaxTargets)
 	}
 	out.members, out.left = execution.Selected(found)
 	if out.scopes != nil {
@@ -283,7 +298,8 @@ func (s *service) chooseFiltered(ctx context.Context, f *BulkFilter) (choice, er
 		out.left = append(out.left, denied...)
 	}
 	if len(out.members) == 0 {
-		return out, fault.New(fault.Invalid, "filter: of the %d resources that it finds none can be acted on; widen it", len(found))
+		return out, fault.New(
+			fault.Invalid, "filter: of the %d resources that it finds none can be acted on; widen it", len(found))
 	}
 	return out, nil
 }

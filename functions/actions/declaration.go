@@ -16,9 +16,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "actions",
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, override.Partition, eventhold.Partition},
+		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
+			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, eventhold.Partition},
 		Writes: []table.Partition{
-			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
+			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition,
+			execution.BulkGroupPartition,
 			execution.ChunkPartition, execution.CountPartition,
 			execution.HistoryPartition, execution.HistoryOfResourcePartition,
 			workqueue.Partition,

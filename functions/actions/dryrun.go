@@ -66,7 +66,8 @@ func (s *service) dryRun(ctx context.Context, verb cloud.Verb, chosen choice) (B
 	for _, members := range execution.Sequence(verb, chosen.members) {
 		plan.add(members, foreseen)
 	}
-	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members), LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan}, nil
+	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members),
+		LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan}, nil
 }
 
 // running returns the bulk action that one on the group would join; the zero one when it would begin.
@@ -74,7 +75,8 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 	if groupID == "" {
 		return execution.Bulk{}, nil
 	}
-	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, execution.GroupClaimKey(identity.CallerFrom(ctx).Org, groupID))
+	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table,
+		execution.GroupClaimKey(identity.CallerFrom(ctx).Org, groupID))
 	if fault.Is(err, fault.NotFound) {
 		return execution.Bulk{}, nil
 	}
@@ -86,7 +88,8 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 
 // dropped returns the members of a static group that a bulk action passes over, because they are terminated or gone.
 func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftOut, error) {
-	if chosen.group.ID == "" || chosen.group.Selector != nil || chosen.group.Size <= len(chosen.members)+len(chosen.left) {
+	if chosen.group.ID == "" || chosen.group.Selector != nil ||
+		chosen.group.Size <= len(chosen.members)+len(chosen.left) {
 		return nil, nil
 	}
 	org := identity.CallerFrom(ctx).Org
@@ -105,7 +108,8 @@ func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftO
 	for _, p := range places {
 		if !found[p.ResourceID] {
 			m := inventory.Member{ResourceID: p.ResourceID, Tier: p.Tier, Order: p.Order, Status: cloud.Unknown}
-			out = append(out, execution.LeftOut{Member: m, Reason: "the resource is terminated, or gone from the inventory"})
+			out = append(out,
+				execution.LeftOut{Member: m, Reason: "the resource is terminated, or gone from the inventory"})
 		}
 	}
 	return out, nil

@@ -23,7 +23,8 @@ const eventPlan = "evt_01k00000000000000000000009"
 func (a *fixture) holdForEvent(uid string, enclosing ...string) {
 	a.Helper()
 	h := eventhold.Hold{
-		PlanID: eventPlan, PolicyID: "asp_" + uid, UID: uid, Enclosing: enclosing, Since: a.Clock.Now(), Until: a.Clock.Now().Add(time.Hour),
+		PlanID: eventPlan, PolicyID: "asp_" + uid, UID: uid, Enclosing: enclosing, Since: a.Clock.Now(),
+		Until: a.Clock.Now().Add(time.Hour),
 	}
 	a.Write(eventhold.Begin(ours, h)[0])
 }
@@ -31,7 +32,8 @@ func (a *fixture) holdForEvent(uid string, enclosing ...string) {
 // disconnect marks an account as disconnected.
 func (a *fixture) disconnect(accountID string) {
 	a.Helper()
-	a.Change(inventory.AccountKey(ours, accountID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "it was excluded from its organization"))
+	a.Change(inventory.AccountKey(ours, accountID), table.Set("status", inventory.AccountDisconnected),
+		table.Set("error", "it was excluded from its organization"))
 }
 
 // forced returns the body of a forced stop.
@@ -97,13 +99,17 @@ func (a *fixture) bulkOn() (ids []string, groupID string) {
 	const other = "ca_01k00000000000000000000077"
 	inventorytest.Connect(a.Fixture, ours, other)
 	ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(2)...)
-	ids = append(ids, inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: other, Region: "eu-west-1", Kind: "aws-ec2"}, ours,
-		cloud.Resource{UID: "o-0", Name: "web", Status: cloud.Running}, cloud.Resource{UID: "o-1", Name: "web", Status: cloud.Running})...)
+	ids = append(ids,
+		inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: other, Region: "eu-west-1", Kind: "aws-ec2"},
+			ours,
+			cloud.Resource{UID: "o-0", Name: "web", Status: cloud.Running},
+			cloud.Resource{UID: "o-1", Name: "web", Status: cloud.Running})...)
 	places := make([]inventory.GroupPlacement, len(ids))
 	for i, resourceID := range ids {
 		places[i] = inventory.GroupPlacement{ResourceID: resourceID, Tier: 1, Order: 1}
 	}
-	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, inventory.Group{ID: id.New("grp", apitest.Start), Name: "all"}, places))(a)
+	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
+		inventory.Group{ID: id.New("grp", apitest.Start), Name: "all"}, places))(a)
 	return ids, g.ID
 }
 
@@ -122,17 +128,21 @@ func TestSubmitBulk_LeavesOutTargetsOfAnEventWithReasonEvent(t *testing.T) {
 			a := newFixture(t)
 			named := ways(a.bulkOn())[way]
 			a.holdForEvent("i-0")
-			planned := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk", `{"type":"stop","dryRun":true,`+named+`}`))
-			if l := planned.Plan.LeftOut[len(planned.Plan.LeftOut)-1]; planned.Total != 3 || l.ResourceUID != "i-0" || l.Reason != "event" || !strings.Contains(*l.Detail, eventPlan) {
+			planned := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk",
+				`{"type":"stop","dryRun":true,`+named+`}`))
+			if l := planned.Plan.LeftOut[len(planned.Plan.LeftOut)-1]; planned.Total != 3 || l.ResourceUID != "i-0" ||
+				l.Reason != "event" || !strings.Contains(*l.Detail, eventPlan) {
 				t.Errorf("the dry run says %s", apitest.JSON(planned))
 			}
 			got := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk", `{"type":"stop",`+named+`}`))
-			if got.Total != 3 || got.LeftOut != 1 || got.LeftOutOf[0].Reason != "event" || !strings.Contains(got.LeftOutOf[0].Detail, eventPlan) {
+			if got.Total != 3 || got.LeftOut != 1 || got.LeftOutOf[0].Reason != "event" ||
+				!strings.Contains(got.LeftOutOf[0].Detail, eventPlan) {
 				t.Errorf("%s", apitest.JSON(got))
 			}
 			a.call(ours, "GET", "/actions/bulk/"+got.BulkActionID, "").Want(200, `"leftOut":1`, eventPlan)
 			b := apitest.Read[execution.Bulk](a.Fixture, execution.BulkKey(ours, got.BulkActionID))
-			for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, inventory.New(a.Platform), ours, b))(t) {
+			for _, m := range apitest.Value(execution.BulkTargets(a.In(ours), a.Table, inventory.New(a.Platform), ours,
+				b))(t) {
 				if m.UID == "i-0" {
 					t.Error("the bulk action acts on the target of the event")
 				}
@@ -170,12 +180,15 @@ func TestSubmitBulk_LeavesOutDisconnectedAccountsAlsoWithForce(t *testing.T) {
 				a := newFixture(t)
 				named := ways(a.bulkOn())[way]
 				a.disconnect(inventorytest.Account)
-				got := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk", `{"type":"stop",`+named+force+`}`))
-				if got.Total != 2 || got.LeftOut != 2 || !strings.Contains(got.LeftOutOf[0].Reason, "excluded from its organization") {
+				got := apitest.Data[BulkSubmitted](a.call(ours, "POST", "/actions/bulk",
+					`{"type":"stop",`+named+force+`}`))
+				if got.Total != 2 || got.LeftOut != 2 ||
+					!strings.Contains(got.LeftOutOf[0].Reason, "excluded from its organization") {
 					t.Errorf("%s", apitest.JSON(got))
 				}
 				a.disconnect("ca_01k00000000000000000000077")
-				a.call(ours, "POST", "/actions/bulk", `{"type":"start",`+named+force+`}`).Want(409, "excluded from its organization")
+				a.call(ours, "POST", "/actions/bulk", `{"type":"start",`+named+force+`}`).Want(409,
+					"excluded from its organization")
 			})
 		}
 	}

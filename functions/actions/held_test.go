@@ -15,7 +15,8 @@ import (
 func (a *fixture) hold(action override.Action, held ...override.Held) string {
 	live := override.Live{Change: 1}
 	for i := range held {
-		held[i].ID, held[i].Action, held[i].ExpiresAt = override.NewID(a.Clock.Now()), action, a.Clock.Now().Add(time.Hour)
+		held[i].ID, held[i].Action, held[i].ExpiresAt = override.NewID(a.Clock.Now()), action,
+			a.Clock.Now().Add(time.Hour)
 		live.Overrides = append(live.Overrides, held[i])
 	}
 	a.Put(override.LiveKey(ours), live)
@@ -36,7 +37,9 @@ func TestSubmit_AgainstAnOverrideOfItsGroupIsRefused(t *testing.T) {
 	a := newFixture(t)
 	ids := inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(2)...)
 	store := inventory.New(a.Platform)
-	g := apitest.Value(store.CreateGroup(a.In(ours), ours, inventory.Group{ID: id.New("grp", apitest.Start), Name: "one"}, []inventory.GroupPlacement{{ResourceID: ids[0], Tier: 1, Order: 1}}))(t)
+	g := apitest.Value(store.CreateGroup(a.In(ours), ours,
+		inventory.Group{ID: id.New("grp", apitest.Start), Name: "one"},
+		[]inventory.GroupPlacement{{ResourceID: ids[0], Tier: 1, Order: 1}}))(t)
 	ovr := a.hold(override.ForceOn, override.Held{GroupID: g.ID})
 	body := func(uid string) string { return a.request("resourceUID", uid, "cloudAccountID", inventorytest.Account) }
 	a.call(ours, "POST", "/actions", body("i-0")).Want(409, ovr)

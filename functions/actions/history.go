@@ -19,10 +19,13 @@ type historyQuery struct {
 
 func (s *service) historyOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: reading, Scoped: true, Statuses: lists,
-		Summary: "List state changes",
-		Description: "What came into which state, when, and who or what caused it; newest first. changed_by_type looks at the newest " +
-			"10,000 changes, of the resource when resource_uid names one. A grant on teams or resources shows the changes of these, of the newest " +
+		ID: "listStateHistory", Method: http.MethodGet, Path: "/state-history", Policy: reading, Scoped: true,
+		Statuses: lists,
+		Summary:  "List state changes",
+		Description: "What came into which state, when, and who or what caused it; newest first. changed_by_type " +
+			"looks at the newest " +
+			"10,000 changes, of the resource when resource_uid names one. A grant on teams or resources shows the " +
+			"changes of these, of the newest " +
 			"10,000 unless resource_uid names one.",
 	}, s.history)
 }
@@ -53,6 +56,7 @@ func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[exec
 		return readCounted(ctx, r, q, count)
 	}
 	return r.Filtered(ctx, q, func(c execution.StateChange) bool {
-		return reach[0].HasUID(c.ResourceUID) && (in.ChangedByType == "" || execution.ChangedByType(c.ChangedBy) == in.ChangedByType)
+		return reach[0].HasUID(c.ResourceUID) &&
+			(in.ChangedByType == "" || execution.ChangedByType(c.ChangedBy) == in.ChangedByType)
 	})
 }

@@ -50,7 +50,9 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 	r := rest.Reading[execution.Action]{Store: s.p.Table, Page: in.Page, Over: execution.ActionPKs(org)}
 	var got rest.List[execution.Action]
 	if in.open() && reach[0].All() {
-		got, err = readCounted(ctx, r, in.query(), func() (int, error) { return execution.ReadTotal(ctx, r.Store, org, execution.ActionList) })
+		got, err = readCounted(ctx, r, in.query(), func() (int, error) {
+			return execution.ReadTotal(ctx, r.Store, org, execution.ActionList)
+		})
 	} else {
 		got, err = r.Filtered(ctx, in.query(), func(a execution.Action) bool {
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
@@ -60,7 +62,8 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 }
 
 // readCounted reads the page of a list whose length is counted, in two waves of round trips.
-func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, count func() (int, error)) (rest.List[T], error) {
+func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, count func() (int, error)) (rest.List[T],
+	error) {
 	total, err := count()
 	if err != nil {
 		return rest.List[T]{}, err

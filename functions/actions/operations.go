@@ -59,17 +59,25 @@ func (s *service) submitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "submitAction", Method: http.MethodPost, Path: "/actions", Policy: acting, Scoped: true, Statuses: execute,
 		Summary: "Start or stop a resource",
-		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped succeeds. " +
-			"While an action of the same type is in flight on the resource, that one is the answer; while the opposite is, the answer is 409. " +
-			"Every field must agree with the inventory; an account that is read_only is never acted on (403), and neither is a resource " +
-			"that the caller sees without holding actions:execute there; an account that is disconnected or excluded is 409 with the reason. " +
-			"A stop of a target of an active event readiness plan is 409 and names the plan, and so is what an override holds in the other state; with force it is done. " +
-			"A forced stop of such a target first gives back the capacity that the plan has raised, and the plan lets the target go.",
+		Description: "Queues one start or stop. Both are idempotent: starting what runs and stopping what is stopped " +
+			"succeeds. " +
+			"While an action of the same type is in flight on the resource, that one is the answer; while the " +
+			"opposite is, the answer is 409. " +
+			"Every field must agree with the inventory; an account that is read_only is never acted on (403), and " +
+			"neither is a resource " +
+			"that the caller sees without holding actions:execute there; an account that is disconnected or excluded " +
+			"is 409 with the reason. " +
+			"A stop of a target of an active event readiness plan is 409 and names the plan, and so is what an " +
+			"override holds in the other state; with force it is done. " +
+			"A forced stop of such a target first gives back the capacity that the plan has raised, and the plan " +
+			"lets the target go.",
 	}, s.submit)
 	rest.Handle(g, rest.Op{
-		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true, Statuses: execute,
-		Summary: "Cancel an action that has not begun",
-		Description: "Only a pending action can be cancelled, or one that waits for capacity at its provider; it ends as failed. Another one that runs, " +
+		ID: "cancelAction", Method: http.MethodPost, Path: "/actions/{actionID}/cancel", Policy: acting, Scoped: true,
+		Statuses: execute,
+		Summary:  "Cancel an action that has not begun",
+		Description: "Only a pending action can be cancelled, or one that waits for capacity at its provider; it " +
+			"ends as failed. Another one that runs, " +
 			"or has ended, is 409.",
 	}, s.cancelAction)
 }
@@ -81,7 +89,8 @@ func (s *service) submit(ctx context.Context, in *struct{ Body ManualAction }) (
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err = checkMayAct(reach[0], reach[1], in.Body.ResourceUID, execution.ErrUnknownResource(in.Body.ResourceUID)); err != nil {
+	if err = checkMayAct(reach[0], reach[1], in.Body.ResourceUID,
+		execution.ErrUnknownResource(in.Body.ResourceUID)); err != nil {
 		return Submitted{}, err
 	}
 	a, err := execution.SubmitAction(ctx, s.p, c.Org, execution.Request{

@@ -35,9 +35,11 @@ func newFixture(t *testing.T) *fixture {
 		"executor": func(ctx context.Context, _ json.RawMessage) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 	})
 	a.Mount(Operations)
-	a.account = inventory.Account{ID: id.New("ca", apitest.Start), Provider: "aws", CloudAccountID: "123456789012", Name: "prod", PermissionLevel: "read_write"}
+	a.account = inventory.Account{ID: id.New("ca", apitest.Start), Provider: "aws", CloudAccountID: "123456789012",
+		Name: "prod", PermissionLevel: "read_write"}
 	a.res = inventory.Resource{
-		ID: id.New("res", apitest.Start), UID: "i-0abc", Type: "aws-ec2", Provider: "aws", CloudAccountID: a.account.ID, Region: "eu-west-1",
+		ID: id.New("res", apitest.Start), UID: "i-0abc", Type: "aws-ec2", Provider: "aws", CloudAccountID: a.account.ID,
+		Region: "eu-west-1",
 		Status: cloud.Running,
 	}
 	a.Put(inventory.AccountKey(ours, a.account.ID), a.account)
@@ -75,7 +77,8 @@ func TestSubmittingTakesThreeRoundTripsAndReadingOne(t *testing.T) {
 	}
 	w = a.call(ours, "GET", "/actions/"+got.ActionID, "")
 	act := apitest.Data[map[string]any](w)
-	if w.Status != 200 || act["status"] != "pending" || act["reason"] != "manual" || act["resourceUID"] != "i-0abc" || act["action"] != "stop" {
+	if w.Status != 200 || act["status"] != "pending" || act["reason"] != "manual" || act["resourceUID"] != "i-0abc" ||
+		act["action"] != "stop" {
 		t.Fatalf("%d %s", w.Status, w.Body)
 	}
 	if _, leaked := act["progress"]; leaked {
@@ -85,10 +88,12 @@ func TestSubmittingTakesThreeRoundTripsAndReadingOne(t *testing.T) {
 		t.Errorf("GET /actions/{actionID} took %d round trips, at most 1 is allowed", w.Usage.RoundTrips)
 	}
 	w = a.call(ours, "GET", "/actions/"+got.ActionID+"/logs?limit=1", "")
-	if logs := apitest.Data[rest.List[execution.Log]](w); w.Status != 200 || w.Usage.RoundTrips > 1 || logs.Total < 1 || len(logs.Items) != 1 || logs.Limit != 1 {
+	if logs := apitest.Data[rest.List[execution.Log]](w); w.Status != 200 || w.Usage.RoundTrips > 1 || logs.Total < 1 ||
+		len(logs.Items) != 1 || logs.Limit != 1 {
 		t.Errorf("logs: %d after %d round trips, %s", w.Status, w.Usage.RoundTrips, w.Body)
 	}
-	if w = a.call(ours, "GET", "/actions", ""); w.Usage.RoundTrips > 1+len(execution.ActionPKs(ours)) { // the total, and the partitions side by side
+	// the total, and the partitions side by side
+	if w = a.call(ours, "GET", "/actions", ""); w.Usage.RoundTrips > 1+len(execution.ActionPKs(ours)) {
 		t.Errorf("GET /actions took %d round trips", w.Usage.RoundTrips)
 	}
 	if w = a.call(ours, "GET", "/state-history", ""); w.Usage.RoundTrips > 2 {
@@ -103,15 +108,17 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		code    int
 		mention string
 	}{
-		"an unknown resource is 404 and named":           {[]string{"resourceUID", "i-none"}, 404, "i-none"},
-		"an unknown account is 404 and named":            {[]string{"cloudAccountID", id.New("ca", apitest.Start)}, 404, "ca_"},
-		"an unknown native account is 404":               {[]string{"cloudAccountID", "999"}, 404, "999"},
-		"another provider is 400":                        {[]string{"provider", "gcp"}, 400, "provider"},
-		"another type is 400":                            {[]string{"resourceType", "aws-rds"}, 400, "resourceType"},
-		"another region is 400":                          {[]string{"region", "us-east-1"}, 400, "region"},
-		"a type that is neither start nor stop is 400":   {[]string{"type", "restart"}, 400, "type"},
-		"an empty uid is 400":                            {[]string{"resourceUID", ""}, 400, "resourceUID"},
-		"a uid that would be another partition is 404":   {[]string{"resourceUID", "ORG#" + theirs + "#RES"}, 404, "RES"},
+		"an unknown resource is 404 and named": {[]string{"resourceUID", "i-none"}, 404, "i-none"},
+		"an unknown account is 404 and named": {[]string{"cloudAccountID", id.New("ca", apitest.Start)}, 404,
+			"ca_"},
+		"an unknown native account is 404":             {[]string{"cloudAccountID", "999"}, 404, "999"},
+		"another provider is 400":                      {[]string{"provider", "gcp"}, 400, "provider"},
+		"another type is 400":                          {[]string{"resourceType", "aws-rds"}, 400, "resourceType"},
+		"another region is 400":                        {[]string{"region", "us-east-1"}, 400, "region"},
+		"a type that is neither start nor stop is 400": {[]string{"type", "restart"}, 400, "type"},
+		"an empty uid is 400":                          {[]string{"resourceUID", ""}, 400, "resourceUID"},
+		"a uid that would be another partition is 404": {[]string{"resourceUID", "ORG#" + theirs + "#RES"}, 404,
+			"RES"},
 		"the native number of the account is understood": {[]string{"cloudAccountID", "123456789012"}, 200, "act_"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +141,8 @@ func TestAnActionInFlightIsJoinedOrInTheWay(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, "POST", "/actions", a.request())
 	first := apitest.Data[Submitted](w).ActionID
-	if w := a.call(ours, "POST", "/actions", a.request()); w.Status != 200 || apitest.Data[Submitted](w).ActionID != first {
+	if w := a.call(ours, "POST", "/actions", a.request()); w.Status != 200 ||
+		apitest.Data[Submitted](w).ActionID != first {
 		t.Errorf("the same again: %d %s", w.Status, w.Body)
 	}
 	a.call(ours, "POST", "/actions", a.request("type", "start")).Want(409, first) // the opposite
@@ -169,7 +177,8 @@ func TestOnlyAPendingActionIsCancelled(t *testing.T) {
 	act := apitest.Data[Submitted](w).ActionID
 	a.call(theirs, "POST", "/actions/"+act+"/cancel", "").Want(404) // by another organization
 	w = a.call(ours, "POST", "/actions/"+act+"/cancel", "")
-	if got := apitest.Data[execution.Action](w); w.Status != 200 || got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "ada@example.com") {
+	if got := apitest.Data[execution.Action](w); w.Status != 200 || got.Status != execution.Failed ||
+		!strings.Contains(got.ErrorMessage, "ada@example.com") {
 		t.Errorf("%d %s", w.Status, w.Body)
 	}
 	if w = a.call(ours, "POST", "/actions/"+act+"/cancel", ""); w.Status != 409 {
@@ -189,12 +198,14 @@ func TestAnActionThatWaitsForCapacityIsCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
 			act := apitest.Data[Submitted](a.call(ours, "POST", "/actions", a.request())).ActionID
-			a.Change(execution.ActionKey(ours, act), table.Set("status", string(execution.Running)), table.Set("idle", c.idle))
+			a.Change(execution.ActionKey(ours, act), table.Set("status", string(execution.Running)),
+				table.Set("idle", c.idle))
 			w := a.call(ours, "POST", "/actions/"+act+"/cancel", "")
 			if w.Status != c.status {
 				t.Errorf("%d %s", w.Status, w.Body)
 			}
-			if row := apitest.Read[execution.Action](a.Fixture, execution.ActionKey(ours, act)); row.Status.IsFinal() != c.idle || row.Idle {
+			if row := apitest.Read[execution.Action](a.Fixture,
+				execution.ActionKey(ours, act)); row.Status.IsFinal() != c.idle || row.Idle {
 				t.Errorf("%s, idle %t: %s", row.Status, row.Idle, w.Body)
 			}
 			if strings.Contains(w.Body, `"idle"`) {
@@ -208,13 +219,16 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, "POST", "/actions", a.request())
 	act := apitest.Data[Submitted](w).ActionID
-	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest", "/actions/bulk/" + id.New("bulk", apitest.Start)} {
+	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest",
+		"/actions/bulk/" + id.New("bulk", apitest.Start)} {
 		if w := a.call(theirs, "GET", path, ""); w.Status != 404 {
 			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
-	for _, path := range []string{"/actions", "/actions?status=pending", "/state-history", "/state-history?resource_uid=i-0abc"} {
-		if w := a.call(theirs, "GET", path, ""); w.Status != 200 || strings.Contains(w.Body, "act_") || !strings.Contains(w.Body, `"total":0`) {
+	for _, path := range []string{"/actions", "/actions?status=pending", "/state-history",
+		"/state-history?resource_uid=i-0abc"} {
+		if w := a.call(theirs, "GET", path, ""); w.Status != 200 || strings.Contains(w.Body, "act_") ||
+			!strings.Contains(w.Body, `"total":0`) {
 			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
@@ -230,9 +244,12 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 		if i%2 == 1 {
 			by = execution.ChangedBy("bulk", "bob@example.com", "bulk_1")
 		}
-		act := execution.Action{ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running, ChangedBy: by}
+		act := execution.Action{ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running,
+			ChangedBy: by}
 		a.Put(execution.ActionKey(ours, act.ID), act)
-		a.Must(execution.SettleActions(ctx, a.Table, ours, []execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true, At: at}}))
+		a.Must(execution.SettleActions(ctx, a.Table, ours,
+			[]execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true,
+				At: at}}))
 	}
 	for path, total := range map[string]int{
 		"/state-history": 250, "/state-history?changed_by_type=bulk": 125, "/state-history?changed_by_type=schedule": 0,

@@ -32,10 +32,12 @@ type Action struct {
 
 func shown(a execution.Action) Action {
 	return Action{
-		ID: a.ID, ResourceUID: a.ResourceUID, ResourceType: a.ResourceType, Provider: a.Provider, CloudAccountID: a.CloudAccountID,
-		Region: a.Region, Action: a.Action, Reason: a.Reason, Status: a.Status, Attempts: a.Attempts,
-		BulkActionID: rest.Optional(a.BulkActionID), ChangedBy: a.ChangedBy, Force: a.Force, ErrorMessage: rest.Optional(a.ErrorMessage),
-		Logs: append([]execution.Log{}, a.Logs...), CreatedAt: a.CreatedAt,
+		ID: a.ID, ResourceUID: a.ResourceUID, ResourceType: a.ResourceType, Provider: a.Provider,
+		CloudAccountID: a.CloudAccountID,
+		Region:         a.Region, Action: a.Action, Reason: a.Reason, Status: a.Status, Attempts: a.Attempts,
+		BulkActionID: rest.Optional(a.BulkActionID), ChangedBy: a.ChangedBy, Force: a.Force,
+		ErrorMessage: rest.Optional(a.ErrorMessage),
+		Logs:         append([]execution.Log{}, a.Logs...), CreatedAt: a.CreatedAt,
 		StartedAt: rest.Optional(a.StartedAt), CompletedAt: rest.Optional(a.CompletedAt),
 	}
 }
@@ -56,8 +58,9 @@ type StateChange struct {
 func shownChange(c execution.StateChange) StateChange {
 	out := StateChange{
 		ID: c.ID, ResourceUID: c.ResourceUID, State: c.State, ChangedAt: c.ChangedAt, ChangedBy: c.ChangedBy,
-		ScheduleID: rest.Optional(c.ScheduleID), ExecutionState: c.ExecutionState, ErrorMessage: rest.Optional(c.ErrorMessage),
-		Force: c.Force,
+		ScheduleID: rest.Optional(c.ScheduleID), ExecutionState: c.ExecutionState,
+		ErrorMessage: rest.Optional(c.ErrorMessage),
+		Force:        c.Force,
 	}
 	if out.ExecutionState == nil {
 		out.ExecutionState = map[string]any{}

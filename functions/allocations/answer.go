@@ -44,15 +44,20 @@ func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocat
 	total, unallocated := c.sumOf(parts)
 	exact = append(exact, unallocated)
 	if money.Sum(exact...) != total {
-		return Allocation{}, fmt.Errorf("the parts of clusters add up to %s, not to the %s that their nodes cost", money.Sum(exact...), total)
+		return Allocation{},
+			fmt.Errorf("the parts of clusters add up to %s, not to the %s that their nodes cost", money.Sum(exact...),
+				total)
 	}
 	shown := money.RoundParts(exact, 2)
 	last := len(shown) - 1
 	out := Allocation{
-		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly), Aggregate: in.Aggregate,
-		TotalUSD: money.Sum(shown...).Fixed(2), AllocatedUSD: money.Sum(shown[:len(items)]...).Fixed(2), IdleUSD: money.Sum(shown[len(items):last]...).Fixed(2),
+		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
+		Aggregate: in.Aggregate,
+		TotalUSD:  money.Sum(shown...).Fixed(2), AllocatedUSD: money.Sum(shown[:len(items)]...).Fixed(2),
+		IdleUSD:        money.Sum(shown[len(items):last]...).Fixed(2),
 		UnallocatedUSD: shown[last].Fixed(2),
-		CostSource:     c.source(), Unpriced: []string{}, Idle: []Idle{}, Items: []Item{}, Page: in.Page.Page, Limit: in.Limit,
+		CostSource:     c.source(), Unpriced: []string{}, Idle: []Idle{}, Items: []Item{}, Page: in.Page.Page,
+		Limit: in.Limit,
 	}
 	all := make([]Item, len(items))
 	for i := range items {

@@ -12,7 +12,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "allocations",
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ResourcePartition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			inventory.ResourcePartition},
 	}),
 	Samples: []string{"list"},
 }

@@ -40,14 +40,20 @@ type clusters struct {
 
 // readClusters reads nodes, of all clusters when clusterID is empty: two round trips, and one for each hundred nodes.
 func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters, error) {
-	all := inventory.SeeEverything() // a workload in the caller's scope runs on nodes outside: keepVisible cuts the answer
-	found, err := s.inventory.FindResources(ctx, callerOrg(ctx), inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all}, By: inventory.ByUID})
+	// a workload in the caller's scope runs on nodes outside: keepVisible cuts the answer
+	all := inventory.SeeEverything()
+	found, err := s.inventory.FindResources(ctx, callerOrg(ctx),
+		inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all},
+			By: inventory.ByUID})
 	if err != nil {
 		return nil, fault.Wrap("list nodes", err)
 	}
-	found = slices.DeleteFunc(found, func(r inventory.Listed) bool { return clusterID != "" && clusterOf(&r) != clusterID })
+	found = slices.DeleteFunc(found, func(r inventory.Listed) bool {
+		return clusterID != "" && clusterOf(&r) != clusterID
+	})
 	if len(found) > maxNodes {
-		return nil, fault.New(fault.Invalid, "clusterID: there are %d nodes, and one answer splits at most %d; ask for one cluster at a time", len(found), maxNodes)
+		return nil, fault.New(fault.Invalid, "clusterID: there are %d nodes, and one answer splits at most %d; ask "+
+			"for one cluster at a time", len(found), maxNodes)
 	}
 	ids := make([]string, len(found))
 	for i := range found {
@@ -92,7 +98,8 @@ func (c *clusters) add(r *inventory.Listed) error {
 }
 
 // workloadResources are what uids call the workloads of kinds that are found.
-var workloadResources = map[string]string{"Deployment": "deployments", "StatefulSet": "statefulsets", "DaemonSet": "daemonsets", "CronJob": "cronjobs"}
+var workloadResources = map[string]string{"Deployment": "deployments", "StatefulSet": "statefulsets",
+	"DaemonSet": "daemonsets", "CronJob": "cronjobs"}
 
 // workloadUID returns the uid of a workload of a node's cluster; "" of a kind that is not found.
 func (n *node) workloadUID(l *cloud.NodeLoad) string {
@@ -216,12 +223,14 @@ func (c *clusters) loads(from, to time.Time) (nodes []allocation.Node, container
 			continue
 		}
 		begin, end := n.span(from, to)
-		nodes = append(nodes, allocation.Node{Name: n.UID, Capacity: n.capacity(), Hours: hoursOf(begin, end), Cost: n.cost})
+		nodes = append(nodes,
+			allocation.Node{Name: n.UID, Capacity: n.capacity(), Hours: hoursOf(begin, end), Cost: n.cost})
 		for j := range n.loads {
 			l := &n.loads[j]
 			containers = append(containers, allocation.Container{
-				Node: n.UID, Namespace: l.Namespace, Workload: l.Kind + "/" + l.Name, Requested: amounts(l.Cores, l.GiB, l.GPUs),
-				Hours: hoursOf(clock.Latest(begin, c.born[n.workloadUID(l)]), end),
+				Node: n.UID, Namespace: l.Namespace, Workload: l.Kind + "/" + l.Name,
+				Requested: amounts(l.Cores, l.GiB, l.GPUs),
+				Hours:     hoursOf(clock.Latest(begin, c.born[n.workloadUID(l)]), end),
 			})
 		}
 	}
@@ -238,7 +247,8 @@ func (n *node) capacity() map[allocation.Resource]money.Amount {
 
 func amounts(cores, memory, gpus float64) map[allocation.Resource]money.Amount {
 	out := map[allocation.Resource]money.Amount{}
-	for r, v := range map[allocation.Resource]float64{allocation.CPU: cores, allocation.Memory: memory, allocation.GPU: gpus} {
+	for r, v := range map[allocation.Resource]float64{allocation.CPU: cores, allocation.Memory: memory,
+		allocation.GPU: gpus} {
 		if a, err := money.FromFloat(v); err == nil { // what is no number takes nothing
 			out[r] = a
 		}

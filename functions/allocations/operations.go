@@ -32,14 +32,21 @@ func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	s := &service{p, inventory.New(p), cost.New(p)}
 	rest.Handle(g, rest.Op{
-		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy, Scoped: true, Statuses: []int{http.StatusBadRequest},
+		ID: "listKubernetesAllocation", Method: http.MethodGet, Path: "/reports/kubernetes/allocation", Policy: policy,
+		Scoped: true, Statuses: []int{http.StatusBadRequest},
 		Summary: "Split what Kubernetes clusters cost",
-		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
-			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of its machine, else its estimate at public prices. What a workload takes is what its pods " +
-			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as workload and node have existed in these days; use is not measured. Nodes that are gone " +
-			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, and in no sum. The present month unless other days are asked for: days are days in UTC, " +
-			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the bill of the cloud already: they are not to be added to those of other reports. A grant on teams or " +
-			"resources shows the workloads and namespaces of its scope, what is idle on nodes of its scope, and totals of these alone; names of other nodes and clusters are empty.",
+		Description: "By the formula of the OpenCost specification: each workload is charged what it takes of its " +
+			"nodes, and what nobody takes is idle, which stands by itself. items (on all pages) and " +
+			"idle add up to totalUSD, which is what the nodes cost, to the cent. A node costs what the bill says of " +
+			"its machine, else its estimate at public prices. What a workload takes is what its pods " +
+			"request, as the last discovery saw it (observedAt), on the nodes where it saw them, for as long as " +
+			"workload and node have existed in these days; use is not measured. Nodes that are gone " +
+			"for more than seven days are not known any more. Nodes of which no cost is known are named in unpriced, " +
+			"and in no sum. The present month unless other days are asked for: days are days in UTC, " +
+			"to is not included, at most 800. cost is effective unless another is asked for. These costs are in the " +
+			"bill of the cloud already: they are not to be added to those of other reports. A grant on teams or " +
+			"resources shows the workloads and namespaces of its scope, what is idle on nodes of its scope, and " +
+			"totals of these alone; names of other nodes and clusters are empty.",
 	}, s.list)
 	return g
 }
@@ -139,7 +146,9 @@ func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 	if in.Period != "" {
 		m, err := cost.ParseMonth(in.Period)
 		if err != nil || !in.Open() {
-			return from, to, fault.New(fault.Invalid, "period: %.32q; give a month such as 2026-03, or from and to instead of it", in.Period)
+			return from, to,
+				fault.New(fault.Invalid, "period: %.32q; give a month such as 2026-03, or from and to instead of it",
+					in.Period)
 		}
 		return m.Start(), m.End(), nil
 	}
@@ -155,7 +164,8 @@ func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 		to = from.Add(day)
 	}
 	if n := int(to.Sub(from) / day); n > cost.MaxDays {
-		return from, to, fault.New(fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
+		return from, to, fault.New(
+			fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
 	}
 	return from, to, nil
 }

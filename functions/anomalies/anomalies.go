@@ -49,9 +49,12 @@ type Anomaly struct {
 func newAnomaly(r anomaly.Record) Anomaly {
 	costs, base := r.Cost.Round(2), r.Baseline.Round(2)
 	out := Anomaly{
-		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2), BaselineUSD: base.Fixed(2),
-		ExcessUSD: costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status, Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),
-		Continues: r.Continues, ExplainedBy: rest.Optional(r.ExplainedBy), ToldOf: append([]anomaly.Severity{}, r.Told...),
+		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
+		BaselineUSD: base.Fixed(2),
+		ExcessUSD:   costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status,
+		Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),
+		Continues: r.Continues, ExplainedBy: rest.Optional(r.ExplainedBy),
+		ToldOf:       append([]anomaly.Severity{}, r.Told...),
 		Contributors: make([]AnomalyContributor, len(r.Contributors)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	spike := r.Spike()
@@ -64,7 +67,8 @@ func newAnomaly(r anomaly.Record) Anomaly {
 		out.Kind = "new_spend"
 	}
 	for i, c := range r.Contributors {
-		out.Contributors[i] = AnomalyContributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2), c.Excess.Fixed(2)}
+		out.Contributors[i] = AnomalyContributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2),
+			c.Excess.Fixed(2)}
 	}
 	return out
 }
@@ -103,7 +107,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Anomaly], 
 }
 
 func (in *listInput) meets(a *anomaly.Record) bool {
-	return rest.Among(in.Type, string(a.Type)) && rest.Among(in.Status, string(a.Status)) && rest.Among(in.Severity, string(a.Severity)) &&
+	return rest.Among(in.Type, string(a.Type)) && rest.Among(in.Status, string(a.Status)) &&
+		rest.Among(in.Severity, string(a.Severity)) &&
 		(in.ScopeID == "" || in.ScopeID == a.ScopeID)
 }
 
@@ -125,13 +130,16 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newAnomaly(old)})
 	if old.Status == anomaly.Closed {
-		return Anomaly{}, fault.New(fault.Conflict, "anomaly %s is closed: its bills were restated, and there is nothing to judge any more", old.ID)
+		return Anomaly{},
+			fault.New(fault.Conflict,
+				"anomaly %s is closed: its bills were restated, and there is nothing to judge any more", old.ID)
 	}
 	if in.Body.Status == anomaly.Expected && in.Body.Reason == "" {
 		return Anomaly{}, fault.New(fault.Invalid, "reason: it is empty; say why the anomaly is expected")
 	}
 	next := old
-	next.Status, next.Reason, next.By, next.UpdatedAt = in.Body.Status, in.Body.Reason, identity.CallerFrom(ctx).Email, s.p.Clock.Now()
+	next.Status, next.Reason, next.By, next.UpdatedAt = in.Body.Status, in.Body.Reason, identity.CallerFrom(ctx).Email,
+		s.p.Clock.Now()
 	if next, err = s.store.Replace(ctx, callerOrg(ctx), old, next); err != nil {
 		return Anomaly{}, err
 	}

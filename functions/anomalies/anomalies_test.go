@@ -41,9 +41,11 @@ func (f *fixture) find(of anomaly.ScopeType, scopeID, day string, severity anoma
 	f.Helper()
 	at, err := time.Parse(time.DateOnly, day)
 	f.Must(err)
-	found := anomaly.Finding{Scope: anomaly.Scope{Type: of, ID: scopeID}, Spike: anomaly.Spike{Cost: money.MustParse("299.996"), Baseline: money.FromInt(100), Severity: severity}}
+	found := anomaly.Finding{Scope: anomaly.Scope{Type: of, ID: scopeID},
+		Spike: anomaly.Spike{Cost: money.MustParse("299.996"), Baseline: money.FromInt(100), Severity: severity}}
 	r := anomaly.Merge(anomaly.Record{}, &found, anomaly.Judged{Org: apitest.Org, Day: at, Now: f.Clock.Now()})
-	r.Contributors = []anomaly.Contributor{{Dim: "service_name", Key: "EC2", Cost: money.FromInt(300), Baseline: money.FromInt(100), Excess: money.FromInt(200)}}
+	r.Contributors = []anomaly.Contributor{{Dim: "service_name", Key: "EC2", Cost: money.FromInt(300),
+		Baseline: money.FromInt(100), Excess: money.FromInt(200)}}
 	r = apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, r))(f)
 	return r.ID
 }
@@ -90,7 +92,8 @@ func TestAnomalies_ARecordSaysWhatItCost(t *testing.T) {
 	f := newFixture(t)
 	f.find(anomaly.Resource, "i-0", "2026-03-04", anomaly.Critical)
 	a := apitest.Data[rest.List[Anomaly]](f.Call(ada, "GET /reports/anomalies")).Items[0]
-	if a.CostUSD != "300.00" || a.BaselineUSD != "100.00" || a.ExcessUSD != "200.00" || *a.Percent != 199.9 || a.Kind != "spike" || a.Status != "open" ||
+	if a.CostUSD != "300.00" || a.BaselineUSD != "100.00" || a.ExcessUSD != "200.00" || *a.Percent != 199.9 ||
+		a.Kind != "spike" || a.Status != "open" ||
 		len(a.ToldOf) != 1 || a.Contributors[0].ExcessUSD != "200.00" || a.ScopeID != "i-0" {
 		t.Errorf("%+v", a)
 	}
@@ -108,7 +111,8 @@ func TestAnomalies_AScopedCallerSeesTheirs(t *testing.T) {
 	}
 	f.Call(one, "PATCH /reports/anomalies/"+id("scope_id=i-0"), `{"status":"acknowledged"}`).Want(http.StatusNotFound)
 	f.Call(one, "PATCH /reports/anomalies/"+id("type=org"), `{"status":"acknowledged"}`).Want(http.StatusNotFound)
-	f.Call(one, "PATCH /reports/anomalies/"+id("scope_id=i-1"), `{"status":"acknowledged"}`).Want(http.StatusOK, "acknowledged", "rob@example.com")
+	f.Call(one, "PATCH /reports/anomalies/"+id("scope_id=i-1"), `{"status":"acknowledged"}`).Want(http.StatusOK,
+		"acknowledged", "rob@example.com")
 	f.Call(team, "PATCH /reports/anomalies/"+id("scope_id=i-0"), `{"status":"acknowledged"}`).Want(http.StatusForbidden)
 }
 
@@ -125,7 +129,8 @@ func TestAnomalies_AreAcknowledgedOrExpected(t *testing.T) {
 	f.Equal("events", len(apitest.Rows[event.Event](f.Fixture, event.PK(apitest.Org))), 1)
 	f.Call(ada, path, `{"status":"open"}`).Want(http.StatusOK, `"reason":null`)
 	f.Call(eve, path, `{"status":"open"}`).Want(http.StatusNotFound, id)
-	f.Call(ada, "PATCH /reports/anomalies/ano_01k6v0e4y0c2b7m9q8r5t3w1xz", `{"status":"open"}`).Want(http.StatusNotFound)
+	f.Call(ada, "PATCH /reports/anomalies/ano_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		`{"status":"open"}`).Want(http.StatusNotFound)
 	f.Call(ada, "PATCH /reports/anomalies/x", `{"status":"open"}`).Want(http.StatusNotFound)
 	f.Change(anomaly.Key(apitest.Org, id), table.Set("status", anomaly.Closed))
 	f.Call(ada, path, `{"status":"acknowledged"}`).Want(http.StatusConflict, "restated")
@@ -134,18 +139,26 @@ func TestAnomalies_AreAcknowledgedOrExpected(t *testing.T) {
 func TestAnomalies_Settings(t *testing.T) {
 	f := newFixture(t)
 	was := apitest.Data[AnomalySettings](f.Call(ada, "GET /reports/anomaly-settings").AtMost(1))
-	if !was.UsageOnly || !was.Latch || was.NewSpend || was.FloorsUSD.Resource != "10.00" || was.AnomalyMinUSD != "1.00" {
+	if !was.UsageOnly || !was.Latch || was.NewSpend || was.FloorsUSD.Resource != "10.00" ||
+		was.AnomalyMinUSD != "1.00" {
 		t.Errorf("%+v", was)
 	}
-	got := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":false,"newSpend":true,"floorsUSD":{"resource":"2.50","org":7}}`))
-	if got.Latch || !got.NewSpend || !got.UsageOnly || got.FloorsUSD.Resource != "2.50" || got.FloorsUSD.Org != "7.00" || got.FloorsUSD.Team != "25.00" {
+	got := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings",
+		`{"latch":false,"newSpend":true,"floorsUSD":{"resource":"2.50","org":7}}`))
+	if got.Latch || !got.NewSpend || !got.UsageOnly || got.FloorsUSD.Resource != "2.50" ||
+		got.FloorsUSD.Org != "7.00" || got.FloorsUSD.Team != "25.00" {
 		t.Errorf("%+v", got)
 	}
-	f.Equal("read", apitest.JSON(apitest.Data[AnomalySettings](f.Call(ada, "GET /reports/anomaly-settings"))), apitest.JSON(got))
-	back := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":null,"newSpend":null,"floorsUSD":{"resource":null,"org":null}}`))
+	f.Equal("read", apitest.JSON(apitest.Data[AnomalySettings](f.Call(ada, "GET /reports/anomaly-settings"))),
+		apitest.JSON(got))
+	back := apitest.Data[AnomalySettings](f.Call(ada, "PUT /reports/anomaly-settings",
+		`{"latch":null,"newSpend":null,"floorsUSD":{"resource":null,"org":null}}`))
 	f.Equal("back", apitest.JSON(back), apitest.JSON(was))
-	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"-1"}}`).Want(http.StatusBadRequest, "floorsUSD.team", "-1")
-	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"much"}}`).Want(http.StatusBadRequest, "floorsUSD.team", "much")
+	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"-1"}}`).Want(http.StatusBadRequest,
+		"floorsUSD.team", "-1")
+	f.Call(ada, "PUT /reports/anomaly-settings", `{"floorsUSD":{"team":"much"}}`).Want(http.StatusBadRequest,
+		"floorsUSD.team", "much")
 	f.Call(ada, "PUT /reports/anomaly-settings", `{"latch":"no"}`).Want(http.StatusBadRequest, "latch")
-	f.Call(apitest.Caller(apitest.Org, "vic", "viewer"), "PUT /reports/anomaly-settings", `{"latch":false}`).Want(http.StatusForbidden)
+	f.Call(apitest.Caller(apitest.Org, "vic", "viewer"), "PUT /reports/anomaly-settings",
+		`{"latch":false}`).Want(http.StatusForbidden)
 }

@@ -29,29 +29,39 @@ func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	s := &service{p, anomaly.NewStore(p.Table), inventory.New(p)}
 	rest.Handle(g, rest.Op{
-		ID: "listAnomalies", Method: http.MethodGet, Path: anomalies, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
-		Summary: "List anomalies", Description: "Newest day first, of the last 90 days; of the newest 10,000. " + rules + scoped,
+		ID: "listAnomalies", Method: http.MethodGet, Path: anomalies, Policy: reading, Scoped: true,
+		Statuses:    []int{http.StatusBadRequest},
+		Summary:     "List anomalies",
+		Description: "Newest day first, of the last 90 days; of the newest 10,000. " + rules + scoped,
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "judgeAnomaly", Method: http.MethodPatch, Path: anomalies + "/{anomalyID}", Policy: writing, Scoped: true,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Acknowledge an anomaly, or mark it expected",
-		Description: "expected takes a reason; open takes either back. One that is closed, since bills were restated, is 409. " + scoped,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Acknowledge an anomaly, or mark it expected",
+		Description: "expected takes a reason; open takes either back. One that is closed, since bills were " +
+			"restated, is 409. " + scoped,
 	}, s.judge)
 	rest.Handle(g, rest.Op{
-		ID: "getAnomalySettings", Method: http.MethodGet, Path: settings, Policy: reading, Summary: "Read what counts as an anomaly", Description: rules,
+		ID: "getAnomalySettings", Method: http.MethodGet, Path: settings, Policy: reading,
+		Summary: "Read what counts as an anomaly", Description: rules,
 	}, s.getSettings)
 	rest.Handle(g, rest.Op{
-		ID: "updateAnomalySettings", Method: http.MethodPut, Path: settings, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary:     "Choose what counts as an anomaly",
-		Description: "Changes only the fields present; null puts one back to its default. The days that are judged again, the last seven, follow at the next run. " + rules,
+		ID: "updateAnomalySettings", Method: http.MethodPut, Path: settings, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary:  "Choose what counts as an anomaly",
+		Description: "Changes only the fields present; null puts one back to its default. The days that are judged " +
+			"again, the last seven, follow at the next run. " + rules,
 	}, s.updateSettings)
 	return g
 }
 
 const (
-	rules = "A day of the organization, an account, a group, a team or a resource is an anomaly when it costs 30 % (warning), 100 % (critical) or 500 % (emergency) more than the " +
-		"mean of the seven days before it. Fewer than 4 days of data, or a baseline under anomalyMinUSD a day, are never judged; days that are not complete neither. " +
-		"The last seven days are judged again with each import: one that is restated is corrected, and told of once for each severity. The gates keep out what is above its baseline and no " +
+	rules = "A day of the organization, an account, a group, a team or a resource is an anomaly when it costs 30 % " +
+		"(warning), 100 % (critical) or 500 % (emergency) more than the " +
+		"mean of the seven days before it. Fewer than 4 days of data, or a baseline under anomalyMinUSD a day, are " +
+		"never judged; days that are not complete neither. " +
+		"The last seven days are judged again with each import: one that is restated is corrected, and told of once " +
+		"for each severity. The gates keep out what is above its baseline and no " +
 		"anomaly; each can be switched off. The contributors of each dimension sum to the anomaly. "
 	scoped = "A grant on teams or resources shows the anomalies of just these. "
 )

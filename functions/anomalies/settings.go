@@ -62,7 +62,8 @@ type ChangedAnomalySettings struct {
 	FloorsUSD       ChangedAnomalyFloors `json:"floorsUSD,omitzero"`
 }
 
-func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAnomalySettings }) (AnomalySettings, error) {
+func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAnomalySettings }) (AnomalySettings,
+	error) {
 	r, err := s.store.ReadRules(ctx, callerOrg(ctx))
 	if err != nil {
 		return AnomalySettings{}, err
@@ -109,7 +110,8 @@ var mostFloor = money.FromInt(1_000_000_000)
 
 func (c *ChangedAnomalyFloors) apply(to map[anomaly.ScopeType]money.Amount) error {
 	for scope, sent := range map[anomaly.ScopeType]rest.Patch[rest.USD]{
-		anomaly.Org: c.Org, anomaly.CloudAccount: c.CloudAccount, anomaly.Team: c.Team, anomaly.ResourceGroup: c.ResourceGroup, anomaly.Resource: c.Resource,
+		anomaly.Org: c.Org, anomaly.CloudAccount: c.CloudAccount, anomaly.Team: c.Team,
+		anomaly.ResourceGroup: c.ResourceGroup, anomaly.Resource: c.Resource,
 	} {
 		field := "floorsUSD." + string(scope)
 		switch {
@@ -121,7 +123,8 @@ func (c *ChangedAnomalyFloors) apply(to map[anomaly.ScopeType]money.Amount) erro
 				return err
 			}
 			if a.Sign() < 0 || a.Cmp(mostFloor) > 0 || a != a.Round(2) {
-				return fault.New(fault.Invalid, "%s: %s is no amount from 0 to 1000000000 with at most two decimals", field, a)
+				return fault.New(fault.Invalid, "%s: %s is no amount from 0 to 1000000000 with at most two decimals",
+					field, a)
 			}
 			to[scope] = a
 		}

@@ -51,7 +51,8 @@ func (b *broken) BatchGet(ctx context.Context, keys ...table.Key) (map[table.Key
 func (f *fixture) budget(name string, usd int64) budgeting.Budget {
 	f.Helper()
 	f.Clock.Advance(time.Second)
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: name, ScopeType: budgeting.Org, Amount: money.FromInt(usd), Period: budgeting.Month}
+	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: name, ScopeType: budgeting.Org,
+		Amount: money.FromInt(usd), Period: budgeting.Month}
 	f.Must(b.Check())
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(org), org, b))(f)
 	return b
@@ -63,7 +64,8 @@ func TestCheck_AnAnomalyThatCannotBeWrittenSuppressesNoBudgetAlert(t *testing.T)
 	f.budget("All", 3000)
 	whole := f.Table
 	f.Table = &broken{Store: whole, refuses: func(w table.Write) bool {
-		return w.Item.PK == anomaly.Key(org, "").PK && strings.HasPrefix(w.Item.SK, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07")))
+		return w.Item.PK == anomaly.Key(org, "").PK &&
+			strings.HasPrefix(w.Item.SK, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07")))
 	}}
 	got, err := Check(f.Context(), f.Platform)
 	if err == nil || got.BudgetEvents != 2 {
@@ -83,7 +85,9 @@ func TestCheck_ABudgetThatCannotBeToldOfKeepsNoOtherFromBeing(t *testing.T) {
 	f.bill(nil)
 	first := f.budget("First", 3000)
 	f.budget("Second", 3000)
-	f.Table = &broken{Store: f.Table, refuses: func(w table.Write) bool { return strings.Contains(w.Item.SK, first.ID) }}
+	f.Table = &broken{Store: f.Table, refuses: func(w table.Write) bool {
+		return strings.Contains(w.Item.SK, first.ID)
+	}}
 	if got, err := Check(f.Context(), f.Platform); err == nil || got.BudgetEvents != 1 {
 		t.Errorf("%+v, %v; want the event of the other budget, and the error", got, err)
 	}

@@ -49,7 +49,8 @@ func newFixture(tb testing.TB) *fixture {
 	ids := inventorytest.Discover(f.Fixture, org, "aws-ec2", inventorytest.Instances(2)...)
 	f.team = inventorytest.Team(f.Fixture, org, "Shop", ids...)
 	g := inventory.Group{ID: id.New("grp", f.Clock.Now()), Name: "First"}
-	_, err := inventory.New(f.Platform).CreateGroup(f.In(org), org, g, []inventory.GroupPlacement{{ResourceID: ids[0], Tier: 1, Order: 1}})
+	_, err := inventory.New(f.Platform).CreateGroup(f.In(org), org, g,
+		[]inventory.GroupPlacement{{ResourceID: ids[0], Tier: 1, Order: 1}})
 	f.Must(err)
 	f.group = g.ID
 	return f
@@ -58,7 +59,8 @@ func newFixture(tb testing.TB) *fixture {
 // bill imports bills of 100 a day for i-0, 20 for i-1 and 200 for what the other account has; on some days i-0 costs something else.
 func (f *fixture) bill(days map[string]string) {
 	f.Helper()
-	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-01-20"), To: day("2026-03-10"), Delivered: f.Clock.Now()}
+	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-01-20"), To: day("2026-03-10"),
+		Delivered: f.Clock.Now()}
 	lines := append([]costtest.Line{
 		{Resource: "i-0", Service: "EC2", USD: costtest.Except("100", days)},
 		{Resource: "i-1", Service: "EC2", USD: costtest.Every("20")},
@@ -82,7 +84,8 @@ func (f *fixture) records() string {
 	f.Must(err)
 	var out []string
 	for _, r := range all {
-		out = append(out, fmt.Sprintf("%s %s %s %s %d", r.Day.Format("01-02"), r.Type, r.Severity, r.Status, len(r.Told)))
+		out = append(out,
+			fmt.Sprintf("%s %s %s %s %d", r.Day.Format("01-02"), r.Type, r.Severity, r.Status, len(r.Told)))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "; ")
@@ -107,13 +110,17 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// 500 of 100 of the instance is 400 %, of 120 of its team and account, of 320 in all 125 %
-	f.Equal("anomalies", f.records(), "03-07 cloud_account critical open 0; 03-07 org critical open 0; 03-07 resource critical open 1; 03-07 resource_group critical open 0; 03-07 team critical open 0")
+	f.Equal("anomalies", f.records(),
+		"03-07 cloud_account critical open 0; 03-07 org critical open 0; 03-07 resource critical open 1; 03-07 "+
+			"resource_group critical open 0; 03-07 team critical open 0")
 	f.Equal("events", f.events(), "cost.anomaly.resource.critical i-0")
 	told := apitest.Rows[event.Event](f.Fixture, event.PK(org))[0]
 	f.Equal("it belongs to", told.Scopes(), []event.Scope{
-		{Type: "org"}, {Type: "resource", ID: "i-0"}, {Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: f.group}, {Type: "team", ID: f.team},
+		{Type: "org"}, {Type: "resource", ID: "i-0"}, {Type: "cloud_account", ID: inventorytest.Account},
+		{Type: "resource_group", ID: f.group}, {Type: "team", ID: f.team},
 	})
-	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
+	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org,
+		anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
 	sums := map[string]money.Amount{}
 	for _, c := range r.Contributors {
 		sums[c.Dim] = sums[c.Dim].Add(c.Excess)
@@ -123,7 +130,8 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 			t.Errorf("by %s the contributors sum to %s, of %s", dim, sums[dim], r.Cost.Sub(r.Baseline))
 		}
 	}
-	if by := r.ExplainedBy; by != anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07")) {
+	if by := r.ExplainedBy; by != anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"},
+		day("2026-03-07")) {
 		t.Errorf("explained by %q", by)
 	}
 }
@@ -165,12 +173,14 @@ func TestCheck_ARestatedDayIsCorrectedNotRepeated(t *testing.T) {
 	f.bill(map[string]string{"2026-03-07": "260"})
 	f.check()
 	f.Equal("events of a corrected day", f.events(), "cost.anomaly.resource.critical i-0")
-	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org, anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))))(f)
+	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org,
+		anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Resource, ID: "i-0"}, day("2026-03-07"))))(f)
 	f.Equal("cost", r.Cost.String(), "260")
 	f.Clock.Advance(time.Hour)
 	f.bill(map[string]string{"2026-03-07": "900"})
 	f.check()
-	f.Equal("events of a day that is worse", f.events(), "cost.anomaly.resource.critical i-0; cost.anomaly.resource.emergency i-0")
+	f.Equal("events of a day that is worse", f.events(),
+		"cost.anomaly.resource.critical i-0; cost.anomaly.resource.emergency i-0")
 	f.Clock.Advance(time.Hour)
 	f.bill(nil)
 	f.check()
@@ -182,7 +192,8 @@ func TestCheck_ARestatedDayIsCorrectedNotRepeated(t *testing.T) {
 	f.Clock.Advance(time.Hour)
 	f.bill(map[string]string{"2026-03-07": "900"})
 	f.check()
-	f.Equal("events of a day that came back", f.events(), "cost.anomaly.resource.critical i-0; cost.anomaly.resource.emergency i-0")
+	f.Equal("events of a day that came back", f.events(),
+		"cost.anomaly.resource.critical i-0; cost.anomaly.resource.emergency i-0")
 }
 
 func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
@@ -199,14 +210,16 @@ func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
 	f.bill(map[string]string{"2026-03-07": "900"})
 	f.check()
 	got := apitest.Value(store.Read(f.In(org), org, i))(f)
-	if got.Status != anomaly.Expected || got.Reason != "a load test" || got.Severity != anomaly.Emergency || len(got.Told) != 1 {
+	if got.Status != anomaly.Expected || got.Reason != "a load test" || got.Severity != anomaly.Emergency ||
+		len(got.Told) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestCheck_PurchasesAndDaysThatHaveNotSettledAreNone(t *testing.T) {
 	f := newFixture(t)
-	f.extra = []costtest.Line{{Service: "Savings Plans", Category: focus.Purchase, USD: costtest.Except("", map[string]string{"2026-03-03": "9000"})}}
+	f.extra = []costtest.Line{{Service: "Savings Plans", Category: focus.Purchase,
+		USD: costtest.Except("", map[string]string{"2026-03-03": "9000"})}}
 	f.bill(map[string]string{"2026-03-09": "9000"}) // of the day before
 	f.check()
 	f.Equal("anomalies", f.records(), "")
@@ -228,8 +241,11 @@ func TestCheck_AnAccountWhoseBillsAreLateKeepsTheOrganizationFromBeingJudged(t *
 	f := newFixture(t)
 	f.bill(map[string]string{"2026-03-07": "500"})
 	f.Clock.Advance(5 * 24 * time.Hour)
-	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-03-01"), To: day("2026-03-15"), Delivered: f.Clock.Now()}
-	costtest.Import(f.Fixture, b, costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Except("100", map[string]string{"2026-03-12": "800"})})
+	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-03-01"), To: day("2026-03-15"),
+		Delivered: f.Clock.Now()}
+	costtest.Import(f.Fixture, b,
+		costtest.Line{Resource: "i-0", Service: "EC2",
+			USD: costtest.Except("100", map[string]string{"2026-03-12": "800"})})
 	f.check()
 	if got := f.records(); strings.Contains(got, "03-12 org") || !strings.Contains(got, "03-12 cloud_account") {
 		t.Errorf("%s", got)
@@ -241,7 +257,8 @@ func TestCheck_TwoAtOnceAndStoresThatFailTellOnce(t *testing.T) {
 	f.bill(map[string]string{"2026-03-07": "500"})
 	whole := f.Table
 	for call := 1; call < 8; call++ {
-		faulty := table.NewFaultyStore(whole, f.Clock, table.Injection{Harm: table.FailAfter, Method: table.TransactMethod, Call: call})
+		faulty := table.NewFaultyStore(whole, f.Clock,
+			table.Injection{Harm: table.FailAfter, Method: table.TransactMethod, Call: call})
 		f.Table = faulty
 		if _, err := Check(f.Context(), f.Platform); err != nil && !fault.Is(err, fault.Internal) {
 			t.Errorf("call %d: %v", call, err)
@@ -263,7 +280,8 @@ func TestCheck_TwoAtOnceAndStoresThatFailTellOnce(t *testing.T) {
 func TestCheck_ABudgetIsToldOfOnce(t *testing.T) {
 	f := newFixture(t)
 	f.bill(nil) // 9 days of March: 2,880 in all
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org, Amount: money.FromInt(3000), Period: budgeting.Month}
+	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
+		Amount: money.FromInt(3000), Period: budgeting.Month}
 	f.Must(b.Check())
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(org), org, b))(f)
 	if got := f.check(); got.BudgetEvents != 1 {

@@ -70,7 +70,8 @@ func (c *check) firstBilled() time.Time {
 }
 
 // keep writes what was found, and closes what was known and is not found any more. One that fails keeps no other from being written.
-func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, known map[string]anomaly.Record) (written int, err error) {
+func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding,
+	known map[string]anomaly.Record) (written int, err error) {
 	var errs []error
 	for i := range found {
 		n, err := c.keepOne(ctx, s, &found[i], known)
@@ -86,7 +87,8 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding, kn
 }
 
 // keepOne writes one finding when it is new or another than it was, and takes it off the known ones.
-func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding, known map[string]anomaly.Record) (written int, err error) {
+func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding,
+	known map[string]anomaly.Record) (written int, err error) {
 	day := s.from.AddDate(0, 0, f.Day)
 	anomalyID := anomaly.IDOf(c.org, f.Scope, day)
 	old := known[anomalyID]

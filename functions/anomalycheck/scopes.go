@@ -51,7 +51,9 @@ func newScopes(a cost.Answer, from time.Time, settled map[string]time.Time) *sco
 	}
 	for g, uids := range members {
 		for uid := range uids {
-			s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}] = append(s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}], s.of[anomaly.Scope{Type: anomaly.Resource, ID: uid}]...)
+			s.of[anomaly.Scope{Type: anomaly.ResourceGroup,
+				ID: g}] = append(s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}],
+				s.of[anomaly.Scope{Type: anomaly.Resource, ID: uid}]...)
 		}
 	}
 	return s
@@ -82,7 +84,8 @@ func (s *scopes) series() []anomaly.Series {
 	out := make([]anomaly.Series, 0, len(s.of))
 	for scope, rows := range s.of {
 		out = append(out, anomaly.Series{
-			Scope: scope, Days: s.sum(rows), Within: s.within(scope, rows), Until: s.index(s.settled(scope.Type, rows)) + 1,
+			Scope: scope, Days: s.sum(rows), Within: s.within(scope, rows),
+			Until: s.index(s.settled(scope.Type, rows)) + 1,
 		})
 	}
 	return out
@@ -128,7 +131,8 @@ func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
 		var out []anomaly.Scope
 		for _, i := range rows {
 			k := s.rows[i].Keys
-			for t, id := range map[anomaly.ScopeType]string{anomaly.CloudAccount: k[accountKey], anomaly.Team: k[teamKey], anomaly.ResourceGroup: k[groupKey]} {
+			for t, id := range map[anomaly.ScopeType]string{anomaly.CloudAccount: k[accountKey],
+				anomaly.Team: k[teamKey], anomaly.ResourceGroup: k[groupKey]} {
 				if outer := (anomaly.Scope{Type: t, ID: id}); id != "" && !slices.Contains(out, outer) {
 					out = append(out, outer)
 				}

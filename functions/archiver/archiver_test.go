@@ -68,10 +68,13 @@ func (s *fixture) action(org string, at time.Time) execution.Action {
 // bulk puts a bulk action of so many chunks.
 func (s *fixture) bulk(org string, at time.Time, chunks int) string {
 	s.Helper()
-	b := execution.Bulk{ID: id.New("bulk", at), Status: execution.BulkCompleted, Type: cloud.Stop, CreatedAt: at, Plan: &execution.BulkPlan{Chunks: chunks}}
+	b := execution.Bulk{ID: id.New("bulk", at), Status: execution.BulkCompleted, Type: cloud.Stop, CreatedAt: at,
+		Plan: &execution.BulkPlan{Chunks: chunks}}
 	s.Put(execution.BulkKey(org, b.ID), b)
 	for n := range chunks {
-		s.Put(execution.ChunkKey(org, b.ID, 0, n), execution.Chunk{Tier: 1, Region: "eu-west-1", Members: []execution.Member{{ActionID: "act_1", ResourceUID: "i-1"}}})
+		s.Put(execution.ChunkKey(org, b.ID, 0, n),
+			execution.Chunk{Tier: 1, Region: "eu-west-1",
+				Members: []execution.Member{{ActionID: "act_1", ResourceUID: "i-1"}}})
 	}
 	return b.ID
 }
@@ -165,7 +168,8 @@ func TestAMonth_IsArchivedAsClientsSawItInTheMonthAfter(t *testing.T) {
 	if b := s.lines(org + "/2026-03/bulk-actions"); len(b) != 1 || b[0]["id"] != bulk || b[0]["plan"] != nil {
 		t.Errorf("bulk actions: %v", b)
 	}
-	if c := s.lines(org + "/2026-03/bulk-chunks"); len(c) != 3 || c[2]["bulkActionID"] != bulk || c[2]["region"] != "eu-west-1" {
+	if c := s.lines(org + "/2026-03/bulk-chunks"); len(c) != 3 || c[2]["bulkActionID"] != bulk ||
+		c[2]["region"] != "eu-west-1" {
 		t.Errorf("chunks: %v", c)
 	}
 	if a := s.lines(other); len(a) != 2 {

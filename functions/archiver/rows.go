@@ -82,7 +82,8 @@ type shown[T any] struct {
 }
 
 // made returns how a list of what has ids of the kind prefix is read.
-func made[T any](prefix string, pks func(org string) []string, show func(T) T) func(context.Context, table.Store, span) rows {
+func made[T any](prefix string, pks func(org string) []string, show func(T) T) func(context.Context, table.Store,
+	span) rows {
 	return func(ctx context.Context, s table.Store, of span) rows {
 		return &shown[T]{items{ctx: ctx, merge: table.NewMerge(s, of.query(prefix), pks(of.org)...)}, show}
 	}

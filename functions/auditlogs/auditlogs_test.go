@@ -60,7 +60,8 @@ func (a *fixture) write(org string, rows ...audit.Row) {
 func numbered(n int) []audit.Row {
 	out := make([]audit.Row, n)
 	for i := range out {
-		out[i] = audit.Row{Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams", Category: audit.Platform, Status: 200}
+		out[i] = audit.Row{Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams",
+			Category: audit.Platform, Status: 200}
 	}
 	return out
 }
@@ -109,7 +110,8 @@ func TestFilters(t *testing.T) {
 		audit.Row{Actor: "ada@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "bob@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "ada@example.com", Action: "createBudget", ResourceType: "budgets", Category: audit.Cost},
-		audit.Row{Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules", Category: audit.Scheduling},
+		audit.Row{Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules",
+			Category: audit.Scheduling},
 	)
 	for query, want := range map[string]string{
 		"?action=createTeam":                       "2 1",
@@ -133,7 +135,8 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Total, want)
 		}
 	}
-	for _, query := range []string{"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x", "/export?cursor=1.2.3", "/export?format=xml"} {
+	for _, query := range []string{"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x",
+		"/export?cursor=1.2.3", "/export?format=xml"} {
 		if w := a.get(ours, "/audit-logs"+query); w.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
@@ -144,7 +147,8 @@ func TestOnlyWhoMayReadThemSeesThemAndOnlyTheirOwn(t *testing.T) {
 	a := newFixture(t)
 	a.write(ours, numbered(3)...)
 	for _, path := range []string{"", "/verify", "/export"} {
-		if w := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Status != http.StatusForbidden || w.Usage.RoundTrips != 0 {
+		if w := a.get(ours, "/audit-logs"+path, "users:read", "teams:write"); w.Status != http.StatusForbidden ||
+			w.Usage.RoundTrips != 0 {
 			t.Errorf("%s without the policy: %d", path, w.Status)
 		}
 		if w := a.get(theirs, "/audit-logs"+path); w.Status != http.StatusOK || strings.Contains(w.Body, "action1") {
@@ -166,12 +170,14 @@ func TestTheChainIsVerified(t *testing.T) {
 		t.Errorf("an empty one: %+v", v)
 	}
 	a.write(ours, numbered(5)...)
-	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 || len(v.Hash) != 64 {
+	if v := verdict(); !v.Holds || !v.Complete || v.Rows != 5 || v.FirstSeq != 1 || v.LastSeq != 5 ||
+		len(v.Hash) != 64 {
 		t.Errorf("%+v", v)
 	}
 	all := apitest.Value(a.Table.Query(a.In(ours), table.Query{PK: audit.PlaceOf(ours).PK, Limit: 10}))(a)
 	a.Change(all.Items[2].Key, table.Set("actor", "eve@example.com"))
-	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 || !strings.Contains(v.BrokenAt.Why, "altered") {
+	if v := verdict(); v.Holds || v.BrokenAt == nil || v.BrokenAt.Seq != 3 ||
+		!strings.Contains(v.BrokenAt.Why, "altered") {
 		t.Errorf("%+v %+v", v, v.BrokenAt)
 	}
 	w := a.get(ours, "/audit-logs/verify?cursor="+audit.Cursor{At: apitest.Start.Add(3 * time.Minute), Seq: 4, Hash: strings.Repeat("0", 64)}.String())
@@ -217,10 +223,12 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 	rows[3].Target = "=HYPERLINK(1)"
 	rows[4].Target = "'quoted"
 	rows[5].Target, rows[5].Actor = "a,b\"c", "-1+1"
-	rows[6].Changes = audit.Changes{Before: map[string]any{"n": json.Number("1.50"), "x": "ü\u2028\n"}, After: []any{true, nil}}
+	rows[6].Changes = audit.Changes{Before: map[string]any{"n": json.Number("1.50"), "x": "ü\u2028\n"},
+		After: []any{true, nil}}
 	a.write(ours, rows...)
 	for query, want := range map[string]int64{
-		"": 30, "?format=csv": 30, "?from=" + at(10): 20, "?to=" + at(10) + "&format=csv": 10, "?from=" + at(5) + "&to=" + at(6): 1,
+		"": 30, "?format=csv": 30, "?from=" + at(10): 20, "?to=" + at(10) + "&format=csv": 10,
+		"?from=" + at(5) + "&to=" + at(6): 1,
 	} {
 		w := proved(t, a.follow("/audit-logs/export"+query))
 		if w.Rows != want {
@@ -252,7 +260,8 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 		{"ndjson", "text/csv", rest.NDJSONType},
 		{"csv", "application/x-ndjson", rest.CSVType},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(), http.NoBody)
+		r := httptest.NewRequest(http.MethodGet, "/audit-logs/export?"+url.Values{"format": {c.format}}.Encode(),
+			http.NoBody)
 		if c.format == "" {
 			r = httptest.NewRequest(http.MethodGet, "/audit-logs/export", http.NoBody)
 		}
@@ -260,7 +269,8 @@ func TestAnExportTellsWhatItIs(t *testing.T) {
 			r.Header.Set("Accept", c.accept)
 		}
 		w := a.Serve(apitest.Caller(ours, "ada", policy), r)
-		if got := w.Header.Get("Content-Type"); got != c.kind || !strings.HasPrefix(w.Header.Get("Content-Disposition"), "attachment") {
+		if got := w.Header.Get("Content-Type"); got != c.kind ||
+			!strings.HasPrefix(w.Header.Get("Content-Disposition"), "attachment") {
 			t.Errorf("%+v: %q, %q", c, got, w.Header.Get("Content-Disposition"))
 		}
 	}
@@ -296,7 +306,8 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 	a := newFixture(t)
 	quotes := strings.Repeat(`"`, 450)
 	row := numbered(1)[0]
-	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes}, After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
+	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes},
+		After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
 	rows := make([]audit.Row, 400)
 	for i := range rows {
 		rows[i] = row

@@ -20,7 +20,8 @@ func (s *service) link(ctx context.Context, org string) (audit.Linked, error) {
 	if !fault.Is(err, fault.Unavailable) {
 		return got, err
 	}
-	s.p.Log.WarnContext(ctx, "audit log is read without its last rows", slog.String("org", org), slog.String("error", err.Error()))
+	s.p.Log.WarnContext(ctx, "audit log is read without its last rows", slog.String("org", org),
+		slog.String("error", err.Error()))
 	got.Head, err = audit.ReadHead(ctx, s.p.Table, at)
 	return got, err
 }

@@ -57,7 +57,8 @@ func TestAThousandChangesInASecondAreAllAcknowledgedAndListed(t *testing.T) {
 
 func loadAndList(t *testing.T, hold time.Duration) {
 	t.Helper()
-	limited := table.NewLimitedStore(tabletest.New(t), clock.System{}, table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
+	limited := table.NewLimitedStore(tabletest.New(t), clock.System{},
+		table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
 	processes := make([]http.Handler, 50)
 	for i := range processes {
 		processes[i] = process(limited)

@@ -12,7 +12,8 @@ import (
 
 // withAuthPartitions names the partitions that these operations touch before anybody is known.
 func withAuthPartitions(ctx context.Context) context.Context {
-	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, oauthLoginPrefix, ratelimit.Prefix, mail.Prefix)
+	return table.Within(ctx, identity.UserPrefix, identity.AddressPrefix, codePrefix, ticketPrefix, oauthLoginPrefix,
+		ratelimit.Prefix, mail.Prefix)
 }
 
 // newUser makes an account that nobody has yet.

@@ -19,7 +19,8 @@ func (h *fixture) rows(places ...audit.Place) []string {
 	var out []string
 	apitest.LinkAudit(h, h.Platform, places...)
 	for _, at := range places {
-		page := apitest.Value(h.Table.Query(table.Within(context.Background(), at.PK), table.Query{PK: at.PK, Limit: 1000}))(h)
+		page := apitest.Value(h.Table.Query(table.Within(context.Background(), at.PK),
+			table.Query{PK: at.PK, Limit: 1000}))(h)
 		for _, it := range page.Items {
 			row := apitest.Value(table.Decode[audit.Row](it))(h)
 			if row.Action == "" {
@@ -50,7 +51,8 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	in.Clock.Advance(time.Minute)
 	in.refresh(401, first) // used twice: the organization should hear of it
 	in.signIn("google")
-	in.want(200, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
+	in.want(200, "POST", "/auth/login",
+		map[string]any{"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice"))})
 	if got, want := in.rows(audit.PlaceOf(org)), []string{
 		"logIn 2 alice@example.com", "refresh 2 alice@example.com", "refresh 4 alice@example.com",
 		"finishSignIn 2 alice@example.com", "logIn 2 alice@example.com",
@@ -64,7 +66,8 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	in.want(401, "POST", "/auth/login", by)
 	in.want(401, "GET", "/auth/google/callback?code=a&state=b", nil)
 	got := in.rows(audit.SystemPlaces()...)
-	if want := []string{"logIn 4 alice@example.com", "logIn 4 anonymous", "finishSignIn 4 anonymous"}; !slices.Equal(got, want) {
+	if want := []string{"logIn 4 alice@example.com", "logIn 4 anonymous",
+		"finishSignIn 4 anonymous"}; !slices.Equal(got, want) {
 		t.Errorf("the installation's record: %q\nwant %q", got, want)
 	}
 	if rows := in.rows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {
@@ -89,7 +92,8 @@ func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	if after := h.rows(audit.PlaceOf(org)); !slices.Equal(before, after) {
 		t.Errorf("the record of an organization that is no more: %q", after[len(before):])
 	}
-	if got, want := h.rows(audit.SystemPlaces()...), []string{"refresh 2 alice@example.com", "refresh 4 alice@example.com"}; !slices.Equal(got, want) {
+	if got, want := h.rows(audit.SystemPlaces()...),
+		[]string{"refresh 2 alice@example.com", "refresh 4 alice@example.com"}; !slices.Equal(got, want) {
 		t.Errorf("the installation's record: %q", got)
 	}
 }

@@ -113,7 +113,8 @@ func (h *fixture) caller(tokens map[string]any) identity.Caller {
 
 func TestFromSignUpToLogOut(t *testing.T) {
 	h := newFixture(t)
-	got := h.want(200, "POST", "/auth/signup", map[string]any{"email": " Ada@Example.COM ", "password": password, "name": " Ada "})
+	got := h.want(200, "POST", "/auth/signup",
+		map[string]any{"email": " Ada@Example.COM ", "password": password, "name": " Ada "})
 	user := got["user"].(map[string]any)
 	if user["email"] != ada || user["name"] != "Ada" || user["emailVerified"] != false {
 		t.Errorf("signed up as %v", user)
@@ -148,7 +149,8 @@ func TestLogOutEndsTheSessionOfTheRefreshTokenToo(t *testing.T) {
 	h := newFixture(t)
 	h.register()
 	first, second := h.logIn(), h.logIn()
-	status, b, _ := h.callAs(h.caller(first), "POST", "/auth/logout", map[string]any{"refreshToken": second["refreshToken"]})
+	status, b, _ := h.callAs(h.caller(first), "POST", "/auth/logout",
+		map[string]any{"refreshToken": second["refreshToken"]})
 	if status != 200 {
 		t.Fatalf("log out: %d %s", status, b)
 	}
@@ -179,7 +181,8 @@ func TestLogInSaysNothingAboutAccounts(t *testing.T) {
 	}
 	h.want(400, "POST", "/auth/login", map[string]any{"email": ada})
 	h.want(400, "POST", "/auth/login", map[string]any{"email": ada, "password": password, "provider": "myspace"})
-	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password, "tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bd"})
+	h.want(403, "POST", "/auth/login",
+		map[string]any{"email": ada, "password": password, "tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bd"})
 }
 
 func TestPasswordIsKnownInEverySpellingOfUnicode(t *testing.T) {
@@ -210,7 +213,8 @@ func TestUnacceptablePasswords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, b, _ := h.call("POST", "/auth/signup", map[string]any{"email": ada, "password": bad})
-			if status != http.StatusBadRequest && (name != "two megabytes" || status != http.StatusRequestEntityTooLarge) {
+			if status != http.StatusBadRequest &&
+				(name != "two megabytes" || status != http.StatusRequestEntityTooLarge) {
 				t.Errorf("status %d: %s", status, b)
 			}
 		})

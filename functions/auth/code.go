@@ -81,7 +81,8 @@ func (s *service) issueCode(ctx context.Context, o codeOrder, extra ...table.Wri
 // countIssued counts the code, for the address whether or not it has an account.
 func (s *service) countIssued(o codeOrder) []table.Write {
 	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
-	counts := []table.Write{ratelimit.CountWrite(now, codesPerMinute, who), ratelimit.CountWrite(now, codesPerHour, who)}
+	counts := []table.Write{ratelimit.CountWrite(now, codesPerMinute, who),
+		ratelimit.CountWrite(now, codesPerHour, who)}
 	if o.source != "" {
 		counts = append(counts, ratelimit.CountWrite(now, codesPerSource, o.source))
 	}
@@ -106,9 +107,11 @@ func (s *service) newCode(o codeOrder) (table.Write, string, error) {
 
 // spendCodeTry uses one try of the live code, before it compares, so that parallel guesses get no more looks than serial ones.
 // It tells whose code it was, and the write that uses the code up: put that into the transaction of what it permits.
-func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write, err error) {
+func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write,
+	err error) {
 	k := s.codeKey(purpose, address)
-	it, err := s.Table.Write(table.WithoutAttachment(ctx), table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
+	it, err := s.Table.Write(table.WithoutAttachment(ctx),
+		table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))
 	if _, failed := errors.AsType[*table.ConditionError](err); failed {
 		return "", use, errCode()
 	}

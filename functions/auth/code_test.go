@@ -49,7 +49,8 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	s := h.s
 	var looks atomic.Int64
 	together(50, func(i int) {
-		if _, _, err := s.spendCodeTry(withAuthPartitions(context.Background()), passwordReset, ada, other(code, i)); err == nil {
+		if _, _, err := s.spendCodeTry(withAuthPartitions(context.Background()), passwordReset, ada,
+			other(code, i)); err == nil {
 			looks.Add(1)
 		}
 	})
@@ -66,7 +67,8 @@ func TestARightCodeWorksOnceEvenWhenUsedFiveTimesAtOnce(t *testing.T) {
 	code := h.forgotten()
 	var won atomic.Int64
 	together(5, func(int) {
-		status, _, _ := h.call("PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
+		status, _, _ := h.call("PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": code, "purpose": passwordReset})
 		if status == http.StatusOK {
 			won.Add(1)
 		}
@@ -101,7 +103,8 @@ func TestCodesThatAreRefused(t *testing.T) {
 			if c.digits != nil {
 				code = c.digits(code)
 			}
-			h.want(c.status, "PATCH", "/auth/otp/validate", map[string]any{"email": c.email, "otp": code, "purpose": c.purpose})
+			h.want(c.status, "PATCH", "/auth/otp/validate",
+				map[string]any{"email": c.email, "otp": code, "purpose": c.purpose})
 		})
 	}
 }
@@ -125,7 +128,8 @@ func TestSigningUpTwice(t *testing.T) {
 		h.register()
 		for _, spelling := range []string{ada, "ADA@example.com", "ａｄａ@example.com", " ada@EXAMPLE.com"} {
 			h.Clock.Advance(codesPerMinute.Per)
-			got := h.want(200, "POST", "/auth/signup", map[string]any{"email": spelling, "password": "evil grey password", "name": "Eve"})
+			got := h.want(200, "POST", "/auth/signup",
+				map[string]any{"email": spelling, "password": "evil grey password", "name": "Eve"})
 			if user := got["user"].(map[string]any); user["email"] != ada || user["emailVerified"] != false {
 				t.Errorf("%q: %v", spelling, user)
 			}
@@ -144,8 +148,10 @@ func TestSigningUpTwice(t *testing.T) {
 			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
 		}
 	})
-	for who, order := range map[string][2]string{"before": {"evil grey password", password}, "after": {password, "evil grey password"}} {
-		t.Run("somebody who signs up "+who+" the owner of the address gets no password into the account", func(t *testing.T) {
+	for who, order := range map[string][2]string{"before": {"evil grey password", password},
+		"after": {password, "evil grey password"}} {
+		t.Run("somebody who signs up "+who+
+			" the owner of the address gets no password into the account", func(t *testing.T) {
 			h := newFixture(t).quickly()
 			h.want(200, "POST", "/auth/signup", map[string]any{"email": ada, "password": order[0]})
 			first := h.code(mail.VerifyAddress)
@@ -160,7 +166,8 @@ func TestSigningUpTwice(t *testing.T) {
 				h.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": p})
 			}
 			h.want(200, "POST", "/auth/password/forget", map[string]any{"email": ada})
-			h.want(200, "PATCH", "/auth/password/reset", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "password": password})
+			h.want(200, "PATCH", "/auth/password/reset",
+				map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "password": password})
 			h.logIn()
 		})
 	}
@@ -192,7 +199,8 @@ func TestSigningUpTwice(t *testing.T) {
 		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress)})
 		right := 0
 		for i := range 8 {
-			if status, _, _ := h.call("POST", "/auth/login", map[string]any{"email": ada, "password": fmt.Sprint(password, i)}); status == 200 {
+			if status, _, _ := h.call("POST", "/auth/login",
+				map[string]any{"email": ada, "password": fmt.Sprint(password, i)}); status == 200 {
 				right++
 			}
 		}
@@ -206,16 +214,21 @@ func TestSigningUpTwice(t *testing.T) {
 func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.want(200, "POST", "/auth/signup", map[string]any{
-		"email": ada, "password": password, "verified": true, "emailVerified": true, "id": "usr_mine", "epoch": 7, "role": "owner",
-		"orgId": "org_1", "isAdmin": true, "createdAt": "2000-01-01T00:00:00Z", "status": "active", "ownerId": "usr_mine", "disabled": false,
+		"email": ada, "password": password, "verified": true, "emailVerified": true, "id": "usr_mine", "epoch": 7,
+		"role":  "owner",
+		"orgId": "org_1", "isAdmin": true, "createdAt": "2000-01-01T00:00:00Z", "status": "active",
+		"ownerId": "usr_mine", "disabled": false,
 	})
 	h.want(403, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
-	h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress), "user": "usr_mine", "purposes": "all"})
+	h.want(200, "PATCH", "/auth/otp/validate",
+		map[string]any{"email": ada, "otp": h.code(mail.VerifyAddress), "user": "usr_mine", "purposes": "all"})
 	s := h.session(h.want(200, "POST", "/auth/login", map[string]any{
-		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner", "user": "usr_mine", "epoch": 7,
+		"email": ada, "password": password, "org": "org_1", "orgId": "org_1", "sso": "org_1", "role": "owner",
+		"user": "usr_mine", "epoch": 7,
 	}))
 	u, err := table.Read[identity.User](withAuthPartitions(context.Background()), h.Table, identity.UserKey(s.User))
-	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" || !u.Created.Equal(apitest.Start) {
+	if err != nil || u.ID == "usr_mine" || u.Epoch != 0 || s.Org != "" || s.SSO != "" ||
+		!u.Created.Equal(apitest.Start) {
 		t.Errorf("%+v, %+v, %v", u, s, err)
 	}
 }
@@ -224,7 +237,8 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 func TestResettingThePassword(t *testing.T) {
 	const fresh = "seven dim candles"
 	ticketOf := func(h *fixture) map[string]any {
-		got := h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.forgotten(), "purpose": passwordReset})
+		got := h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.forgotten(), "purpose": passwordReset})
 		return map[string]any{"resetToken": got["resetToken"], "password": fresh}
 	}
 	for name, how := range map[string]func(h *fixture) map[string]any{

@@ -50,7 +50,8 @@ func TestSingleSignOnThatIsDemanded(t *testing.T) {
 			in.google.Edit(func(c map[string]any) { c["hd"] = "example.com" })
 			in.belongTo(u.ID, org, "Strict")
 			in.demandSSO(org, u, c.grants)
-			in.want(c.status, "POST", "/auth/login", map[string]any{"email": u.Email, "password": password, "tenantID": org})
+			in.want(c.status, "POST", "/auth/login",
+				map[string]any{"email": u.Email, "password": password, "tenantID": org})
 			begun := in.want(200, "GET", "/auth/google/url?tenantID="+org, nil)
 			in.comeBack(c.status, "google", in.google.Visit(t, begun["url"].(string), "alice"))
 			if c.status == http.StatusForbidden { // without a wish for it, the person gets in, but not into it
@@ -77,7 +78,9 @@ func TestLogIn_RoundTrips(t *testing.T) {
 	arrive := func(person string) func(ctx context.Context) error {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
-			_, err := in.s.completeOAuth(ctx, &completeOAuthInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"), Issuer: back.Get("iss")})
+			_, err := in.s.completeOAuth(ctx,
+				&completeOAuthInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"),
+					Issuer: back.Get("iss")})
 			return err
 		}
 	}
@@ -93,7 +96,9 @@ func TestLogIn_RoundTrips(t *testing.T) {
 			_, err := in.s.logIn(ctx, b)
 			return err
 		}},
-		{"a code", 3, func(ctx context.Context) error { return in.s.mailCode(ctx, passwordReset, ada, mail.ResetPassword) }},
+		{"a code", 3, func(ctx context.Context) error {
+			return in.s.mailCode(ctx, passwordReset, ada, mail.ResetPassword)
+		}},
 		{"begin", 2, func(ctx context.Context) error {
 			_, err := in.s.beginOAuth(ctx, &beginOAuthInput{Provider: "google"})
 			return err

@@ -31,10 +31,18 @@ var pairs = map[string]struct {
 	body         func(email string) map[string]any
 	status       int
 }{
-	"log-in with a wrong password": {"POST", "/auth/login", func(e string) map[string]any { return map[string]any{"email": e, "password": wrong} }, 401},
-	"code that resets":             {"POST", "/auth/password/forget", func(e string) map[string]any { return map[string]any{"email": e} }, 200},
-	"code that verifies":           {"POST", "/auth/email/verify", func(e string) map[string]any { return map[string]any{"email": e} }, 200},
-	"code that is wrong":           {"PATCH", "/auth/otp/validate", func(e string) map[string]any { return map[string]any{"email": e, "otp": "000000"} }, 401},
+	"log-in with a wrong password": {"POST", "/auth/login", func(e string) map[string]any {
+		return map[string]any{"email": e, "password": wrong}
+	}, 401},
+	"code that resets": {"POST", "/auth/password/forget", func(e string) map[string]any {
+		return map[string]any{"email": e}
+	}, 200},
+	"code that verifies": {"POST", "/auth/email/verify", func(e string) map[string]any {
+		return map[string]any{"email": e}
+	}, 200},
+	"code that is wrong": {"PATCH", "/auth/otp/validate", func(e string) map[string]any {
+		return map[string]any{"email": e, "otp": "000000"}
+	}, 401},
 	"reset by a wrong code": {"PATCH", "/auth/password/reset", func(e string) map[string]any {
 		return map[string]any{"email": e, "otp": "000000", "password": password}
 	}, 401},
@@ -120,7 +128,8 @@ func TestKnownAndUnknownAddressesCostTheSame(t *testing.T) {
 			h.Clock.Advance(time.Minute)
 			s := newService(h.Platform)
 			known, unknown := cost(t, s, c.try(s, ada)), cost(t, s, c.try(s, "nobody@example.com"))
-			if name == "sign-up" { // the account itself is written; who reads the answer's time must hash first, which is longer
+			// the account itself is written; who reads the answer's time must hash first, which is longer
+			if name == "sign-up" {
 				known.writes, unknown.writes = 0, 0
 			}
 			if known != unknown || known.hashes != c.hashes || known.trips == 0 {
@@ -147,7 +156,8 @@ func TestKnownAndUnknownAddressesTakeAsLong(t *testing.T) {
 				for turn := range 2 {
 					who := (i + turn) % 2 // in turn: the first one opens the windows of the source
 					began := time.Now()
-					if status, b, _ := h.call(p.method, p.path, p.body([]string{ada, "nobody@example.com"}[who])); status != p.status {
+					if status, b, _ := h.call(p.method, p.path,
+						p.body([]string{ada, "nobody@example.com"}[who])); status != p.status {
 						t.Fatalf("%d %s", status, b)
 					}
 					times[who] = append(times[who], time.Since(began))

@@ -14,9 +14,12 @@ import (
 // stands for a state that is good.
 func FuzzCallback(f *testing.F) {
 	for _, q := range []string{
-		"", "code=a&state=b", "code=a&state=STATE", "code=&state=STATE", "error=access_denied&error_description=no&state=STATE",
-		"code=a&code=b&state=STATE&state=STATE", "code=a&state=STATE&iss=https://idp.example", "code=%00&state=STATE", "code=a;state=STATE",
-		"code=a%26client_secret=x&state=STATE", "state=STATE&code=" + strings.Repeat("a", 5000), "code=%ff&state=%ff", "code=a&state=STATE%0d%0a",
+		"", "code=a&state=b", "code=a&state=STATE", "code=&state=STATE",
+		"error=access_denied&error_description=no&state=STATE",
+		"code=a&code=b&state=STATE&state=STATE", "code=a&state=STATE&iss=https://idp.example", "code=%00&state=STATE",
+		"code=a;state=STATE",
+		"code=a%26client_secret=x&state=STATE", "state=STATE&code=" + strings.Repeat("a", 5000), "code=%ff&state=%ff",
+		"code=a&state=STATE%0d%0a",
 	} {
 		f.Add("google", q)
 		f.Add("github", q)

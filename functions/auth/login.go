@@ -29,7 +29,8 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	case oauthlogin.Google:
 		return s.logInByToken(ctx, in)
 	case oauthlogin.GitHub:
-		return sessions.LoggedIn{}, fault.New(fault.Invalid, "provider: github gives no id tokens; begin with GET /auth/github/url")
+		return sessions.LoggedIn{},
+			fault.New(fault.Invalid, "provider: github gives no id tokens; begin with GET /auth/github/url")
 	}
 	if in.Body.Email == "" || in.Body.Password == "" {
 		return sessions.LoggedIn{}, fault.New(fault.Invalid, "email and password are required for provider email")
@@ -90,7 +91,8 @@ func (s *service) authenticate(ctx context.Context, address, password string) (i
 	case !right:
 		return u, fault.New(fault.Unauthenticated, "wrong e-mail address or password")
 	case !u.Verified:
-		return u, fault.New(fault.Denied, "the address is not verified yet: ask for a code with POST /auth/email/verify and send it to PATCH /auth/otp/validate")
+		return u, fault.New(fault.Denied, "the address is not verified yet: ask for a code with POST "+
+			"/auth/email/verify and send it to PATCH /auth/otp/validate")
 	case u.Disabled:
 		return u, fault.New(fault.Denied, "this account is disabled: ask an administrator of the organization")
 	case weak:

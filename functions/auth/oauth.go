@@ -132,7 +132,8 @@ func (s *service) useOAuthLogin(ctx context.Context, in *completeOAuthInput) (oa
 
 // errState returns the one answer to a state that is missing, made up, used, too old, or of another provider.
 func errState(provider string) error {
-	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url", provider)
+	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url",
+		provider)
 }
 
 // errNoCode says in the provider's words why there is no code, as far as they are fit to be shown.
@@ -144,5 +145,6 @@ func errNoCode(in *completeOAuthInput) error {
 	if why == "" {
 		why = "it sent no code"
 	}
-	return fault.New(fault.Unauthenticated, "%s did not sign you in (%s); begin again with GET /auth/%s/url", in.Provider, why, in.Provider)
+	return fault.New(fault.Unauthenticated, "%s did not sign you in (%s); begin again with GET /auth/%s/url",
+		in.Provider, why, in.Provider)
 }

@@ -83,7 +83,8 @@ func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
 	in := newProviderFixture(t)
 	first := in.signIn("github")
 	in.want(200, "POST", "/auth/password/forget", map[string]any{"email": "alice@example.com"})
-	in.want(200, "PATCH", "/auth/password/reset", map[string]any{"email": "alice@example.com", "otp": in.code(mail.ResetPassword), "password": password})
+	in.want(200, "PATCH", "/auth/password/reset",
+		map[string]any{"email": "alice@example.com", "otp": in.code(mail.ResetPassword), "password": password})
 	got := in.want(200, "POST", "/auth/login", map[string]any{"email": "alice@example.com", "password": password})
 	if userOf(got)["id"] != userOf(first)["id"] || userOf(in.signIn("github"))["id"] != userOf(first)["id"] {
 		t.Errorf("%v, before %v", got["user"], first["user"])
@@ -93,18 +94,32 @@ func TestAPasswordForAnAccountOfAProvider(t *testing.T) {
 // check 21.
 func TestStatesThatAreRefused(t *testing.T) {
 	for name, change := range map[string]func(in *providerFixture, back url.Values){
-		"no state":                func(_ *providerFixture, back url.Values) { back.Del("state") },
-		"an empty state":          func(_ *providerFixture, back url.Values) { back.Set("state", "") },
-		"a state that is made up": func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 52)) },
-		"a state cut off":         func(_ *providerFixture, back url.Values) { back.Set("state", back.Get("state")[:51]) },
+		"no state":       func(_ *providerFixture, back url.Values) { back.Del("state") },
+		"an empty state": func(_ *providerFixture, back url.Values) { back.Set("state", "") },
+		"a state that is made up": func(_ *providerFixture, back url.Values) {
+			back.Set("state", strings.Repeat("A", 52))
+		},
+		"a state cut off": func(_ *providerFixture, back url.Values) {
+			back.Set("state", back.Get("state")[:51])
+		},
 		"a state in small letters": func(_ *providerFixture, back url.Values) {
 			back.Set("state", strings.ToLower(back.Get("state")))
 		},
-		"an endless state":                         func(_ *providerFixture, back url.Values) { back.Set("state", strings.Repeat("A", 4000)) },
-		"a state after 10 minutes":                 func(in *providerFixture, _ url.Values) { in.Clock.Advance(oauthLoginTTL + time.Second) },
-		"a state of before the store was restored": func(in *providerFixture, _ url.Values) { in.Settings.Epoch = in.Clock.Now() },
-		"a state of a service with another pepper": func(in *providerFixture, _ url.Values) { in.Settings.Pepper = []byte("other") },
-		"a state that was used":                    func(in *providerFixture, back url.Values) { in.comeBack(200, "google", back) },
+		"an endless state": func(_ *providerFixture, back url.Values) {
+			back.Set("state", strings.Repeat("A", 4000))
+		},
+		"a state after 10 minutes": func(in *providerFixture, _ url.Values) {
+			in.Clock.Advance(oauthLoginTTL + time.Second)
+		},
+		"a state of before the store was restored": func(in *providerFixture, _ url.Values) {
+			in.Settings.Epoch = in.Clock.Now()
+		},
+		"a state of a service with another pepper": func(in *providerFixture, _ url.Values) {
+			in.Settings.Pepper = []byte("other")
+		},
+		"a state that was used": func(in *providerFixture, back url.Values) {
+			in.comeBack(200, "google", back)
+		},
 		"a state that was used for nothing": func(in *providerFixture, back url.Values) {
 			in.comeBack(401, "google", url.Values{"state": {back.Get("state")}, "error": {"access_denied"}})
 		},
@@ -152,7 +167,9 @@ func TestCodesThatAreNotGood(t *testing.T) {
 				in.comeBack(200, provider, back)
 				back.Set("state", in.goOut(provider, "alice").Get("state"))
 			},
-			"of another person": func(in *providerFixture, back url.Values) { back.Set("code", in.goOut(provider, "eve").Get("code")) },
+			"of another person": func(in *providerFixture, back url.Values) {
+				back.Set("code", in.goOut(provider, "eve").Get("code"))
+			},
 		} {
 			t.Run(provider+" "+name, func(t *testing.T) {
 				in := newProviderFixture(t)
@@ -167,7 +184,8 @@ func TestCodesThatAreNotGood(t *testing.T) {
 // check 21.
 func TestProvidersThatThereAreNot(t *testing.T) {
 	h := newFixture(t)
-	for provider, says := range map[string]string{"google": "not configured here", "github": "not configured here", "myspace": "is none", "saml": "is none", "GOOGLE": "is none", "%00": ""} {
+	for provider, says := range map[string]string{"google": "not configured here", "github": "not configured here",
+		"myspace": "is none", "saml": "is none", "GOOGLE": "is none", "%00": ""} {
 		for _, path := range []string{"/url", "/callback", "/callback?code=a&state=b"} {
 			got := h.want(404, "GET", "/auth/"+provider+path, nil)
 			if !strings.Contains(got["message"].(string), says) {
@@ -221,7 +239,8 @@ func TestTheSameAddressAtAProviderIsNotTheSamePerson(t *testing.T) {
 			t.Errorf("signed in as %v, want %s", got["user"], id)
 		}
 		in.signIn("google")
-		if all := in.Mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice { // the first time only
+		// the first time only
+		if all := in.Mails(); len(all) != 1 || all[0].Template != mail.ProviderAdded || all[0].To != alice {
 			t.Errorf("mails %+v", all)
 		}
 	})
@@ -281,7 +300,8 @@ func TestAnIDTokenAtLogIn(t *testing.T) {
 	in := newProviderFixture(t)
 	logIn := func(status int, claims map[string]any) map[string]any {
 		t.Helper()
-		return in.want(status, "POST", "/auth/login", map[string]any{"provider": "google", "token": in.google.Sign(t, claims)})
+		return in.want(status, "POST", "/auth/login",
+			map[string]any{"provider": "google", "token": in.google.Sign(t, claims)})
 	}
 	got := logIn(200, in.google.Claims("alice"))
 	if again := in.signIn("google"); userOf(again)["id"] != userOf(got)["id"] {
@@ -292,24 +312,30 @@ func TestAnIDTokenAtLogIn(t *testing.T) {
 	foreign["aud"] = "somebody-else"
 	logIn(401, foreign)
 	in.want(400, "POST", "/auth/login", map[string]any{"provider": "google"})
-	in.want(400, "POST", "/auth/login", map[string]any{"provider": "github", "token": in.google.Sign(t, in.google.Claims("alice"))})
+	in.want(400, "POST", "/auth/login",
+		map[string]any{"provider": "github", "token": in.google.Sign(t, in.google.Claims("alice"))})
 	in.want(403, "POST", "/auth/login", map[string]any{
-		"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice")), "tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bd",
+		"provider": "google", "token": in.google.Sign(t, in.google.Claims("alice")),
+		"tenantID": "org_01k8z3v5y0e6m9x2q4t7r1c8bd",
 	})
 }
 
 func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 	in := newProviderFixture(t)
 	for name, c := range map[string]struct{ code, words, want string }{
-		"as it is":                   {"access_denied", "The user said no", "(access_denied: The user said no)"},
-		"without line breaks":        {"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e", "(access_denied: noSet-Cookie: a=b[31m)"},
-		"in bounds":                  {strings.Repeat("e", 100), strings.Repeat("x", 5000), "(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)"},
+		"as it is": {"access_denied", "The user said no", "(access_denied: The user said no)"},
+		"without line breaks": {"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e",
+			"(access_denied: noSet-Cookie: a=b[31m)"},
+		"in bounds": {strings.Repeat("e", 100), strings.Repeat("x", 5000),
+			"(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)"},
 		"when it says nothing":       {"", "", "(it sent no code)"},
 		"with tags, which stay text": {"<script>", "</b>", "(<script>: </b>)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			back := url.Values{"state": {in.goOut("google", "alice").Get("state")}, "error": {c.code}, "error_description": {c.words}}
-			if back.Get("error_description") != "" && strings.ContainsRune(c.words, 0) { // the door refuses a NUL before any handler
+			back := url.Values{"state": {in.goOut("google", "alice").Get("state")}, "error": {c.code},
+				"error_description": {c.words}}
+			// the door refuses a NUL before any handler
+			if back.Get("error_description") != "" && strings.ContainsRune(c.words, 0) {
 				back.Set("error_description", strings.ReplaceAll(c.words, "\x00", ""))
 			}
 			if got := in.comeBack(401, "google", back); !strings.Contains(got["message"].(string), c.want) {
@@ -322,8 +348,10 @@ func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 // check 27: nothing that a browser brings decides where it goes.
 func TestAddressesToGoOnToAreIgnored(t *testing.T) {
 	in := newProviderFixture(t)
-	for _, evil := range []string{"//evil.example", "https:evil.example", `\\evil.example`, "javascript:alert(1)", "https://evil.example/"} {
-		for _, name := range []string{"redirect", "redirect_uri", "returnTo", "return_to", "next", "RelayState", "url"} {
+	for _, evil := range []string{"//evil.example", "https:evil.example", `\\evil.example`, "javascript:alert(1)",
+		"https://evil.example/"} {
+		for _, name := range []string{"redirect", "redirect_uri", "returnTo", "return_to", "next", "RelayState",
+			"url"} {
 			q := "?" + url.Values{name: {evil}}.Encode()
 			status, body, header := in.call("GET", "/auth/google/url"+q, nil)
 			if status != 200 || strings.Contains(string(body), "evil") || header.Get("Location") != "" {

@@ -55,12 +55,15 @@ func registerSignUp(g *rest.Group, s *service) {
 	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
 	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. " +
 		"An address that has an account already gets the same answer, and another mail. " +
-		"Signing up again before the code was used replaces the first attempt; within a day, and with another password, the account " +
+		"Signing up again before the code was used replaces the first attempt; within a day, and with another " +
+		"password, the account " +
 		"begins without one: reset it when the address is verified."
 	rest.Handle(g, op, s.signUp)
 
-	op = publicOp("requestVerification", http.MethodPost, "/auth/email/verify", "Ask for a code that verifies an e-mail address")
-	op.Description = "The answer is the same whether or not the address is known. One code a minute and five an hour are mailed to one address at most."
+	op = publicOp("requestVerification", http.MethodPost, "/auth/email/verify",
+		"Ask for a code that verifies an e-mail address")
+	op.Description = "The answer is the same whether or not the address is known. One code a minute and five an hour " +
+		"are mailed to one address at most."
 	rest.Handle(g, op, s.requestVerification)
 
 	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
@@ -69,12 +72,15 @@ func registerSignUp(g *rest.Group, s *service) {
 }
 
 func registerPasswords(g *rest.Group, s *service) {
-	op := publicOp("forgetPassword", http.MethodPost, "/auth/password/forget", "Ask for a code that resets the password")
-	op.Description = "The answer is always the same. One code a minute and five an hour are mailed to one address at most."
+	op := publicOp("forgetPassword", http.MethodPost, "/auth/password/forget",
+		"Ask for a code that resets the password")
+	op.Description = "The answer is always the same. One code a minute and five an hour are mailed to one " +
+		"address at most."
 	rest.Handle(g, op, s.requestPasswordReset)
 
 	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
-	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, or with e-mail and code. Every session of the user ends."
+	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, or with e-mail and code. Every session " +
+		"of the user ends."
 	rest.Handle(g, op, s.resetPassword)
 }
 
@@ -82,14 +88,17 @@ func registerLogin(g *rest.Group, s *service) {
 	op := publicOp("logIn", http.MethodPost, "/auth/login", "Log in")
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. " +
 		"A user without an organization creates one with POST /organisations, then refreshes. " +
-		"403: the password is right, but the address is not verified yet, or the organization is not one of the user's, or wants " +
+		"403: the password is right, but the address is not verified yet, or the organization is not one of the " +
+		"user's, or wants " +
 		"single sign-on; or too many log-ins failed, of this address or from where the request comes."
 	op.Credentials = true
 	rest.Handle(g, op, s.logIn)
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
-	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so that two tabs may race; " +
-		"using it later, or using an older one, ends the session. tenantID moves the session to another organization of the user."
+	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
+		"that two tabs may race; " +
+		"using it later, or using an older one, ends the session. tenantID moves the session to another organization " +
+		"of the user."
 	op.Credentials = true
 	rest.Handle(g, op, s.refreshSession)
 
@@ -110,16 +119,21 @@ func registerLogin(g *rest.Group, s *service) {
 // registerOAuth are the sign-ins at providers.
 func registerOAuth(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
-		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url", Summary: "Begin to sign in at Google or GitHub",
-		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the state. " +
+		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url",
+		Summary: "Begin to sign in at Google or GitHub",
+		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and " +
+			"the state. " +
 			"404: there is no such provider, or the operator has not configured it.",
 		Public: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound},
 	}, s.beginOAuth)
 
 	rest.Handle(g, rest.Op{
-		ID: "finishSignIn", Method: http.MethodGet, Path: "/auth/{provider}/callback", Summary: "Finish to sign in at Google or GitHub",
-		Description: "Answers as POST /auth/login. Somebody new gets an account. Who has one with the same e-mail address already joins it " +
-			"only when the provider runs that address's mailboxes, as Google does for gmail.com and Workspace domains; else 403: log in with the password. " +
+		ID: "finishSignIn", Method: http.MethodGet, Path: "/auth/{provider}/callback",
+		Summary: "Finish to sign in at Google or GitHub",
+		Description: "Answers as POST /auth/login. Somebody new gets an account. Who has one with the same e-mail " +
+			"address already joins it " +
+			"only when the provider runs that address's mailboxes, as Google does for gmail.com and Workspace " +
+			"domains; else 403: log in with the password. " +
 			"401: the state or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
 	}, s.completeOAuth)

@@ -30,7 +30,8 @@ func TestSigningInAtACertifiedProvider(t *testing.T) {
 		return got
 	}
 	first := signIn(200, "alice")
-	if again := signIn(200, "alice"); userOf(again)["id"] != userOf(first)["id"] || userOf(again)["email"] != "alice@example.com" {
+	if again := signIn(200, "alice"); userOf(again)["id"] != userOf(first)["id"] ||
+		userOf(again)["email"] != "alice@example.com" {
 		t.Errorf("first %v, then %v", first["user"], again["user"])
 	}
 	signIn(403, "mallory") // check 23: the same address, not verified
@@ -76,7 +77,8 @@ func TestJoseReadsOurKeysAndTokens(t *testing.T) {
 	}
 	parts := strings.Split(token, ".")
 	other := strings.Split(h.logIn()["accessToken"].(string), ".")
-	if out, complaint := verify(parts[0] + "." + parts[1] + "." + other[2]); out != "" || !strings.Contains(complaint, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED") {
+	if out, complaint := verify(parts[0] + "." + parts[1] + "." + other[2]); out != "" ||
+		!strings.Contains(complaint, "ERR_JWS_SIGNATURE_VERIFICATION_FAILED") {
 		t.Errorf("a changed one: %q, %s", out, complaint)
 	}
 }

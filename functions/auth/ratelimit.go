@@ -12,17 +12,20 @@ import (
 
 // How often something may be done. A source is where requests come from; many people may share one.
 var (
-	codesPerMinute       = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute} // mailed to one address for one purpose
-	codesPerHour         = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour}           // the same
+	// mailed to one address for one purpose
+	codesPerMinute       = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute}
+	codesPerHour         = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour} // the same
 	codesPerSource       = ratelimit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
 	signUpsPerSource     = ratelimit.Rule{Name: "signups-source", Max: 20, Per: time.Hour}
 	codeTriesPerSource   = ratelimit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
 	refreshesPerSource   = ratelimit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
 	oauthLoginsPerSource = ratelimit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
 
-	loginFailuresPerAddressAndSource = ratelimit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute} // of one address at one source
+	// of one address at one source
+	loginFailuresPerAddressAndSource = ratelimit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute}
 	loginFailuresPerSource           = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
-	loginFailuresPerAddress          = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour} // of one address, wherever they come from
+	// of one address, wherever they come from
+	loginFailuresPerAddress = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour}
 )
 
 // requestSource returns where the request of ctx comes from.
@@ -62,7 +65,8 @@ type rateLimitUse struct {
 // source alone cannot use up what an address has. Call forgive when it was none.
 func (s *service) countLoginFailure(ctx context.Context, address string) (forgive func(context.Context), err error) {
 	who, from, at := identity.Digest(s.Settings.Pepper, "email", address), requestSource(ctx), s.Clock.Now()
-	uses := []rateLimitUse{{loginFailuresPerAddressAndSource, who + " " + from}, {loginFailuresPerSource, from}, {loginFailuresPerAddress, who}}
+	uses := []rateLimitUse{{loginFailuresPerAddressAndSource, who + " " + from}, {loginFailuresPerSource, from},
+		{loginFailuresPerAddress, who}}
 	for _, u := range uses {
 		if err = s.takeRateLimit(ctx, u.Rule, u.who); err != nil {
 			return nil, err

@@ -78,7 +78,8 @@ func TestFloodsOfCodes(t *testing.T) {
 		if mails != 5 {
 			t.Errorf("%d mails", mails)
 		}
-		h.want(200, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
+		h.want(200, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": h.code(mail.ResetPassword), "purpose": passwordReset})
 		h.Clock.Advance(time.Hour)
 		if n, _ := flood(h, 1, to(ada), to(home)); n != 1 {
 			t.Errorf("%d mails an hour later", n)
@@ -251,7 +252,8 @@ func TestNothingIsHashedForWhoIsTurnedAway(t *testing.T) {
 func TestTwentySignUpsAnHourFromOnePlace(t *testing.T) {
 	h := newFixture(t).quickly()
 	signUp := func(ip string, i int) int {
-		status, _ := h.from(ip, "POST", "/auth/signup", map[string]any{"email": fmt.Sprintf("new%d@example.com", i), "password": password})
+		status, _ := h.from(ip, "POST", "/auth/signup",
+			map[string]any{"email": fmt.Sprintf("new%d@example.com", i), "password": password})
 		return status
 	}
 	for i := range 20 {
@@ -274,9 +276,11 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 		method, path string
 		body         map[string]any
 	}{
-		"codes":   {codeTriesPerSource.Max, "PATCH", "/auth/otp/validate", map[string]any{"email": ada, "otp": "000000"}},
-		"tickets": {codeTriesPerSource.Max, "PATCH", "/auth/password/reset", map[string]any{"resetToken": "lampt_made_up", "password": password}},
-		"tokens":  {refreshesPerSource.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
+		"codes": {codeTriesPerSource.Max, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": "000000"}},
+		"tickets": {codeTriesPerSource.Max, "PATCH", "/auth/password/reset",
+			map[string]any{"resetToken": "lampt_made_up", "password": password}},
+		"tokens": {refreshesPerSource.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t).quickly()

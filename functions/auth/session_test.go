@@ -26,7 +26,8 @@ func TestTwentyRefreshesAtOnceHaveOneWinner(t *testing.T) {
 	in := h.logIn()
 	var won atomic.Int64
 	together(20, func(int) {
-		if status, _, _ := h.call("POST", "/auth/refresh", map[string]any{"refreshToken": in["refreshToken"]}); status == http.StatusOK {
+		if status, _, _ := h.call("POST", "/auth/refresh",
+			map[string]any{"refreshToken": in["refreshToken"]}); status == http.StatusOK {
 			won.Add(1)
 		}
 	})

@@ -98,7 +98,8 @@ func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contest
 	if err != nil {
 		return err
 	}
-	return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, user: u.ID, template: template}, writes...)
+	return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, user: u.ID, template: template},
+		writes...)
 }
 
 // CodeRequest is the body of the operations that mail a code.

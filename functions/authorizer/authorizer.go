@@ -46,7 +46,8 @@ type rowCaches struct {
 // Handler makes the authorizer of p.
 func Handler(p *platform.Platform) Function {
 	a := &authorizer{Platform: p, rateLimit: newOrgRateLimit(p), rows: rowCaches{
-		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]), memo.New(decodeRow[identity.Access]),
+		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]),
+		memo.New(decodeRow[identity.Access]),
 		memo.New(decodeRow[identity.PAT]), memo.New(decodeRow[identity.OrganisationRecord]),
 	}}
 	return a.authorize
@@ -86,7 +87,8 @@ func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewa
 }
 
 // decide decides about a request; e is whose it is.
-func (a *authorizer) decide(ctx context.Context, r *Request) (e identified, out events.APIGatewayCustomAuthorizerResponse, err error) {
+func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
+	out events.APIGatewayCustomAuthorizerResponse, err error) {
 	e, err = a.identify(ctx, r)
 	if fault.Is(err, fault.Unauthenticated) {
 		a.Log.DebugContext(ctx, "refused a credential", "why", err.Error(), "ip", r.RequestContext.Identity.SourceIP)
@@ -132,8 +134,9 @@ func newPolicy(principal, effect string, context map[string]any) events.APIGatew
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: principal,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
-			Version:   "2012-10-17",
-			Statement: []events.IAMPolicyStatement{{Action: []string{"execute-api:Invoke"}, Effect: effect, Resource: []string{"*"}}},
+			Version: "2012-10-17",
+			Statement: []events.IAMPolicyStatement{{Action: []string{"execute-api:Invoke"}, Effect: effect,
+				Resource: []string{"*"}}},
 		},
 		Context: context,
 	}

@@ -75,12 +75,14 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 	fx := apitest.New(t)
 	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, org)))(fx)
 	s := got.PolicyDocument.Statement
-	if got.PrincipalID != user || len(s) != 1 || s[0].Effect != "Allow" || !slices.Equal(s[0].Resource, []string{"*"}) ||
+	if got.PrincipalID != user || len(s) != 1 || s[0].Effect != "Allow" ||
+		!slices.Equal(s[0].Resource, []string{"*"}) ||
 		!slices.Equal(s[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
 		t.Errorf("answer %+v", got)
 	}
 	c := apitest.Value(identity.NewDecoder().Decode(got.Context))(fx)
-	if c.User != user || c.Org != org || c.Email != "ada@example.com" || c.Session != sid || c.Method != identity.MethodToken {
+	if c.User != user || c.Org != org || c.Email != "ada@example.com" || c.Session != sid ||
+		c.Method != identity.MethodToken {
 		t.Errorf("caller %+v", c)
 	}
 	if !identity.Allows(c, "actions:execute") || identity.Allows(c, "budgets:write") {
@@ -91,7 +93,8 @@ func TestTheCallerIsHandedOn(t *testing.T) {
 func TestAUserWithoutAnOrganizationComesInWithoutGrants(t *testing.T) {
 	fx := apitest.New(t)
 	got := apitest.Value(ask(Handler(fx.Platform), enter(fx, "")))(fx)
-	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.User != user || c.Org != "" || len(c.Grants) != 0 {
+	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.User != user || c.Org != "" ||
+		len(c.Grants) != 0 {
 		t.Errorf("caller %+v, %v", c, err)
 	}
 }
@@ -141,21 +144,23 @@ func TestWhereTheCredentialIsLookedFor(t *testing.T) {
 		r    Request
 		want string
 	}{
-		"no headers":                    {Request{}, "Unauthorized"},
-		"no such header":                {request(), "Unauthorized"},
-		"two values":                    {request(good, good), "Unauthorized"},
-		"a bad one before":              {request("Bearer bad", good), "Unauthorized"},
-		"a bad one behind":              {request(good, "Bearer bad"), "Unauthorized"},
-		"an empty one besides":          {request(good, ""), "Unauthorized"},
-		"in HTTP/2's spelling":          {headers("authorization", good), "Allow"},
-		"in two spellings":              {headers("authorization", good, "Authorization", good), "Unauthorized"},
-		"another one in capitals":       {headers("AUTHORIZATION", "Basic x", "Authorization", good), "Unauthorized"},
-		"in Proxy-Authorization":        {headers("Proxy-Authorization", good), "Unauthorized"},
-		"in X-Authorization":            {headers("X-Authorization", good), "Unauthorized"},
-		"in a cookie":                   {headers("Cookie", "Authorization="+good), "Unauthorized"},
-		"in the query":                  {Request{QueryStringParameters: map[string]string{"Authorization": good, "access_token": good}}, "Unauthorized"},
+		"no headers":              {Request{}, "Unauthorized"},
+		"no such header":          {request(), "Unauthorized"},
+		"two values":              {request(good, good), "Unauthorized"},
+		"a bad one before":        {request("Bearer bad", good), "Unauthorized"},
+		"a bad one behind":        {request(good, "Bearer bad"), "Unauthorized"},
+		"an empty one besides":    {request(good, ""), "Unauthorized"},
+		"in HTTP/2's spelling":    {headers("authorization", good), "Allow"},
+		"in two spellings":        {headers("authorization", good, "Authorization", good), "Unauthorized"},
+		"another one in capitals": {headers("AUTHORIZATION", "Basic x", "Authorization", good), "Unauthorized"},
+		"in Proxy-Authorization":  {headers("Proxy-Authorization", good), "Unauthorized"},
+		"in X-Authorization":      {headers("X-Authorization", good), "Unauthorized"},
+		"in a cookie":             {headers("Cookie", "Authorization="+good), "Unauthorized"},
+		"in the query": {Request{QueryStringParameters: map[string]string{"Authorization": good,
+			"access_token": good}}, "Unauthorized"},
 		"only where each has one value": {Request{Headers: map[string]string{"authorization": good}}, "Allow"},
-		"twice, where each has one":     {Request{Headers: map[string]string{"authorization": good, "Authorization": good}}, "Unauthorized"},
+		"twice, where each has one": {Request{Headers: map[string]string{"authorization": good,
+			"Authorization": good}}, "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := judge(f, c.r); got != c.want {
@@ -180,8 +185,10 @@ func TestOnlyTheCredentialTellsWhoCalls(t *testing.T) {
 	good := enter(fx, org)
 	enter(fx, otherOrg)
 	f := Handler(fx.Platform)
-	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For", "203.0.113.9",
-		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`, "X-Amzn-Oidc-Identity", "usr_eve")
+	r := headers("Authorization", good, "X-Organisation-Id", otherOrg, "X-Org-Id", otherOrg, "X-Forwarded-For",
+		"203.0.113.9",
+		"Host", "evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"authorizer":{"user":"usr_eve"}}`,
+		"X-Amzn-Oidc-Identity", "usr_eve")
 	r.QueryStringParameters = map[string]string{"orgId": otherOrg}
 	got := apitest.Value(f(t.Context(), r))(fx)
 	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || c.Org != org || c.User != user {
@@ -238,9 +245,11 @@ func TestAChangedRoleActsAtOnce(t *testing.T) {
 	header := enter(fx, org)
 	f := Handler(fx.Platform)
 	apitest.Value(ask(f, header))(t)
-	fx.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
+	fx.Change(identity.MemberKey(org, user),
+		table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
 	got := apitest.Value(ask(f, header))(fx)
-	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
+	if c, err := identity.NewDecoder().Decode(got.Context); err != nil || identity.Allows(c, "actions:execute") ||
+		!identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v, %v", c.Grants, err)
 	}
 }
@@ -250,17 +259,26 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 	fx := apitest.New(t)
 	header := enter(fx, org)
 	f := Handler(fx.Platform)
-	fx.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
+	fx.Change(identity.MemberKey(org, user),
+		table.Set("grants", []grant.Grant{{Role: "role_1", Scope: grant.OrgScope}}))
 	for _, c := range []struct {
 		name     string
 		roles    any
 		may, not string
 	}{
 		{"without a row of roles", nil, "", "actions:read"},
-		{"with the role", identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"actions:read"}}}}, "actions:read", "budgets:read"},
-		{"with a changed role", identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"budgets:read"}}}}, "budgets:read", "actions:read"},
-		{"with another organization's", identity.Access{Roles: map[string]identity.CustomRole{"role_2": {Policies: []string{"actions:read"}}}}, "", "actions:read"},
-		{"with a role of a system role's name", identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}}, "", "actions:read"},
+		{"with the role",
+			identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"actions:read"}}}},
+			"actions:read", "budgets:read"},
+		{"with a changed role",
+			identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"budgets:read"}}}},
+			"budgets:read", "actions:read"},
+		{"with another organization's",
+			identity.Access{Roles: map[string]identity.CustomRole{"role_2": {Policies: []string{"actions:read"}}}}, "",
+			"actions:read"},
+		{"with a role of a system role's name",
+			identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}}, "",
+			"actions:read"},
 	} {
 		if c.roles != nil {
 			fx.Put(identity.AccessKey(org), c.roles)

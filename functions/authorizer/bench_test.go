@@ -24,7 +24,9 @@ func BenchmarkAuthorize(b *testing.B) {
 		if n%(10*perMinute) == 0 { // else the token ends
 			b.StopTimer()
 			header = signed(fx, org)
-			fx.Put(identity.SessionKey(sid), identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix()})
+			fx.Put(identity.SessionKey(sid),
+				identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive,
+					Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix()})
 			b.StartTimer()
 		}
 		if got := verdict(f, header); got != "Allow" {

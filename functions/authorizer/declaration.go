@@ -10,7 +10,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "authorizer",
 	Access: table.Access{
-		Reads:  []table.Partition{identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.SessionPartition},
+		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, identity.UserPartition,
+			identity.SessionPartition},
 		Writes: []table.Partition{identity.PATPartition, "RATE#*"},
 	},
 	Samples: []string{"forged-token", "token"},

@@ -26,14 +26,16 @@ func FuzzAuthorize(f *testing.F) {
 	session := enter(fx, org)
 	const secret = "lampp_0123456789ABCDEFGHIJKLMNOPQRST1YCA3o"
 	hash := apitest.Value(identity.ParsePAT(secret))(fx)
-	fx.Put(identity.PATKey(hash), identity.PAT{ID: "pat_1", User: user, Expires: fx.Clock.Now().AddDate(1, 0, 0), Used: fx.Clock.Now().Unix()})
+	fx.Put(identity.PATKey(hash),
+		identity.PAT{ID: "pat_1", User: user, Expires: fx.Clock.Now().AddDate(1, 0, 0), Used: fx.Clock.Now().Unix()})
 	fx.Put(identity.MembershipKey(user, org), identity.Membership{Org: org})
 	genuine := []string{strings.TrimPrefix(session, "Bearer "), secret}
 	for _, token := range genuine {
 		parts := strings.Split(token, ".")
 		for _, s := range []string{
 			"Bearer " + token, "bearer " + token, "Bearer " + token + "\n", "Bearer\t" + token, token, "Basic " + token,
-			"Bearer " + token[:len(token)-1], "Bearer " + strings.ToUpper(token), "Bearer " + parts[0], "Bearer " + token + "." + parts[0],
+			"Bearer " + token[:len(token)-1], "Bearer " + strings.ToUpper(token), "Bearer " + parts[0],
+			"Bearer " + token + "." + parts[0],
 			"Bearer " + token[:20] + "A" + token[21:], "Bearer " + token + ", Bearer " + token,
 		} {
 			f.Add(s, "")
@@ -57,7 +59,8 @@ func FuzzAuthorize(f *testing.F) {
 		if !strings.EqualFold(scheme, "Bearer") || token != genuine[0] && token != genuine[1] {
 			t.Errorf("%q lets %+v in", header, got)
 		}
-		if who, err := identity.NewDecoder().Decode(got.Context); got.Context != nil && (err != nil || who.User != user || who.Org != org) {
+		if who, err := identity.NewDecoder().Decode(got.Context); got.Context != nil &&
+			(err != nil || who.User != user || who.Org != org) {
 			t.Errorf("%q %q is %+v, %v", header, wished, who, err)
 		}
 	})

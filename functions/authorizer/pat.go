@@ -60,7 +60,8 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	if err = a.checkPATLogin(at, t, u, found); err != nil {
 		return identified{}, err
 	}
-	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "", Grants: grants}
+	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
+		Grants: grants}
 	return identified{c, a.preparePATUse(hash, t)}, nil
 }
 
@@ -78,7 +79,8 @@ func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {
 // checkPATLogin holds tokens to what holds for the sessions that make them: one made in a session of an organization's own
 // sign-on works in that organization only, and an organization that demands its own sign-on lets no other in but those of
 // its owners.
-func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User, found map[table.Key]table.Item) error {
+func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User,
+	found map[table.Key]table.Item) error {
 	if t.SSO != "" {
 		if t.SSO != at.org {
 			return refuse("token " + t.ID + " works in " + t.SSO + " only")
@@ -153,7 +155,8 @@ func (a *authorizer) preparePATUse(hash string, t identity.PAT) func(context.Con
 		defer cancel()
 		w := table.Update(k, []table.Change{table.Set("used", now.Unix())}, table.Exists())
 		if _, err := a.Table.Write(ctx, w); err != nil && !fault.Is(err, fault.Conflict) {
-			a.Log.WarnContext(ctx, "the last use of a personal access token was not noted", "tokenID", t.ID, "error", err.Error())
+			a.Log.WarnContext(ctx, "the last use of a personal access token was not noted", "tokenID", t.ID, "error",
+				err.Error())
 		}
 	}
 }

@@ -29,7 +29,8 @@ func newTokenFixture(t *testing.T) *tokenFixture {
 	k.join(otherOrg, grant.Viewer)
 	now := k.Clock.Now()
 	k.Put(identity.PATKey(k.hash), identity.PAT{
-		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90), Used: now.Unix(),
+		ID: "pat_1", User: user, Name: "nightly", Epoch: 2, Created: now, Expires: now.AddDate(0, 0, 90),
+		Used: now.Unix(),
 	})
 	return k
 }
@@ -47,7 +48,8 @@ func (k *tokenFixture) join(org, role string) {
 func (k *tokenFixture) session() string {
 	k.Helper()
 	k.Put(identity.SessionKey(sid), identity.Session{
-		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive, Absolute: k.Platform.Clock.Now().Add(24 * time.Hour).Unix(),
+		ID: sid, User: user, Org: org, Epoch: 2, State: identity.SessionLive,
+		Absolute: k.Platform.Clock.Now().Add(24 * time.Hour).Unix(),
 	})
 	return signed(k.Fixture, org)
 }
@@ -64,7 +66,8 @@ func (k *tokenFixture) caller(orgs ...string) identity.Caller {
 	k.Helper()
 	got := apitest.Value(k.f(k.Context(), k.request(orgs...)))(k)
 	c, err := identity.NewDecoder().Decode(got.Context)
-	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" || c.Email != "ada@example.com" {
+	if err != nil || c.User != user || c.Method != identity.MethodPAT || c.Session != "" ||
+		c.Email != "ada@example.com" {
 		k.Errorf("caller %+v, %v", c, err)
 	}
 	return c
@@ -81,7 +84,8 @@ func TestATokenActsAsItsUser(t *testing.T) {
 		"in the oldest when named":   {[]string{org}, org},
 	} {
 		got := k.caller(c.wished...)
-		if got.Org != c.org || identity.Allows(got, "actions:execute") != (c.org == org) || !identity.Allows(got, "actions:read") {
+		if got.Org != c.org || identity.Allows(got, "actions:execute") != (c.org == org) ||
+			!identity.Allows(got, "actions:read") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -152,10 +156,14 @@ func TestWhatEndsATokenAtOnce(t *testing.T) {
 		do   func(*tokenFixture)
 		want string
 	}{
-		"nothing":                                {func(*tokenFixture) {}, "Allow"},
-		"revoking it":                            {gone(token), "Unauthorized"},
-		"its last day":                           {func(k *tokenFixture) { k.Clock.Advance(90 * 24 * time.Hour) }, "Unauthorized"},
-		"the day before it":                      {func(k *tokenFixture) { k.Clock.Advance(90*24*time.Hour - time.Second) }, "Allow"},
+		"nothing":     {func(*tokenFixture) {}, "Allow"},
+		"revoking it": {gone(token), "Unauthorized"},
+		"its last day": {func(k *tokenFixture) {
+			k.Clock.Advance(90 * 24 * time.Hour)
+		}, "Unauthorized"},
+		"the day before it": {func(k *tokenFixture) {
+			k.Clock.Advance(90*24*time.Hour - time.Second)
+		}, "Allow"},
 		"a reset of the password":                {set(profile, "epoch", 3), "Unauthorized"},
 		"disabling the user":                     {set(profile, "disabled", true), "Unauthorized"},
 		"the user's end":                         {gone(profile), "Unauthorized"},
@@ -189,7 +197,8 @@ func TestATokenHasTheRoleOfTheMoment(t *testing.T) {
 	if !identity.Allows(k.caller(), "actions:execute") {
 		t.Fatal("an operator's token does not operate")
 	}
-	k.Change(identity.MemberKey(org, user), table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
+	k.Change(identity.MemberKey(org, user),
+		table.Set("grants", []grant.Grant{{Role: grant.Viewer, Scope: grant.OrgScope}}))
 	if c := k.caller(); identity.Allows(c, "actions:execute") || !identity.Allows(c, "actions:read") {
 		t.Errorf("grants %+v", c.Grants)
 	}

@@ -35,7 +35,8 @@ func (c child) platform(t *testing.T) *platform.Platform {
 	clk := clock.NewManual(c.Now)
 	keys := apitest.Value(token.OpenKeyFile(c.Keys, clk))(t)
 	return &platform.Platform{
-		Table: table.Fenced(table.NewDynamoDB(c.Remote)), Clock: clk, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Table: table.Fenced(table.NewDynamoDB(c.Remote)), Clock: clk,
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Tokens: token.NewJWTs(keys, "https://lamplighter.test", clk),
 	}
 }
@@ -64,7 +65,9 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 			yes, no, found := counts(string(out))
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil || !found || strings.Contains(string(out), "level=WARN") || strings.Contains(string(out), "level=ERROR") { // it could not count
+			// it could not count
+			if err != nil || !found || strings.Contains(string(out), "level=WARN") ||
+				strings.Contains(string(out), "level=ERROR") {
 				t.Errorf("%v: %s", err, out)
 			}
 			allowed, denied = allowed+yes, denied+no

@@ -14,7 +14,8 @@ import (
 const (
 	perMinute     = 100 // requests of an organization in a clock minute
 	maxRemembered = 10_000
-	countTimeout  = 8 * time.Second // below the time-out of the function; what is given up passes uncounted, so it is not given up soon
+	// below the time-out of the function; what is given up passes uncounted, so it is not given up soon
+	countTimeout = 8 * time.Second
 )
 
 // orgRateLimit counts requests in one item per organization and clock minute, by a conditional write: the store serializes the

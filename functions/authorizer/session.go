@@ -32,7 +32,8 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	}
 	grants, err := a.decodeGrants(at, found)
 	return identity.Caller{
-		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "", Grants: grants,
+		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
+		Grants: grants,
 	}, err
 }
 

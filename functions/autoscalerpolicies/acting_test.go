@@ -13,7 +13,8 @@ const tuning = "autoscaler-policies:read,autoscaler-policies:write,resources:rea
 func TestPolicies_WhoHasATargetScaledNeedsActionsExecuteOnIt(t *testing.T) {
 	f := newFixture(t)
 	uid := f.byType[cloud.AWSASG][0].UID
-	found := apitest.Value(inventory.New(f.Platform).ByUIDs(f.In(apitest.Org), apitest.Org, []string{uid}, inventory.SeeEverything()))(t)
+	found := apitest.Value(inventory.New(f.Platform).ByUIDs(f.In(apitest.Org), apitest.Org, []string{uid},
+		inventory.SeeEverything()))(t)
 	tuner := apitest.Caller(apitest.Org, "tom", tuning)
 	other := apitest.Caller(apitest.Org, "tom", tuning, "actions:execute resource:res_01k00000000000000000000009")
 	actor := apitest.Caller(apitest.Org, "tom", tuning, "actions:execute resource:"+found[0].ID)

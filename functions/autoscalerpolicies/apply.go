@@ -20,22 +20,27 @@ const maxNote = 500
 func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
 	a, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), p.CloudAccountID)
 	if fault.Is(err, fault.NotFound) {
-		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected any more: delete the policy with force=true", p.CloudAccountID, p.ID)
+		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected "+
+			"any more: delete the policy with force=true", p.CloudAccountID, p.ID)
 	}
 	return a, err
 }
 
 // ask asks the cloud how a target is scaled.
 func (s *service) ask(ctx context.Context, t autoscaling.Target, a inventory.Account) (cloud.Autoscaling, error) {
-	return s.call(ctx, inventory.AskAutoscaling, a, inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
+	return s.call(ctx, inventory.AskAutoscaling, a,
+		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
 }
 
 // set has the cloud scale a target so, and tells how it is then.
-func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Account, want cloud.Autoscaling) (cloud.Autoscaling, error) {
-	return s.call(ctx, inventory.AskSetAutoscaling, a, inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
+func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Account,
+	want cloud.Autoscaling) (cloud.Autoscaling, error) {
+	return s.call(ctx, inventory.AskSetAutoscaling, a,
+		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
 }
 
-func (s *service) call(ctx context.Context, ask string, a inventory.Account, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
+func (s *service) call(ctx context.Context, ask string, a inventory.Account,
+	of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
 	q := inventory.Question{Ask: ask, Org: callerOrg(ctx), Account: a, Autoscaling: of}
 	var got cloud.Autoscaling
 	if strings.HasPrefix(of.Type, inventory.ClusterProvider+"-") && a.Provider != inventory.ClusterProvider {
@@ -64,7 +69,8 @@ func (s *service) apply(ctx context.Context, in *PolicyInput) (AutoscalerPolicy,
 }
 
 // autopilot applies a policy that is applied whenever it is written. That it could not be is told by its status.
-func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy,
+	error) {
 	if p.Mode != autoscaling.Autopilot || p.Status == autoscaling.Paused {
 		return p, nil
 	}
@@ -86,11 +92,15 @@ func allowed(p autoscaling.Policy, a inventory.Account) error {
 	case p.PlanID != "":
 		return autoscaling.HeldBy(p)
 	case p.Mode == autoscaling.Monitor:
-		return fault.New(fault.Conflict, "mode: autoscaler policy %s is in mode monitor, which only watches: change it to recommend or autopilot", p.ID)
+		return fault.New(fault.Conflict,
+			"mode: autoscaler policy %s is in mode monitor, which only watches: change it to recommend or autopilot",
+			p.ID)
 	case p.Status == autoscaling.Paused:
 		return fault.New(fault.Conflict, "autoscaler policy %s is paused: resume it first", p.ID)
 	case a.ReadOnly():
-		return fault.New(fault.Denied, "cloud account %s is read_only: nothing in it is ever changed; make it read_write to apply autoscaler policy %s", a.ID, p.ID)
+		return fault.New(fault.Denied,
+			"cloud account %s is read_only: nothing in it is ever changed; make it read_write to apply autoscaler "+
+				"policy %s", a.ID, p.ID)
 	}
 	return nil
 }
@@ -98,7 +108,9 @@ func allowed(p autoscaling.Policy, a inventory.Account) error {
 // connected refuses an account that is disconnected, or that its organization excludes.
 func connected(a inventory.Account) error {
 	if why := a.Disconnection(); why != "" {
-		return fault.New(fault.Conflict, "cloud account %s cannot be acted on: %s; connect it again, or discover it when its credentials work again", a.ID, why)
+		return fault.New(fault.Conflict,
+			"cloud account %s cannot be acted on: %s; connect it again, or discover it when its credentials work again",
+			a.ID, why)
 	}
 	return nil
 }
@@ -127,13 +139,15 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 		return s.refused(ctx, claimed, &live, err)
 	}
 	next, by := claimed, identity.CallerFrom(ctx).Email
-	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(), withoutNative(got), nil
+	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(),
+		withoutNative(got), nil
 	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
 	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
 }
 
 // askRunning asks the cloud how the target of a policy is scaled, and refuses one that has 0 instances or whose account is disconnected.
-func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a inventory.Account) (cloud.Autoscaling, error) {
+func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a inventory.Account) (cloud.Autoscaling,
+	error) {
 	if err := connected(a); err != nil {
 		return cloud.Autoscaling{}, err
 	}
@@ -145,11 +159,13 @@ func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a invent
 }
 
 // refused notes that a policy could not be applied, and returns why.
-func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live *cloud.Autoscaling, why error) (autoscaling.Policy, error) {
+func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live *cloud.Autoscaling,
+	why error) (autoscaling.Policy, error) {
 	next := claimed
 	next.Status, next.Note = autoscaling.Failed, fault.Message(why)
 	next.Note = next.Note[:min(len(next.Note), maxNote)]
-	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note, Before: live}
+	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
+		Before: live}
 	saved, err := s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, e)
 	if err != nil {
 		return claimed, err
@@ -172,7 +188,8 @@ func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
 	if was.IsMetBy(live) && live.IsMetBy(was) {
 		return nil
 	}
-	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted, Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
+	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted,
+		Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
 }
 
 func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
@@ -183,7 +200,8 @@ func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy,
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	next := p
 	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
-	next, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
+	next, err = s.store.Save(ctx, callerOrg(ctx), p, next,
+		autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
@@ -209,7 +227,8 @@ func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy
 	if p.Status == autoscaling.Paused {
 		next := p
 		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
-		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next, autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
+		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next,
+			autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
 			return AutoscalerPolicy{}, err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func inventoryID(f *fixture, uid string) (string, error) {
-	found, err := inventory.New(f.Platform).ByUIDs(f.In(apitest.Org), apitest.Org, []string{uid}, inventory.SeeEverything())
+	found, err := inventory.New(f.Platform).ByUIDs(f.In(apitest.Org), apitest.Org, []string{uid},
+		inventory.SeeEverything())
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
@@ -32,7 +33,8 @@ func TestApply_ModesDoWhatTheyMay(t *testing.T) {
 	f.Equal("max", f.live(p).Max, int64(40))
 	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"max":60}`).Want(http.StatusOK)
 	f.Equal("max after a change", f.live(p).Max, int64(60))
-	other := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, larger, map[string]any{"mode": "autopilot"})))
+	other := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies",
+		f.body(cloud.AWSECS, 0, larger, map[string]any{"mode": "autopilot"})))
 	f.Equal("made on autopilot", f.live(other).Max, int64(40))
 	f.wantLog(other, "adopted", "applied")
 }
@@ -40,12 +42,15 @@ func TestApply_ModesDoWhatTheyMay(t *testing.T) {
 func TestApply_NeverAboveWhatTheCredentialAllows(t *testing.T) {
 	f := newFixture(t)
 	f.connect(nil, "read_only")
-	f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 0, map[string]any{"mode": "autopilot"})).Want(http.StatusBadRequest, "mode", "read_only")
+	f.Call(ada, "POST /autoscaler-policies",
+		f.body(cloud.AWSASG, 0, map[string]any{"mode": "autopilot"})).Want(http.StatusBadRequest, "mode", "read_only")
 	p := f.make(map[string]any{"mode": "recommend"})
-	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`).Want(http.StatusBadRequest, "mode", "read_only")
+	f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot"}`).Want(http.StatusBadRequest, "mode",
+		"read_only")
 	f.do(p, "apply").Want(http.StatusForbidden, "read_only")
 	f.connect(nil, "read_write")
-	auto := apitest.Data[AutoscalerPolicy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID, `{"mode":"autopilot","min":3,"max":30,"desired":4}`))
+	auto := apitest.Data[AutoscalerPolicy](f.Call(ada, "PUT /autoscaler-policies/"+p.ID,
+		`{"mode":"autopilot","min":3,"max":30,"desired":4}`))
 	f.connect(nil, "read_only") // after the fact
 	f.do(auto, "apply").Want(http.StatusForbidden, "read_only")
 	f.Call(ada, "DELETE /autoscaler-policies/"+p.ID).Want(http.StatusConflict, "read_only", "force=true")
@@ -109,12 +114,14 @@ func TestApply_WhatRunsNothingIsNotTouched(t *testing.T) {
 	f := newFixture(t)
 	p := f.make(larger)
 	f.do(p, "apply").Want(http.StatusOK)
-	for _, r := range f.conn().Act(f.Context(), cloud.Stop, p.Target.Type, region, []cloud.Target{{UID: p.Target.UID}, {UID: f.byType[cloud.AWSASG][1].UID}}) {
+	for _, r := range f.conn().Act(f.Context(), cloud.Stop, p.Target.Type, region,
+		[]cloud.Target{{UID: p.Target.UID}, {UID: f.byType[cloud.AWSASG][1].UID}}) {
 		f.Must(r.Err)
 	}
 	f.do(p, "apply").Want(http.StatusConflict, "start it first")
 	f.Call(ada, "DELETE /autoscaler-policies/"+p.ID).Want(http.StatusConflict, "start it first", "force=true")
-	f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSASG, 1, map[string]any{"name": "other"})).Want(http.StatusConflict, "start it first")
+	f.Call(ada, "POST /autoscaler-policies",
+		f.body(cloud.AWSASG, 1, map[string]any{"name": "other"})).Want(http.StatusConflict, "start it first")
 	f.Equal("still off", f.live(p).Desired, int64(0))
 }
 
@@ -145,7 +152,8 @@ func TestRemove_GivesBackWhatWasFound(t *testing.T) {
 		p := f.make(larger)
 		f.do(p, "apply").Want(http.StatusOK)
 		f.connect(map[string]string{"vanish": "1"}, "read_write")
-		f.Equal("restored", apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID)).Restored, false)
+		f.Equal("restored",
+			apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+p.ID)).Restored, false)
 		f.connect(nil, "read_write")
 	})
 	t.Run("a cloud that does not let it keeps the policy, until it is forgotten by force", func(t *testing.T) {

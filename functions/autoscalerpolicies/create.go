@@ -42,8 +42,9 @@ type NewAutoscalerPolicy struct {
 func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
 	now := s.p.Clock.Now()
 	p := autoscaling.Policy{
-		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend), CloudAccountID: in.Body.CloudAccountID,
-		Status: autoscaling.Active, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend),
+		CloudAccountID: in.Body.CloudAccountID,
+		Status:         autoscaling.Active, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := execution.CheckActor(ctx); err != nil {
 		return AutoscalerPolicy{}, err
@@ -88,23 +89,32 @@ func (s *service) find(ctx context.Context, p *autoscaling.Policy, t AutoscalerT
 // resource finds a resource of an account that the caller holds the policy on, and that account.
 //
 //nolint:revive // who asks, and for what
-func (s *service) resource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed, inventory.Account, error) {
+func (s *service) resource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed,
+	inventory.Account, error) {
 	c, none := identity.CallerFrom(ctx), inventory.Account{}
 	if !id.IsValid("ca", accountID) {
-		return inventory.Listed{}, none, fault.New(fault.Invalid, "cloudAccountID: %.64q: there is no such cloud account", accountID)
+		return inventory.Listed{}, none,
+			fault.New(fault.Invalid, "cloudAccountID: %.64q: there is no such cloud account", accountID)
 	}
 	found, err := s.inventory.ByUIDs(ctx, c.Org, []string{t.UID}, inventory.SightOf(c, policy))
 	if err != nil {
 		return inventory.Listed{}, none, err
 	}
-	i := slices.IndexFunc(found, func(r inventory.Listed) bool { return r.UID == t.UID && r.CloudAccountID == accountID })
+	i := slices.IndexFunc(found, func(r inventory.Listed) bool {
+		return r.UID == t.UID && r.CloudAccountID == accountID
+	})
 	switch {
 	case i < 0:
-		return inventory.Listed{}, none, fault.New(fault.Invalid, "target.uid: %.300q: cloud account %s has no such resource in the inventory; discover it first", t.UID, accountID)
+		return inventory.Listed{}, none,
+			fault.New(fault.Invalid,
+				"target.uid: %.300q: cloud account %s has no such resource in the inventory; discover it first", t.UID,
+				accountID)
 	case found[i].Type != t.Type:
-		return found[i], none, fault.New(fault.Invalid, "target.type: %.300s is of type %s, not %.64s", t.UID, found[i].Type, t.Type)
+		return found[i], none,
+			fault.New(fault.Invalid, "target.type: %.300s is of type %s, not %.64s", t.UID, found[i].Type, t.Type)
 	case t.Region != "" && found[i].Region != t.Region:
-		return found[i], none, fault.New(fault.Invalid, "target.region: %.300s is in %s, not in %.64s", t.UID, found[i].Region, t.Region)
+		return found[i], none,
+			fault.New(fault.Invalid, "target.region: %.300s is in %s, not in %.64s", t.UID, found[i].Region, t.Region)
 	}
 	account, err := s.inventory.ReadAccount(ctx, c.Org, accountID)
 	return found[i], account, err
@@ -121,14 +131,17 @@ func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
 	}
 	for i := range all {
 		if all[i].Target.UID == p.Target.UID && all[i].Target.Type == p.Target.Type {
-			return fault.New(fault.Conflict, "target.uid: %.300s has the autoscaler policy %s (%s) already: change that one, or delete it first", p.Target.UID, all[i].ID, all[i].Name)
+			return fault.New(fault.Conflict,
+				"target.uid: %.300s has the autoscaler policy %s (%s) already: change that one, or delete it first",
+				p.Target.UID, all[i].ID, all[i].Name)
 		}
 	}
 	return nil
 }
 
 // adopt asks the cloud how the target is scaled now. A size of 0 is not adopted: it would be given back as what the target was.
-func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inventory.Account) (cloud.Autoscaling, error) {
+func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inventory.Account) (cloud.Autoscaling,
+	error) {
 	found, err := s.ask(ctx, p.Target, account)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -138,7 +151,8 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 	case found.RunsNothing():
 		return found, fault.Wrap("target.uid", autoscaling.CheckRunning(p.Target.UID, found))
 	case len(found.Native) > maxFound:
-		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; at most %d", p.Target.UID, len(found.Native), maxFound)
+		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; "+
+			"at most %d", p.Target.UID, len(found.Native), maxFound)
 	}
 	return found, nil
 }
@@ -176,7 +190,9 @@ func check(p *autoscaling.Policy, account inventory.Account) (err error) {
 		return fault.NewWithCause(fault.Invalid, err, "%s", strings.TrimPrefix(err.Error(), "SetAutoscaling: "))
 	}
 	if p.Mode == autoscaling.Autopilot && account.ReadOnly() {
-		return fault.New(fault.Invalid, "mode: autopilot is more than cloud account %s allows, which is read_only: send monitor or recommend, or make the account read_write", account.ID)
+		return fault.New(fault.Invalid,
+			"mode: autopilot is more than cloud account %s allows, which is read_only: send monitor or recommend, or "+
+				"make the account read_write", account.ID)
 	}
 	return nil
 }

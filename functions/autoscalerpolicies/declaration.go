@@ -16,7 +16,8 @@ var Declaration = platform.Declaration{
 	Name: "autoscalerpolicies",
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition, measurement.Partition,
+			identity.MetaPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			measurement.Partition,
 			readiness.Partition, // whose plans name policies
 		},
 		Writes: []table.Partition{
@@ -28,7 +29,8 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "autoscaler policy", Prefix: "asp", Delete: "deleteAutoscalerPolicy"}},
 	Names: []platform.Reference{
-		{From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended},
 		{From: "autoscaler policy", To: "resource", Fields: []string{"uid"}, OnDelete: platform.Kept},
 	},
 }

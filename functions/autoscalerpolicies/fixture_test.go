@@ -35,7 +35,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t, Operations), byType: map[string][]cloud.Resource{}}
 	f.provider = simulated.New(f.Table, f.Clock)
-	f.Workers = lambdacall.Local{inventory.Connector: connector.Handler(f.Platform, cloud.Providers{simulated.Name: f.provider})}
+	f.Workers = lambdacall.Local{inventory.Connector: connector.Handler(f.Platform,
+		cloud.Providers{simulated.Name: f.provider})}
 	f.account = id.New("ca", f.Clock.Now())
 	f.connect(map[string]string{}, "read_write")
 	for _, kind := range append(cloud.AutoscaledTypes(), cloud.AWSEC2) {
@@ -47,12 +48,14 @@ func newFixture(t *testing.T) *fixture {
 // connect makes the account anew, with these settings besides.
 func (f *fixture) connect(settings map[string]string, level string) {
 	f.Helper()
-	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0", "kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
+	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0",
+		"kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
 	maps.Copy(all, settings)
 	sealed, err := inventory.SealCredentials(f.Context(), f.Sealer, inventory.SecretPlace(apitest.Org, f.account), all)
 	f.Must(err)
 	f.Put(inventory.AccountKey(apitest.Org, f.account), inventory.Account{
-		ID: f.account, Provider: simulated.Name, Name: "Playground", CloudAccountID: "111122223333", AuthMethod: simulated.AuthMethod,
+		ID: f.account, Provider: simulated.Name, Name: "Playground", CloudAccountID: "111122223333",
+		AuthMethod:      simulated.AuthMethod,
 		PermissionLevel: level, Sealed: sealed,
 	})
 }
@@ -60,9 +63,11 @@ func (f *fixture) connect(settings map[string]string, level string) {
 // conn opens the account besides the product, as its owner does.
 func (f *fixture) conn() cloud.Conn {
 	f.Helper()
-	a := inventory.Account{ID: f.account, Provider: simulated.Name, CloudAccountID: "111122223333", AuthMethod: simulated.AuthMethod}
+	a := inventory.Account{ID: f.account, Provider: simulated.Name, CloudAccountID: "111122223333",
+		AuthMethod: simulated.AuthMethod}
 	a.Sealed = apitest.Read[inventory.Account](f.Fixture, inventory.AccountKey(apitest.Org, f.account)).Sealed
-	c, err := inventory.Clouds{Sealer: f.Sealer, Providers: cloud.Providers{simulated.Name: f.provider}}.Connect(f.In(apitest.Org), apitest.Org, a)
+	c, err := inventory.Clouds{Sealer: f.Sealer,
+		Providers: cloud.Providers{simulated.Name: f.provider}}.Connect(f.In(apitest.Org), apitest.Org, a)
 	f.Must(err)
 	return c
 }
@@ -85,16 +90,19 @@ func (f *fixture) discover(kind string) {
 		}
 	}
 	scan := inventory.Scan{
-		Partition: inventory.Partition{AccountID: f.account, Region: region, Kind: kind, Provider: simulated.Name}, ID: "job_" + kind, Started: f.Clock.Now(),
+		Partition: inventory.Partition{AccountID: f.account, Region: region, Kind: kind, Provider: simulated.Name},
+		ID:        "job_" + kind, Started: f.Clock.Now(),
 	}
-	_, err = inventory.New(f.Platform).UpsertScanned(f.In(apitest.Org), apitest.Org, inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
+	_, err = inventory.New(f.Platform).UpsertScanned(f.In(apitest.Org), apitest.Org,
+		inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
 	f.Must(err)
 }
 
 // body is of a policy for a group of a type, the nth; more replaces fields.
 func (f *fixture) body(kind string, n int, more ...map[string]any) map[string]any {
 	f.Helper()
-	out := map[string]any{"name": kind, "cloudAccountID": f.account, "target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
+	out := map[string]any{"name": kind, "cloudAccountID": f.account,
+		"target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
 	for _, m := range more {
 		maps.Copy(out, m)
 	}

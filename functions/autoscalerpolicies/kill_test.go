@@ -64,7 +64,8 @@ func (c *client) next(f *fixture) error {
 
 // create asks for the policy, and looks for one that an earlier request has made.
 func (c *client) create(f *fixture) error {
-	got := f.Call(ada, "POST /autoscaler-policies", c.body(cloud.AWSASG, 0, larger, map[string]any{"mode": "autopilot"}))
+	got := f.Call(ada, "POST /autoscaler-policies",
+		c.body(cloud.AWSASG, 0, larger, map[string]any{"mode": "autopilot"}))
 	if got.Status != http.StatusConflict {
 		err := c.answer(got, "created")
 		if err == nil {
@@ -92,10 +93,12 @@ func (c *client) answer(got apitest.Answer, done string) error {
 // state says how all is in the end.
 func (c *client) state() string {
 	c.Helper()
-	live := c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
+	live := c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID,
+		Region: region}})
 	left := apitest.Rows[autoscaling.Policy](c.Fixture, autoscaling.Key(apitest.Org, "").PK)
 	left = slices.DeleteFunc(left, func(p autoscaling.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
-	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left), autoscaling.IsUntouched(live, c.found), apitest.JSON(live))
+	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left),
+		autoscaling.IsUntouched(live, c.found), apitest.JSON(live))
 }
 
 // A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target is given back as it was found.
@@ -105,8 +108,11 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 			killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 				t.Helper()
 				c := &client{fixture: newFixture(t), applies: applies}
-				c.found = c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
-				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error { return c.run(c.process(p)) })
+				c.found = c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
+					UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
+				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error {
+					return c.run(c.process(p))
+				})
 				return c.state()
 			})
 		})

@@ -66,9 +66,12 @@ func newOptionalScaling(a *cloud.Autoscaling) *AutoscalerScaling {
 
 func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
 	out := AutoscalerPolicy{
-		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: AutoscalerTarget(p.Target), Min: p.Min, Max: p.Max, Desired: p.Desired,
-		TargetCPUPercent: p.TargetCPUPercent, CooldownSeconds: p.CooldownSeconds, Status: p.ToldStatus(), Note: rest.Optional(p.Note), HeldBy: rest.Optional(p.PlanID),
-		Found: newScaling(p.Found), Applied: newOptionalScaling(p.Applied), CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: AutoscalerTarget(p.Target),
+		Min: p.Min, Max: p.Max, Desired: p.Desired,
+		TargetCPUPercent: p.TargetCPUPercent, CooldownSeconds: p.CooldownSeconds, Status: p.ToldStatus(),
+		Note: rest.Optional(p.Note), HeldBy: rest.Optional(p.PlanID),
+		Found: newScaling(p.Found), Applied: newOptionalScaling(p.Applied), CreatedAt: p.CreatedAt,
+		UpdatedAt: p.UpdatedAt,
 	}
 	if !p.AppliedAt.IsZero() {
 		out.AppliedAt = &p.AppliedAt
@@ -223,5 +226,6 @@ func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[Autoscaler
 }
 
 func newEntry(e autoscaling.Entry) AutoscalerEntry {
-	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message), newOptionalScaling(e.Before), newOptionalScaling(e.After)}
+	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message),
+		newOptionalScaling(e.Before), newOptionalScaling(e.After)}
 }

@@ -27,13 +27,15 @@ func TestPolicies_FromAdoptionToRestore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			made := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(kind, 0, larger)))
 			found := f.live(made)
-			if !id.IsValid("asp", made.ID) || made.Mode != autoscaling.Recommend || made.Status != "active" || made.Target.Region != region || made.Applied != nil {
+			if !id.IsValid("asp", made.ID) || made.Mode != autoscaling.Recommend || made.Status != "active" ||
+				made.Target.Region != region || made.Applied != nil {
 				t.Fatalf("%+v", made)
 			}
 			f.Equal("found", apitest.JSON(made.Found), scaling(found))
 			f.Equal("read", apitest.JSON(f.get(made)), apitest.JSON(made))
 			applied := apitest.Data[AutoscalerPolicy](f.do(made, "apply"))
-			f.Equal("in the cloud", scaling(f.live(made)), `{"min":20,"max":40,"desired":30,"targetCPUPercent":55,"cooldownSeconds":120}`)
+			f.Equal("in the cloud", scaling(f.live(made)),
+				`{"min":20,"max":40,"desired":30,"targetCPUPercent":55,"cooldownSeconds":120}`)
 			f.Equal("applied", apitest.JSON(applied.Applied), scaling(f.live(made)))
 			f.wantLog(made, "adopted", "applied")
 			gone := apitest.Data[DeletedAutoscalerPolicy](f.Call(ada, "DELETE /autoscaler-policies/"+made.ID))
@@ -51,13 +53,16 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	f := newFixture(t)
 	p := f.make()
 	path := "/autoscaler-policies/" + p.ID
-	for _, request := range []string{"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs"} {
+	for _, request := range []string{"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply",
+		"POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs"} {
 		f.Call(eve, request, "{}").Want(http.StatusNotFound, p.ID)
 	}
-	f.Equal("of the other one", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
+	f.Equal("of the other one",
+		apitest.Data[rest.List[AutoscalerPolicy]](f.Call(eve, "GET /autoscaler-policies")).Total, 0)
 	f.Call(eve, "POST /autoscaler-policies", f.body(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
 	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusNotFound, "target.uid")
-	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path, "POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
+	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path,
+		"POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
 		f.Call(vic, request, f.body(cloud.AWSASG, 1)).Want(http.StatusForbidden)
 	}
 	f.Equal("of a viewer", apitest.Data[AutoscalerPolicy](f.Call(vic, "GET "+path)).ID, p.ID)
@@ -65,10 +70,12 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 
 func TestPolicies_AGrantOnAResourceIsForItsPolicyAlone(t *testing.T) {
 	f := newFixture(t)
-	p, other := f.make(), apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
+	p, other := f.make(),
+		apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0)))
 	found, err := inventoryID(f, p.Target.UID)
 	f.Must(err)
-	sam := apitest.Caller(apitest.Org, "sam", "autoscaler-policies:read,autoscaler-policies:write,actions:execute resource:"+found)
+	sam := apitest.Caller(apitest.Org, "sam",
+		"autoscaler-policies:read,autoscaler-policies:write,actions:execute resource:"+found)
 	f.Equal("list", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(sam, "GET /autoscaler-policies")).Total, 1)
 	f.Call(sam, "POST /autoscaler-policies/"+p.ID+"/apply", "{}").Want(http.StatusOK)
 	f.Call(sam, "POST /autoscaler-policies/"+other.ID+"/apply", "{}").Want(http.StatusNotFound)
@@ -97,7 +104,8 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{map[string]any{"cooldownSeconds": 90000}, 400, "cooldownSeconds", "90000"},
 		{map[string]any{"min": "many"}, 400, "min", ""},
 		{map[string]any{"cloudAccountID": "nonsense"}, 400, "cloudAccountID", "nonsense"},
-		{map[string]any{"cloudAccountID": "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}, 400, "target.uid", "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{map[string]any{"cloudAccountID": "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}, 400, "target.uid",
+			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
 		{target(map[string]any{"type": "aws-asg", "uid": "arn:nothing"}), 400, "target.uid", "arn:nothing"},
 		{target(map[string]any{"type": "aws-ec2", "uid": uid}), 400, "type", ""},
 		{target(map[string]any{"type": "aws-ecs", "uid": uid}), 400, "target.type", "aws-asg"},
@@ -109,33 +117,39 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		body := f.body(cloud.AWSASG, 1, map[string]any{"name": fmt.Sprint("p", i)}, c.change)
 		f.Call(ada, "POST /autoscaler-policies", body).Want(c.status, c.field, c.value)
 	}
-	for _, body := range []string{`{"min":null}`, `{"mode":null}`, `{"name":null}`, `{"min":5000000}`, `{"desired":-4}`, `{"targetCPUPercent":0}`} {
+	for _, body := range []string{`{"min":null}`, `{"mode":null}`, `{"name":null}`, `{"min":5000000}`, `{"desired":-4}`,
+		`{"targetCPUPercent":0}`} {
 		f.Call(ada, "PUT /autoscaler-policies/"+p.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(ada, "GET /autoscaler-policies/nonsense").Want(http.StatusNotFound, "nonsense")
 	f.Equal("unchanged", apitest.JSON(f.get(p)), apitest.JSON(p))
-	f.Equal("of one policy", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies")).Total, 1)
+	f.Equal("of one policy", apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies")).Total,
+		1)
 	f.Equal("calls that change something", f.calls(), 0)
 }
 
 func TestPolicies_WhatIsLeftOutIsAsFound(t *testing.T) {
 	f := newFixture(t)
 	p := f.make()
-	f.Equal("sizes", fmt.Sprint(p.Min, p.Max, p.Desired, p.TargetCPUPercent, p.CooldownSeconds), fmt.Sprint(p.Found.Min, p.Found.Max, p.Found.Desired, 70, 300))
+	f.Equal("sizes", fmt.Sprint(p.Min, p.Max, p.Desired, p.TargetCPUPercent, p.CooldownSeconds),
+		fmt.Sprint(p.Found.Min, p.Found.Max, p.Found.Desired, 70, 300))
 }
 
 func TestPolicies_ListFiltersAndPages(t *testing.T) {
 	f := newFixture(t)
 	a := f.make(map[string]any{"name": "b"})
 	f.Clock.Advance(time.Second)
-	b := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
+	b := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies",
+		f.body(cloud.AWSECS, 0, map[string]any{"name": "a", "mode": "monitor"})))
 	f.do(a, "pause").Want(http.StatusOK)
 	for query, want := range map[string]string{
-		"": b.ID + " " + a.ID, "?sort_by=createdAt": a.ID + " " + b.ID, "?status=paused": a.ID, "?mode=monitor": b.ID, "?limit=1&page=2": a.ID,
+		"": b.ID + " " + a.ID, "?sort_by=createdAt": a.ID + " " + b.ID, "?status=paused": a.ID, "?mode=monitor": b.ID,
+		"?limit=1&page=2":           a.ID,
 		"?cloud_account_id=ca_none": "",
 	} {
 		var got []string
-		for _, p := range apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada, "GET /autoscaler-policies"+query)).Items {
+		for _, p := range apitest.Data[rest.List[AutoscalerPolicy]](f.Call(ada,
+			"GET /autoscaler-policies"+query)).Items {
 			got = append(got, p.ID)
 		}
 		f.Equal("list"+query, strings.Join(got, " "), want)
@@ -165,7 +179,8 @@ func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
 	for i := range autoscaling.MaxPolicies {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i), Target: autoscaling.Target{UID: strconv.Itoa(i)}}
+		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
 		it, err := table.NewItem(autoscaling.Key(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))
@@ -177,7 +192,8 @@ func TestPolicies_AreAtMostSoMany(t *testing.T) {
 func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
 	for i := range autoscaling.MaxPolicies - 1 {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i), Target: autoscaling.Target{UID: strconv.Itoa(i)}}
+		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
 		f.Write(table.Put(apitest.Value(table.NewItem(autoscaling.Key(apitest.Org, p.ID), p))(f)))
 	}
 	const makers = 3
@@ -200,7 +216,8 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if all := apitest.Value(autoscaling.NewStore(f.Table, f.Clock).List(f.In(apitest.Org), apitest.Org))(f); made != 1 || len(all) != autoscaling.MaxPolicies {
+	if all := apitest.Value(autoscaling.NewStore(f.Table, f.Clock).List(f.In(apitest.Org),
+		apitest.Org))(f); made != 1 || len(all) != autoscaling.MaxPolicies {
 		t.Errorf("%d are made, and there are %d", made, len(all))
 	}
 }

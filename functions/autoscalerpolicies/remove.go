@@ -69,14 +69,16 @@ func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write
 		return table.Write{}, err
 	}
 	h, named := holders[p.ID], fmt.Sprintf("autoscaler policy %s (%s)", p.ID, p.Name)
-	return h.Unheld, identity.InUse(ctx, named, h.Plans, "take it out of their targets, cancel or delete them, then delete")
+	return h.Unheld, identity.InUse(ctx, named, h.Plans, "take it out of their targets, cancel or delete them, "+
+		"then delete")
 }
 
 // mayHaveSet reports whether the cloud may have set the target of a policy so.
 func mayHaveSet(p autoscaling.Policy) bool { return p.Applied != nil || p.Asked != nil }
 
 // restore gives the target back as it was found. One that is gone needs nothing.
-func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry, error) {
+func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry,
+	error) {
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	account, err := s.settable(ctx, p)
 	if err != nil {
@@ -101,7 +103,8 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 	}
 	got, err := s.set(ctx, p.Target, account, p.Found)
 	if err == nil && !autoscaling.IsRestored(got, p.Found) {
-		err = fault.New(fault.Conflict, "it has min %d, max %d, desired %d, where min %d, max %d, desired %d was given back",
+		err = fault.New(fault.Conflict,
+			"it has min %d, max %d, desired %d, where min %d, max %d, desired %d was given back",
 			got.Min, got.Max, got.Desired, p.Found.Min, p.Found.Max, p.Found.Desired)
 	}
 	if err != nil {
@@ -126,5 +129,6 @@ func (s *service) settable(ctx context.Context, p autoscaling.Policy) (inventory
 // kept tells why a policy is not deleted, and what to do.
 func kept(p autoscaling.Policy, why error) error {
 	return fault.NewWithCause(fault.Conflict, why,
-		"autoscaler policy %s is kept, for %.300s could not be given back as it was found: %s; try again, or delete with force=true to leave it as it is", p.ID, p.Target.UID, fault.Message(why))
+		"autoscaler policy %s is kept, for %.300s could not be given back as it was found: %s; try again, or delete "+
+			"with force=true to leave it as it is", p.ID, p.Target.UID, fault.Message(why))
 }

@@ -45,7 +45,8 @@ type AutoscalerLoad struct {
 }
 
 func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSuggestion, error) {
-	r, account, err := s.resource(ctx, reading, in.CloudAccountID, AutoscalerTarget{Type: in.TargetType, UID: in.TargetUID})
+	r, account, err := s.resource(ctx, reading, in.CloudAccountID,
+		AutoscalerTarget{Type: in.TargetType, UID: in.TargetUID})
 	if fault.Is(err, fault.Invalid) { // a query that names what is not there
 		err = fault.NewWithCause(fault.NotFound, err, "%s", fault.Message(err))
 	}
@@ -75,7 +76,8 @@ func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad
 		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
 	}
 	end := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
-	h, err := s.measurements.Read(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID}, end.AddDate(0, 0, -measuredDays), end)
+	h, err := s.measurements.Read(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+		end.AddDate(0, 0, -measuredDays), end)
 	if err != nil {
 		return nil, "", err
 	}

@@ -25,7 +25,8 @@ func (f *fixture) measure(r cloud.Resource, days int, mean, most func(hour int) 
 		for of, value := range map[cloud.Measure]func(int) float64{average.Of[0]: mean, highest.Of[0]: most} {
 			p := cloud.Points{UID: r.UID}
 			for hour := range 24 {
-				p.Times, p.Values = append(p.Times, day.Add(time.Duration(hour)*time.Hour)), append(p.Values, value(hour))
+				p.Times, p.Values = append(p.Times, day.Add(time.Duration(hour)*time.Hour)),
+					append(p.Values, value(hour))
 			}
 			all = append(all, measurement.NewSeries(r.UID, of, day, p))
 		}
@@ -59,7 +60,8 @@ func TestSuggest_FromWhatWasMeasured(t *testing.T) {
 	}
 	least := max(1, int64(math.Ceil(float64(n)*27/70)))
 	desired := max(least, int64(math.Ceil(float64(n)*85/70)))
-	f.Equal("sizes", fmt.Sprint(got.Min, got.Desired, got.Max), fmt.Sprint(least, desired, max(desired, least+1, int64(math.Ceil(float64(n)*95*5/280)))))
+	f.Equal("sizes", fmt.Sprint(got.Min, got.Desired, got.Max),
+		fmt.Sprint(least, desired, max(desired, least+1, int64(math.Ceil(float64(n)*95*5/280)))))
 }
 
 func TestSuggest_WithoutMeasuresWhatIsThere(t *testing.T) {
@@ -69,7 +71,8 @@ func TestSuggest_WithoutMeasuresWhatIsThere(t *testing.T) {
 	pod := f.byType[cloud.KubernetesDeployment][0]
 	for of, why := range map[*cloud.Resource]string{&r: "fewer than 70 %", &pod: "is not measured"} {
 		got := f.suggest(*of)
-		if !got.IsEstimated || got.EstimationReason == nil || !strings.Contains(*got.EstimationReason, why) || got.CPU != nil {
+		if !got.IsEstimated || got.EstimationReason == nil || !strings.Contains(*got.EstimationReason, why) ||
+			got.CPU != nil {
 			t.Errorf("%+v; want it estimated, for it %s", got, why)
 		}
 		f.Equal("sizes", fmt.Sprint(got.Min, got.Desired), fmt.Sprint(got.Current.Min, got.Current.Desired))
@@ -99,12 +102,14 @@ func TestSuggest_IsWholeNumbersAlone(t *testing.T) {
 func TestSuggest_BadInput(t *testing.T) {
 	f := newFixture(t)
 	for query, field := range map[string]string{
-		"": "cloud_account_id", "?cloud_account_id=" + f.account: "target_type", "?cloud_account_id=" + f.account + "&target_type=aws-ec2&target_uid=x": "target_type",
+		"": "cloud_account_id", "?cloud_account_id=" + f.account: "target_type",
+		"?cloud_account_id=" + f.account + "&target_type=aws-ec2&target_uid=x": "target_type",
 	} {
 		f.Call(ada, "GET /autoscaler-policies/smart-defaults"+query).Want(http.StatusBadRequest, field)
 	}
 	for query, field := range map[string]string{
-		"?cloud_account_id=" + f.account + "&target_type=aws-asg&target_uid=x": "target.uid", "?cloud_account_id=x&target_type=aws-asg&target_uid=x": "cloudAccountID",
+		"?cloud_account_id=" + f.account + "&target_type=aws-asg&target_uid=x": "target.uid",
+		"?cloud_account_id=x&target_type=aws-asg&target_uid=x":                 "cloudAccountID",
 	} {
 		f.Call(ada, "GET /autoscaler-policies/smart-defaults"+query).Want(http.StatusNotFound, field)
 	}

@@ -48,8 +48,10 @@ type ImportedFile struct {
 
 func newImportedFile(u billing.Upload) ImportedFile {
 	return ImportedFile{
-		JobID: u.ID, FileName: u.FileName, CloudAccountID: u.AccountID, Provider: u.Provider, Bytes: u.Bytes, Status: string(u.Status), Rows: u.Rows,
-		Periods: append([]string{}, u.Months...), Errors: append([]billing.RowError{}, u.Errors...), CreatedAt: u.CreatedAt,
+		JobID: u.ID, FileName: u.FileName, CloudAccountID: u.AccountID, Provider: u.Provider, Bytes: u.Bytes,
+		Status: string(u.Status), Rows: u.Rows,
+		Periods: append([]string{}, u.Months...), Errors: append([]billing.RowError{}, u.Errors...),
+		CreatedAt:   u.CreatedAt,
 		CompletedAt: rest.Optional(u.CompletedAt),
 	}
 }
@@ -59,7 +61,8 @@ type importInput struct{ Body NewImport }
 func (s *service) createImport(ctx context.Context, in *importInput) (StartedImport, error) {
 	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
 	u := billing.Upload{
-		ID: id.New("job", now), FileName: fault.CleanText(in.Body.FileName, 200), Bytes: in.Body.Bytes, Status: billing.UploadWaiting,
+		ID: id.New("job", now), FileName: fault.CleanText(in.Body.FileName, 200), Bytes: in.Body.Bytes,
+		Status:    billing.UploadWaiting,
 		CreatedAt: now, ExpiresAt: now.Add(billing.Uploading),
 	}
 	if err := s.name(ctx, org, &u, in.Body); err != nil {
@@ -74,7 +77,8 @@ func (s *service) createImport(ctx context.Context, in *importInput) (StartedImp
 		return StartedImport{}, err
 	}
 	billing.StartMachine(ctx, s.p, run)
-	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)}) // without the address, which opens for whoever has it
+	// without the address, which opens for whoever has it
+	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)})
 	job := rest.Job{JobID: u.ID, Status: string(u.Status), StatusURL: importsPath + "/" + u.ID}
 	return StartedImport{job, at.URL, u.ExpiresAt}, nil
 }
@@ -104,7 +108,8 @@ func (s *service) name(ctx context.Context, org string, u *billing.Upload, b New
 func (s *service) address(ctx context.Context, org string, u billing.Upload) (billing.Address, error) {
 	var out billing.Address
 	call := map[string]any{
-		"task": billing.AddressTask, "input": billing.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
+		"task":  billing.AddressTask,
+		"input": billing.Question{Org: org, UploadID: u.ID, Bytes: u.Bytes, Until: u.ExpiresAt},
 	}
 	err := s.p.Workers.RunTask(ctx, billing.Worker, call, &out)
 	return out, fault.Wrap("make the address of "+u.ID, err)
@@ -150,7 +155,9 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 	}
 	switch {
 	case open >= maxWaiting:
-		return fault.New(fault.Conflict, "%d imports wait for their files or run, which is the most at once: upload these, or wait until their addresses expire", open)
+		return fault.New(fault.Conflict,
+			"%d imports wait for their files or run, which is the most at once: upload these, or wait until their "+
+				"addresses expire", open)
 	case len(all) >= maxUploads:
 		return fault.New(fault.Conflict, "%d files were uploaded within 90 days, which is the most", len(all))
 	}

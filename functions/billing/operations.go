@@ -28,20 +28,27 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listBillingSyncStatus", Method: http.MethodGet, Path: statusPath, Policy: "billing:read",
 		Summary: "How the bills of each cloud account stand",
-		Description: "One entry for every cloud account, oldest first. stale: nothing was imported for 48 hours; failed: the newest import " +
-			"failed, message says at which step (reachability, schema, sample, totals) and of which file and row, and every month is as it " +
+		Description: "One entry for every cloud account, oldest first. stale: nothing was imported for 48 hours; " +
+			"failed: the newest import " +
+			"failed, message says at which step (reachability, schema, sample, totals) and of which file and row, " +
+			"and every month is as it " +
 			"was before; never: nothing was imported yet, message says what is waited for.",
 	}, s.listStatus)
 	rest.Handle(g, rest.Op{
-		ID: "verifyBilling", Method: http.MethodPost, Path: "/billing/verify", Policy: "billing:write", Status: http.StatusAccepted,
+		ID: "verifyBilling", Method: http.MethodPost, Path: "/billing/verify", Policy: "billing:write",
+		Status:   http.StatusAccepted,
 		Statuses: []int{http.StatusConflict}, Summary: "Import the bills of every cloud account now",
-		Description: "Looks whether the export of each account can be reached, reads what it delivers, compares rows and totals with what the " +
-			"provider says, and imports up to 13 months that are not in yet. While a run is under way, that one is the answer. Poll " +
+		Description: "Looks whether the export of each account can be reached, reads what it delivers, compares rows " +
+			"and totals with what the " +
+			"provider says, and imports up to 13 months that are not in yet. While a run is under way, that one is " +
+			"the answer. Poll " +
 			"statusURL until no entry is syncing.",
 	}, s.verify)
 	rest.Handle(g, rest.Op{
-		ID: "listBillingPeriods", Method: http.MethodGet, Path: periodsPath, Policy: "billing:read", Statuses: []int{http.StatusBadRequest},
-		Summary: "List the billing periods that are in, with their control totals", Description: "The newest first, then by account.",
+		ID: "listBillingPeriods", Method: http.MethodGet, Path: periodsPath, Policy: "billing:read",
+		Statuses:    []int{http.StatusBadRequest},
+		Summary:     "List the billing periods that are in, with their control totals",
+		Description: "The newest first, then by account.",
 	}, s.listPeriods)
 	s.importOperations(g)
 	return g
@@ -49,17 +56,23 @@ func Operations(p *platform.Platform) *rest.Group {
 
 func (s *service) importOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "createBillingImport", Method: http.MethodPost, Path: importsPath, Policy: "billing:write", Status: http.StatusAccepted,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Import a file of any vendor in FOCUS columns",
-		Description: "PUT the file (CSV, JSON lines or Parquet, also gzipped) to uploadURL before expiresAt; the import begins by itself when it " +
-			"is there. Each billing period in the file replaces what the vendor, or the account, had of it as a whole. Poll statusURL.",
+		ID: "createBillingImport", Method: http.MethodPost, Path: importsPath, Policy: "billing:write",
+		Status:   http.StatusAccepted,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Import a file of any vendor in FOCUS columns",
+		Description: "PUT the file (CSV, JSON lines or Parquet, also gzipped) to uploadURL before expiresAt; the " +
+			"import begins by itself when it " +
+			"is there. Each billing period in the file replaces what the vendor, or the account, had of it as a " +
+			"whole. Poll statusURL.",
 	}, s.createImport)
 	rest.Handle(g, rest.Op{
-		ID: "listBillingImports", Method: http.MethodGet, Path: importsPath, Policy: "billing:read", Statuses: []int{http.StatusBadRequest},
-		Summary: "List uploaded files", Description: "The newest first, of the last 90 days.",
+		ID: "listBillingImports", Method: http.MethodGet, Path: importsPath, Policy: "billing:read",
+		Statuses: []int{http.StatusBadRequest},
+		Summary:  "List uploaded files", Description: "The newest first, of the last 90 days.",
 	}, s.listImports)
 	rest.Handle(g, rest.Op{
-		ID: "getBillingImport", Method: http.MethodGet, Path: importsPath + "/{jobID}", Policy: "billing:read", Statuses: []int{http.StatusNotFound},
-		Summary: "Get an uploaded file, and what was wrong with it",
+		ID: "getBillingImport", Method: http.MethodGet, Path: importsPath + "/{jobID}", Policy: "billing:read",
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Get an uploaded file, and what was wrong with it",
 	}, s.getImport)
 }

@@ -73,7 +73,8 @@ func superseders(p *cost.Period) []string {
 
 func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
 	status, message := e.StatusAt(s.p.Clock.Now(), a.CreatedAt)
-	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths), message, []string{}}
+	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billing.MaxMonths),
+		message, []string{}}
 }
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
@@ -130,7 +131,8 @@ type CurrencyTotal struct {
 
 func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[BillingPeriod], error) {
 	if _, err := cost.ParseMonth(in.Period); in.Period != "" && err != nil {
-		return rest.List[BillingPeriod]{}, fault.NewWithCause(fault.Invalid, err, "period: %.16q is not a month; write it like 2026-03", in.Period)
+		return rest.List[BillingPeriod]{},
+			fault.NewWithCause(fault.Invalid, err, "period: %.16q is not a month; write it like 2026-03", in.Period)
 	}
 	all, err := s.costs.Periods(ctx, identity.CallerFrom(ctx).Org)
 	if err != nil {
@@ -158,9 +160,11 @@ func countsOf(p *cost.Period) string {
 
 func newPeriod(p cost.Period) BillingPeriod {
 	out := BillingPeriod{
-		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final, Estimated: p.Estimated,
-		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export, Fingerprint: p.Fingerprint,
-		Totals: []CurrencyTotal{}, Rates: []ExchangeRate{}, SupersededBy: superseders(&p), Counts: countsOf(&p),
+		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final,
+		Estimated:   p.Estimated,
+		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export,
+		Fingerprint: p.Fingerprint,
+		Totals:      []CurrencyTotal{}, Rates: []ExchangeRate{}, SupersededBy: superseders(&p), Counts: countsOf(&p),
 	}
 	if !p.SettledThrough.IsZero() {
 		out.SettledThrough = rest.Optional(p.SettledThrough.Format(time.DateOnly))

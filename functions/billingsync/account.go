@@ -57,7 +57,8 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {
 		return done, err
 	}
-	return done, w.addRebuild(ctx, in.Org, w.p.Clock.Now()) // who pays for the account has it on a bill that is in already
+	// who pays for the account has it on a bill that is in already
+	return done, w.addRebuild(ctx, in.Org, w.p.Clock.Now())
 }
 
 // begin notes that a run is at it.
@@ -79,7 +80,8 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 	}
 	b, ok := c.(cloud.Biller)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "provider %s delivers no bills: upload a FOCUS file with POST /billing/imports", s.account.Provider)
+		return nil, fault.New(fault.Invalid, "provider %s delivers no bills: upload a FOCUS file with POST "+
+			"/billing/imports", s.account.Provider)
 	}
 	s.bills = b
 	all, err := b.Deliveries(ctx, s.first())
@@ -91,7 +93,8 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 func (s *session) first() time.Time {
 	now := s.p.Clock.Now().UTC()
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1-billing.MaxMonths, 0)
-	for !s.in.Full && !s.entry.BackfilledAt.IsZero() && month.Before(now.AddDate(0, -1, 0)) && !s.entry.WantsAgain(month, now) {
+	for !s.in.Full && !s.entry.BackfilledAt.IsZero() && month.Before(now.AddDate(0, -1, 0)) &&
+		!s.entry.WantsAgain(month, now) {
 		month = month.AddDate(0, 1, 0)
 	}
 	return month

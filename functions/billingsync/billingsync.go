@@ -68,7 +68,8 @@ func newBillReader(command []string) billReader {
 // Handler answers the tasks of the machine, that of billing.Question, and the schedule, which names none.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
-		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p), costs: cost.New(p),
+		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
+		costs: cost.New(p),
 		rates: estimation.New(p, providers), read: newBillReader(p.Settings.BillReader),
 	}
 	return w.handle
@@ -102,9 +103,13 @@ func (w *worker) run(ctx context.Context, c workflow.Call) (any, error) {
 	case "import":
 		return workflow.RunTask(ctx, c, w.importShare)
 	case "abandon":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in Share) (Share, error) { return w.abandon(ctx, in, c.Error) })
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in Share) (Share, error) {
+			return w.abandon(ctx, in, c.Error)
+		})
 	case "giveUp":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) { return w.giveUp(ctx, in, c.Error) })
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in billing.Input) (Planned, error) {
+			return w.giveUp(ctx, in, c.Error)
+		})
 	case billing.AddressTask:
 		return workflow.RunTask(ctx, c, w.address)
 	case "finish":
@@ -178,9 +183,12 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 	if in.Rebuild {
 		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
 	}
-	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(), At: w.p.Clock.Now()}
+	f := billing.Failure{Step: billing.Reachability, Message: "the import was given up: " + why.String(),
+		At: w.p.Clock.Now()}
 	if in.UploadID != "" {
-		err := w.endUpload(ctx, in.Input, func(u *billing.Upload) { u.Errors = []billing.RowError{{Message: f.Message}} })
+		err := w.endUpload(ctx, in.Input, func(u *billing.Upload) {
+			u.Errors = []billing.RowError{{Message: f.Message}}
+		})
 		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billing.UploadName(in.Org, in.UploadID)))
 	}
 	return in, billing.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billing.Entry) {

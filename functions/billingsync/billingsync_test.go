@@ -20,10 +20,12 @@ func TestConnecting_ImportsThirteenMonthsByItself(t *testing.T) {
 			s := newFixture(t)
 			a := s.connect(settings{"bills": form})
 			got := s.status()
-			if got.Status != "ok" || got.MonthsBackfilled != 13 || got.LastSyncedAt == nil || got.CloudAccountID != a.ID || got.Provider != "simulated" || got.Message != "" {
+			if got.Status != "ok" || got.MonthsBackfilled != 13 || got.LastSyncedAt == nil ||
+				got.CloudAccountID != a.ID || got.Provider != "simulated" || got.Message != "" {
 				t.Errorf("%+v", got)
 			}
-			if got := apitest.Data[connection.Account](s.Call(alice, "GET /cloud-accounts/"+a.ID, nil)); got.LastSyncedAt == nil || !got.LastSyncedAt.Equal(noon) {
+			if got := apitest.Data[connection.Account](s.Call(alice, "GET /cloud-accounts/"+a.ID,
+				nil)); got.LastSyncedAt == nil || !got.LastSyncedAt.Equal(noon) {
 				t.Errorf("the account was synchronized at %v", got.LastSyncedAt)
 			}
 			plan := s.plan(settings{"bills": form})
@@ -162,7 +164,8 @@ func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
 func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 	s := newFixture(t)
 	s.connect(settings{"billFault": "brokenRow", "billFaultMonth": "2026-07"})
-	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 || len(s.periods()) != 12 || !strings.Contains(got.Message, "2026-07/simulated-00001.csv.gz, row 3") {
+	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 || len(s.periods()) != 12 ||
+		!strings.Contains(got.Message, "2026-07/simulated-00001.csv.gz, row 3") {
 		t.Errorf("%+v, %d periods", got, len(s.periods()))
 	}
 }
@@ -171,7 +174,8 @@ func TestFaults_OfOneMonthLeaveTheOthers(t *testing.T) {
 func TestControlTotal_RefusesAClosedMonthAndIsToldOfAnOpenOne(t *testing.T) {
 	s := newFixture(t)
 	s.connect(settings{"billFault": "total", "billFaultMonth": "2026-09"})
-	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 || !strings.Contains(got.Message, "totals: simulated of 2026-09: its files come to") {
+	if got := s.status(); got.Status != "failed" || got.MonthsBackfilled != 12 ||
+		!strings.Contains(got.Message, "totals: simulated of 2026-09: its files come to") {
 		t.Errorf("closed: %+v", got)
 	}
 	if _, in := s.periods()["2026-09"]; in {
@@ -180,7 +184,9 @@ func TestControlTotal_RefusesAClosedMonthAndIsToldOfAnOpenOne(t *testing.T) {
 	s = newFixture(t)
 	s.connect(settings{"billFault": "total", "billFaultMonth": "2026-11"})
 	got := s.status()
-	if got.Status != "ok" || got.MonthsBackfilled != 13 || !strings.Contains(got.Message, "2026-11: its files come to") || !strings.Contains(got.Message, "while the month is open") {
+	if got.Status != "ok" || got.MonthsBackfilled != 13 ||
+		!strings.Contains(got.Message, "2026-11: its files come to") ||
+		!strings.Contains(got.Message, "while the month is open") {
 		t.Errorf("open: %+v", got)
 	}
 	if _, in := s.periods()["2026-11"]; !in {
@@ -193,12 +199,14 @@ func TestConnecting_WaitsForTheFirstExportAndNamesAPermission(t *testing.T) {
 		settings settings
 		says     string
 	}{
-		"no export": {settings{"bills": "none"}, "no export of bills is set up"}, "no permission": {settings{"denied": "billing"}, "cur:DescribeReportDefinitions"},
+		"no export":     {settings{"bills": "none"}, "no export of bills is set up"},
+		"no permission": {settings{"denied": "billing"}, "cur:DescribeReportDefinitions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			s.connect(tt.settings)
-			if got := s.status(); got.Status != "never" || !strings.Contains(got.Message, "waiting for first export") || !strings.Contains(got.Message, tt.says) {
+			if got := s.status(); got.Status != "never" || !strings.Contains(got.Message, "waiting for first export") ||
+				!strings.Contains(got.Message, tt.says) {
 				t.Errorf("%+v", got)
 			}
 			s.clk.Advance(49 * time.Hour)
@@ -226,7 +234,8 @@ func TestKilled_AnywhereAMonthIsAsBeforeOrAsDelivered(t *testing.T) {
 				planned[m.Period.Format("2006-01")] = m.Billed
 			}
 			for month, p := range s.periods() {
-				if was := before[month]; p.Totals[0].Billed != planned[month] && (len(was.Totals) == 0 || p.Totals[0] != was.Totals[0]) {
+				if was := before[month]; p.Totals[0].Billed != planned[month] &&
+					(len(was.Totals) == 0 || p.Totals[0] != was.Totals[0]) {
 					t.Errorf("call %d, harm %d: %s is %s", call, harm, month, p.Totals[0].Billed)
 				}
 			}
@@ -237,7 +246,8 @@ func TestKilled_AnywhereAMonthIsAsBeforeOrAsDelivered(t *testing.T) {
 			}
 			for _, m := range s.plan().Months {
 				if p := s.periods()[m.Period.Format("2006-01")]; p.Totals[0].Billed != m.Billed {
-					t.Errorf("call %d, harm %d: %s is %s after another run; want %s", call, harm, p.Period, p.Totals[0].Billed, m.Billed)
+					t.Errorf("call %d, harm %d: %s is %s after another run; want %s", call, harm, p.Period,
+						p.Totals[0].Billed, m.Billed)
 				}
 			}
 		}
@@ -264,12 +274,14 @@ func TestPeriods_AreAPageAndAreFiltered(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect()
 	list := func(query string) rest.List[billing.BillingPeriod] {
-		return apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?"+query, nil).AtMost(1))
+		return apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?"+query,
+			nil).AtMost(1))
 	}
 	if got := list("limit=2&page=2"); got.Total != 13 || len(got.Items) != 2 || got.Items[0].Period != "2026-09" {
 		t.Errorf("%+v", got)
 	}
-	if got := list("period=2026-03&cloud_account_id=" + a.ID); got.Total != 1 || got.Items[0].Period != "2026-03" || *got.Items[0].SettledThrough != "2026-03-31" {
+	if got := list("period=2026-03&cloud_account_id=" + a.ID); got.Total != 1 || got.Items[0].Period != "2026-03" ||
+		*got.Items[0].SettledThrough != "2026-03-31" {
 		t.Errorf("%+v", got)
 	}
 	if got := list("cloud_account_id=ca_none"); got.Total != 0 {

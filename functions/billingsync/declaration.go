@@ -19,7 +19,8 @@ var Declaration = platform.Declaration{
 	Access: cost.Importing.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{
-			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+			billing.Partition, billing.UploadPartition, billing.DuePartition, workqueue.Partition,
+			cloud.SimulatedPartition, throttle.Partition,
 			estimation.PricePartition,  // rates of currencies
 			inventory.AccountPartition, // when its bills were last read
 		},

@@ -109,10 +109,12 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 func (s *fixture) run(handlers map[string]workflow.Handler) {
 	s.Helper()
 	names := map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"}
-	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine), names)
+	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
+		names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log, Handlers: handlers,
+		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
+		Handlers: handlers,
 	})
 	s.Must(err)
 	s.Workflow = s.engine
@@ -128,8 +130,9 @@ func (s *fixture) idle() {
 func (s *fixture) connect(more ...settings) connection.Account {
 	s.Helper()
 	a := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
-		"provider": "simulated", "cloudAccountID": native, "name": "Sim", "authMethod": "simulated", "permissionLevel": "read_only",
-		"credentials": small(more...),
+		"provider": "simulated", "cloudAccountID": native, "name": "Sim", "authMethod": "simulated",
+		"permissionLevel": "read_only",
+		"credentials":     small(more...),
 	}))
 	s.idle()
 	return a
@@ -153,7 +156,8 @@ func (s *fixture) change(id string, more ...settings) {
 
 func (s *fixture) plan(more ...settings) simulated.Plan {
 	s.Helper()
-	return apitest.Value(simulated.Planted(cloud.Account{Provider: "simulated", NativeID: native, Credentials: small(more...)}, s.clk.Now()))(s)
+	return apitest.Value(simulated.Planted(cloud.Account{Provider: "simulated", NativeID: native,
+		Credentials: small(more...)}, s.clk.Now()))(s)
 }
 
 func (s *fixture) verify() {
@@ -175,7 +179,8 @@ func (s *fixture) status() billing.SyncEntry {
 func (s *fixture) periods() map[string]billing.BillingPeriod {
 	s.Helper()
 	out := map[string]billing.BillingPeriod{}
-	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100", nil)).Items {
+	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100",
+		nil)).Items {
 		out[p.Period] = p
 	}
 	return out
@@ -190,7 +195,8 @@ func (s *fixture) wantPlanted(plan simulated.Plan) {
 	}
 	for _, m := range plan.Months {
 		p := have[m.Period.Format("2006-01")]
-		if len(p.Totals) != 1 || p.Totals[0].Billed != m.Billed || p.Totals[0].Effective != m.Effective || p.Final != m.Final {
+		if len(p.Totals) != 1 || p.Totals[0].Billed != m.Billed || p.Totals[0].Effective != m.Effective ||
+			p.Final != m.Final {
 			s.Errorf("%s: %+v; want %s, %s", m.Period.Format("2006-01"), p, m.Billed, m.Effective)
 		}
 	}
@@ -213,7 +219,8 @@ func (s *fixture) hours(n int) (started int) {
 func (s *fixture) ask(dims ...string) cost.Answer {
 	s.Helper()
 	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
-		From: noon.Truncate(24*time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24*time.Hour).AddDate(0, 0, 60), Metric: cost.Billed, Dims: dims,
+		From: noon.Truncate(24*time.Hour).AddDate(0, 0, -500), To: noon.Truncate(24*time.Hour).AddDate(0, 0, 60),
+		Metric: cost.Billed, Dims: dims,
 	}))(s)
 }
 
@@ -223,7 +230,9 @@ func (s *fixture) upload(body fields, content string) billing.ImportedFile {
 	body["bytes"], body["fileName"] = len(content), "bill.csv"
 	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", body), 202)
 	w := httptest.NewRecorder()
-	s.inbox.ServeHTTP(w, httptest.NewRequestWithContext(s.Context(), "PUT", strings.TrimPrefix(got.UploadURL, "http://upload.test"), strings.NewReader(content)))
+	s.inbox.ServeHTTP(w,
+		httptest.NewRequestWithContext(s.Context(), "PUT", strings.TrimPrefix(got.UploadURL, "http://upload.test"),
+			strings.NewReader(content)))
 	if w.Code != 200 {
 		s.Fatalf("%d %s", w.Code, w.Body)
 	}

@@ -48,7 +48,8 @@ func (s *fixture) service() killpoint.Service {
 		Clock:     passing{hurried{began: clock.System{}.Now()}, s.clk},
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			providers := cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)}
-			return map[string]workflow.Handler{"discovery": discovery.Handler(p, providers), "billingsync": billingsync.Handler(p, providers)}
+			return map[string]workflow.Handler{"discovery": discovery.Handler(p, providers),
+				"billingsync": billingsync.Handler(p, providers)}
 		},
 	}
 }
@@ -96,7 +97,8 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 		t.Helper()
 		s := newFixture(t)
 		files := []string{
-			header + charge("1.25", "2026-09", "03") + charge("2.50", "2026-10", "04") + charge("0.005", "2026-10", "05"),
+			header + charge("1.25", "2026-09", "03") + charge("2.50", "2026-10", "04") + charge("0.005", "2026-10",
+				"05"),
 			header + charge("7", "2026-10", "04"),
 		}
 		var jobs []string
@@ -118,7 +120,9 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 		for _, jobID := range jobs {
 			got := apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
 			_, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", jobID))
-			out = append(out, fmt.Sprintf("%s with %d rows of %v %v, the file is gone: %v", got.Status, got.Rows, got.Periods, got.Errors, fault.Is(err, fault.NotFound)))
+			out = append(out,
+				fmt.Sprintf("%s with %d rows of %v %v, the file is gone: %v", got.Status, got.Rows, got.Periods,
+					got.Errors, fault.Is(err, fault.NotFound)))
 		}
 		return strings.Join(out, "\n")
 	})

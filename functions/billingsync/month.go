@@ -19,8 +19,10 @@ import (
 // step says at what it failed.
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.Step, error) {
 	b, err := s.beginPeriod(ctx, cost.Import{
-		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period), Fingerprint: d.Fingerprint,
-		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export, Native: s.account.CloudAccountID,
+		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period),
+		Fingerprint: d.Fingerprint,
+		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export,
+		Native:   s.account.CloudAccountID,
 		RateOf:   s.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return s.connected(ctx, s.in.Org) },
 	})
@@ -40,7 +42,9 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billing.S
 		rows += got
 	}
 	if d.Rows >= 0 && rows != d.Rows {
-		return billing.Totals, fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was", name(d), d.Rows, rows)
+		return billing.Totals,
+			fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was",
+				name(d), d.Rows, rows)
 	}
 	if err = s.checkTotal(ctx, d, b.sums); err != nil {
 		return billing.Totals, err
@@ -86,7 +90,9 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 		return 0, stepOf(got), err
 	}
 	if f.Rows >= 0 && got.Rows != f.Rows {
-		return 0, billing.Totals, fault.New(fault.Invalid, "%s: the manifest lists %d rows, the file has %d; the month stays as it was", f.Name, f.Rows, got.Rows)
+		return 0, billing.Totals,
+			fault.New(fault.Invalid, "%s: the manifest lists %d rows, the file has %d; the month stays as it was",
+				f.Name, f.Rows, got.Rows)
 	}
 	return got.Rows, "", nil
 }
@@ -119,7 +125,8 @@ func (s *session) checkTotal(ctx context.Context, d *cloud.Delivery, b *cost.Bui
 	}
 	got := b.Totals()[currency].Billed
 	off := got.Sub(want).Abs()
-	text := fmt.Sprintf("%s: its files come to %s %s, the provider says %s", name(d), got.Fixed(2), currency, want.Fixed(2))
+	text := fmt.Sprintf("%s: its files come to %s %s, the provider says %s", name(d), got.Fixed(2), currency,
+		want.Fixed(2))
 	closed := d.Final || !s.p.Clock.Now().Before(d.Period.AddDate(0, 1, 0).Add(closing))
 	switch {
 	case off.Cmp(money.FromScaled(1, 2)) < 0, !closed && off.Cmp(want.Abs().DivInt(openShare)) < 0:

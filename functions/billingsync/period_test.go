@@ -36,7 +36,8 @@ func TestAnImport_KeepsEachLineOfWhatItAddsUp(t *testing.T) {
 		}
 	}
 	q := costquery.Query{From: from.Start(), To: to.End(), Measures: []string{"BilledCost"}}
-	got, err := lineitem.NewEngine(s.Lines, s.clk).Advance(s.Context(), &costquery.Job{Org: "org_a", Query: q, Items: items})
+	got, err := lineitem.NewEngine(s.Lines, s.clk).Advance(s.Context(),
+		&costquery.Job{Org: "org_a", Query: q, Items: items})
 	s.Must(err)
 	if len(got.Answer.Rows) != 1 || got.Answer.Rows[0].Amounts[0] != want {
 		t.Errorf("the line items come to %+v, their bills to %s", got.Answer.Rows, want)

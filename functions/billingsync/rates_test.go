@@ -43,7 +43,8 @@ func newBank(t *testing.T) *bank {
 }
 
 func rateOn(date, dollars string) string {
-	return `<Cube time="` + date + `"><Cube currency="USD" rate="` + dollars + `"/><Cube currency="GBP" rate="0.5"/></Cube>`
+	return `<Cube time="` + date + `"><Cube currency="USD" rate="` + dollars +
+		`"/><Cube currency="GBP" rate="0.5"/></Cube>`
 }
 
 func (b *bank) providers() cloud.Providers {
@@ -80,10 +81,14 @@ func (s *fixture) wantRates(what, period, want string) {
 func TestRates_OfTheCentralBankConvertOtherCurrencies(t *testing.T) {
 	b := newBank(t)
 	s := newFixtureWith(t, b.providers())
-	s.upload(fields{"vendor": "snowflake"}, euros(charge("10", "2026-10", "03"), charge("100", "2026-11", "03"), charge("1000", "2025-12", "03")))
-	s.wantRates("of a closed month", "2026-10", `[{"currency":"EUR","usd":"1.2","source":"European Central Bank","date":"2026-10-30"}]`)
-	s.wantRates("of the open one", "2026-11", `[{"currency":"EUR","usd":"1.25","source":"European Central Bank","date":"2026-11-20"}]`)
-	s.wantRates("of before the rates begin", "2025-12", `[{"currency":"EUR","usd":"1.1","source":"European Central Bank","date":"2026-09-30"}]`)
+	s.upload(fields{"vendor": "snowflake"},
+		euros(charge("10", "2026-10", "03"), charge("100", "2026-11", "03"), charge("1000", "2025-12", "03")))
+	s.wantRates("of a closed month", "2026-10",
+		`[{"currency":"EUR","usd":"1.2","source":"European Central Bank","date":"2026-10-30"}]`)
+	s.wantRates("of the open one", "2026-11",
+		`[{"currency":"EUR","usd":"1.25","source":"European Central Bank","date":"2026-11-20"}]`)
+	s.wantRates("of before the rates begin", "2025-12",
+		`[{"currency":"EUR","usd":"1.1","source":"European Central Bank","date":"2026-09-30"}]`)
 	if a := s.ask(cost.CurrencyDim); a.Total.String() != "1237" || len(a.Unconverted) != 0 {
 		t.Errorf("all of it is %s, %v", a.Total, a.Unconverted)
 	}
@@ -101,14 +106,16 @@ func TestRates_ThatAreNotToBeHadAreAddedByANightAndYesterdaysAreUsed(t *testing.
 	s := newFixtureWith(t, b.providers())
 	s.upload(fields{"vendor": "snowflake"}, euros(charge("10", "2026-10", "03")))
 	s.wantRates("while the bank is down", "2026-10", `[]`)
-	if a := s.ask(); !a.Total.IsZero() || len(a.Unconverted) != 1 || a.Unconverted[0].Currency != "EUR" || a.Unconverted[0].Amount.String() != "10" {
+	if a := s.ask(); !a.Total.IsZero() || len(a.Unconverted) != 1 || a.Unconverted[0].Currency != "EUR" ||
+		a.Unconverted[0].Amount.String() != "10" {
 		t.Errorf("without a rate %+v", a)
 	}
 	s.night(b)
 	s.wantRates("after a night without", "2026-10", `[]`)
 	b.days.Store(days)
 	s.night(b)
-	s.wantRates("after a night", "2026-10", `[{"currency":"EUR","usd":"1.2","source":"European Central Bank","date":"2026-10-30"}]`)
+	s.wantRates("after a night", "2026-10",
+		`[{"currency":"EUR","usd":"1.2","source":"European Central Bank","date":"2026-10-30"}]`)
 	if a := s.ask(); a.Total.String() != "12" || len(a.Unconverted) != 0 {
 		t.Errorf("with a rate %+v", a)
 	}
@@ -119,14 +126,16 @@ func TestRates_ThatAreNotToBeHadAreAddedByANightAndYesterdaysAreUsed(t *testing.
 	b.days.Store("")
 	s.night(b)
 	s.upload(fields{"vendor": "datadog"}, euros(charge("100", "2026-11", "03")))
-	s.wantRates("of the day before", "2026-11", `[{"currency":"EUR","usd":"1.25","source":"European Central Bank; newer rates could not be fetched","date":"2026-11-20"}]`)
+	s.wantRates("of the day before", "2026-11",
+		`[{"currency":"EUR","usd":"1.25","source":"European Central Bank; newer rates could not be fetched","date":"2026-11-20"}]`)
 }
 
 func TestRates_OfTheBillItselfComeFirst(t *testing.T) {
 	b := newBank(t)
 	s := newFixtureWith(t, b.providers())
 	content := strings.Replace(header, "Tags\n", "Tags,x_PricingCurrency,x_BillingExchangeRate\n", 1) +
-		strings.ReplaceAll(strings.ReplaceAll(charge("10", "2026-10", "03")+charge("20", "2026-10", "04"), ",USD,", ",EUR,"), "{}\n", "{},USD,0.8\n")
+		strings.ReplaceAll(strings.ReplaceAll(charge("10", "2026-10", "03")+charge("20", "2026-10", "04"), ",USD,",
+			",EUR,"), "{}\n", "{},USD,0.8\n")
 	s.upload(fields{"vendor": "azure"}, content)
 	s.wantRates("of the bill", "2026-10", `[{"currency":"EUR","usd":"1.25","source":"bill","date":"2026-10-04"}]`)
 	if a := s.ask(); a.Total.String() != "37.5" {

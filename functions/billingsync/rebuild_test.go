@@ -36,7 +36,8 @@ func (s *fixture) minutes(n int) {
 func (s *fixture) pending() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
-		page, err := s.Table.Query(table.Within(s.Context(), workqueue.Prefix), table.Query{PK: workqueue.PK(shard), Prefix: "rebuild_", Limit: 100})
+		page, err := s.Table.Query(table.Within(s.Context(), workqueue.Prefix),
+			table.Query{PK: workqueue.PK(shard), Prefix: "rebuild_", Limit: 100})
 		s.Must(err)
 		n += len(page.Items)
 	}
@@ -58,8 +59,9 @@ func (s *fixture) rebuilt() {
 func (s *fixture) connectAs(native string, more ...settings) connection.Account {
 	s.Helper()
 	a := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
-		"provider": "simulated", "cloudAccountID": native, "name": "Sim " + native, "authMethod": "simulated", "permissionLevel": "read_only",
-		"credentials": small(more...),
+		"provider": "simulated", "cloudAccountID": native, "name": "Sim " + native, "authMethod": "simulated",
+		"permissionLevel": "read_only",
+		"credentials":     small(more...),
 	}))
 	s.idle()
 	return a
@@ -80,7 +82,8 @@ func payersBill(member string) string {
 func (s *fixture) octoberBy(dim string) map[string]string {
 	s.Helper()
 	a := apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{
-		From: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Metric: cost.Billed, Dims: []string{dim},
+		From: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		Metric: cost.Billed, Dims: []string{dim},
 	}))(s)
 	out := map[string]string{"": a.Total.String()}
 	for _, r := range a.Rows {
@@ -92,7 +95,8 @@ func (s *fixture) octoberBy(dim string) map[string]string {
 // period reads the period of October of an account.
 func (s *fixture) october(accountID string) billing.BillingPeriod {
 	s.Helper()
-	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?period=2026-10&cloud_account_id="+accountID, nil))
+	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice,
+		"GET /billing/periods?period=2026-10&cloud_account_id="+accountID, nil))
 	if len(all.Items) != 1 {
 		s.Fatalf("%d periods of %s", len(all.Items), accountID)
 	}
@@ -116,10 +120,12 @@ func TestPayer_AndMemberCountOnceFromConnectionToRemoval(t *testing.T) {
 				s.upload(fields{"cloudAccountID": payer.ID}, payersBill("20"))
 			}
 			s.rebuilt()
-			if got := s.octoberBy(cost.AccountDim); got[""] != "121.5" || got[payer.ID] != "101.5" || got[member.ID] != "20" {
+			if got := s.octoberBy(cost.AccountDim); got[""] != "121.5" || got[payer.ID] != "101.5" ||
+				got[member.ID] != "20" {
 				t.Errorf("October is %v", got)
 			}
-			if p := s.october(member.ID); p.Counts != "nothing" || len(p.SupersededBy) != 1 || p.SupersededBy[0] != payer.ID {
+			if p := s.october(member.ID); p.Counts != "nothing" || len(p.SupersededBy) != 1 ||
+				p.SupersededBy[0] != payer.ID {
 				t.Errorf("the member's own is %+v", p)
 			}
 			if p := s.october(payer.ID); p.Counts != "all" || len(p.SupersededBy) != 0 {
@@ -132,7 +138,8 @@ func TestPayer_AndMemberCountOnceFromConnectionToRemoval(t *testing.T) {
 			s.rebuilt()
 			own := s.october(member.ID)
 			want := money.MustParse("101.5").Add(own.Totals[0].Billed).String()
-			if got := s.octoberBy(cost.AccountDim); got[""] != want || got[member.ID] != own.Totals[0].Billed.String() || own.Counts != "all" {
+			if got := s.octoberBy(cost.AccountDim); got[""] != want ||
+				got[member.ID] != own.Totals[0].Billed.String() || own.Counts != "all" {
 				t.Errorf("without the payer October is %v, want %s; the member's own is %+v", got, want, own)
 			}
 			if p := s.october(payer.ID); p.Counts != "partly" {
@@ -164,8 +171,10 @@ func TestRebuild_FollowsTeamsAndGroupsWithinMinutes(t *testing.T) {
 	s.rebuilt()
 	uids, ids := s.known(1)
 	dearest, res := uids[0], ids[0]
-	team := apitest.Data[struct{ ID string }](s.Call(alice, "POST /teams", fields{"name": "Web", "resources": []string{res}})).ID
-	group := apitest.Data[struct{ ID string }](s.Call(alice, "POST /resource-groups", fields{"name": "All", "selector": fields{"type": "aws-ec2"}})).ID
+	team := apitest.Data[struct{ ID string }](s.Call(alice, "POST /teams",
+		fields{"name": "Web", "resources": []string{res}})).ID
+	group := apitest.Data[struct{ ID string }](s.Call(alice, "POST /resource-groups",
+		fields{"name": "All", "selector": fields{"type": "aws-ec2"}})).ID
 	for n := range 5 {
 		s.Call(alice, "PUT /teams/"+team, fields{"name": fmt.Sprint("Web ", n), "resources": []string{res}}).Want(200)
 	}
@@ -229,7 +238,8 @@ func TestRebuild_KilledAnywhereIsDoneAgain(t *testing.T) {
 
 func TestRebuild_ThatIsGivenUpIsBegunAnewLater(t *testing.T) {
 	s := newFixture(t)
-	call, err := json.Marshal(fields{"task": "abandon", "input": domain.Input{Org: "org_a", JobID: "rebuild_1", Rebuild: true}, "error": fields{"Error": "x"}})
+	call, err := json.Marshal(fields{"task": "abandon",
+		"input": domain.Input{Org: "org_a", JobID: "rebuild_1", Rebuild: true}, "error": fields{"Error": "x"}})
 	s.Must(err)
 	apitest.Value(s.worker(s.Context(), call))(s)
 	if s.pending() != 1 {
@@ -246,7 +256,8 @@ var november = cost.MonthOf(noon)
 
 func (s *fixture) novemberBy(dims ...string) cost.Answer {
 	s.Helper()
-	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a", cost.Question{From: november.Start(), To: november.End(), Metric: cost.Billed, Dims: dims}))(s)
+	return apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a",
+		cost.Question{From: november.Start(), To: november.End(), Metric: cost.Billed, Dims: dims}))(s)
 }
 
 func amountOf(a cost.Answer, key string) (sum money.Amount) {

@@ -48,7 +48,8 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 
 // startOne begins the import of an account when it is due. One that is gone is taken off the list.
 func (w *worker) startOne(ctx context.Context, d billing.Due, now time.Time) (bool, error) {
-	account, access, entry := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org), billing.EntryKey(d.Org, d.AccountID)
+	account, access, entry := inventory.AccountKey(d.Org, d.AccountID), identity.AccessKey(d.Org),
+		billing.EntryKey(d.Org, d.AccountID)
 	found, err := w.p.Table.BatchGet(ctx, account, access, entry)
 	if err != nil {
 		return false, err

@@ -109,7 +109,8 @@ func TestBills_AreTheSameHoweverTheyAreCutAndShuffled(t *testing.T) {
 			s.connect(settings{"bills": form})
 			s.wantPlanted(s.plan(settings{"bills": form}))
 			all := func() string {
-				return fmt.Sprintf("%+v", s.ask(cost.ServiceDim, cost.ResourceDim, cost.CategoryDim, cost.PurchaseDim, "tag:team"))
+				return fmt.Sprintf("%+v",
+					s.ask(cost.ServiceDim, cost.ResourceDim, cost.CategoryDim, cost.PurchaseDim, "tag:team"))
 			}
 			first := all()
 			for _, how.parts = range []int{2, 3, 7} {

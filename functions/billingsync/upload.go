@@ -82,7 +82,8 @@ func (w *worker) awaitUpload(ctx context.Context, in Share, u billing.Upload) (S
 	now := w.p.Clock.Now()
 	if in.Done = now.After(u.ExpiresAt); in.Done {
 		return in, w.endUpload(ctx, in.Input, func(u *billing.Upload) {
-			u.Errors = []billing.RowError{{Message: "no file was uploaded in time: ask for another address with POST /billing/imports"}}
+			u.Errors = []billing.RowError{{Message: "no file was uploaded in time: ask for another address with POST " +
+				"/billing/imports"}}
 		})
 	}
 	in.WaitSeconds = min(max(int(now.Sub(u.CreatedAt).Seconds())/4, 1), 60)
@@ -110,7 +111,9 @@ func (r *uploaded) read(ctx context.Context) error {
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	defer r.discard()
-	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error { return r.add(ctx, c) })
+	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error {
+		return r.add(ctx, c)
+	})
 	if r.rows = got.Rows; err != nil {
 		r.row = got.Rows
 		return err
@@ -146,11 +149,14 @@ func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
 
 func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error) {
 	if len(r.months) == billing.MaxUploadMonths {
-		return nil, fault.New(fault.Invalid, "the file holds more than %d billing periods: split it", billing.MaxUploadMonths)
+		return nil, fault.New(
+			fault.Invalid, "the file holds more than %d billing periods: split it", billing.MaxUploadMonths)
 	}
 	b, err := r.beginPeriod(ctx, cost.Import{
-		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month, Fingerprint: "upload:" + r.upload.ID,
-		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName, Native: r.native,
+		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month,
+		Fingerprint: "upload:" + r.upload.ID,
+		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName,
+		Native:   r.native,
 		RateOf:   r.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return r.connected(ctx, r.in.Org) },
 	})

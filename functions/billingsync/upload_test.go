@@ -25,16 +25,20 @@ const header = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccount
 // charge is a row of a day of a month.
 func charge(amount, month, day string) string {
 	start := month + "-" + day + "T00:00:00Z"
-	return amount + "," + amount + "," + amount + ",USD,acme," + month + "-01T00:00:00Z,," + start + "," + start + ",Usage,Warehouse,Snowflake,{}\n"
+	return amount + "," + amount + "," + amount + ",USD,acme," + month + "-01T00:00:00Z,," + start + "," + start +
+		",Usage,Warehouse,Snowflake,{}\n"
 }
 
 func TestUpload_OfAVendorIsKeptUnderOther(t *testing.T) {
 	s := newFixture(t)
-	got := s.upload(fields{"vendor": "snowflake"}, header+charge("1.25", "2026-09", "03")+charge("2.50", "2026-10", "04")+charge("0.005", "2026-10", "05"))
-	if got.Status != "succeeded" || got.Rows != 3 || strings.Join(got.Periods, " ") != "2026-09 2026-10" || len(got.Errors) != 0 || got.CompletedAt == nil {
+	got := s.upload(fields{"vendor": "snowflake"},
+		header+charge("1.25", "2026-09", "03")+charge("2.50", "2026-10", "04")+charge("0.005", "2026-10", "05"))
+	if got.Status != "succeeded" || got.Rows != 3 || strings.Join(got.Periods, " ") != "2026-09 2026-10" ||
+		len(got.Errors) != 0 || got.CompletedAt == nil {
 		t.Fatalf("%+v", got)
 	}
-	if all := s.ask(cost.ProviderDim, cost.AccountDim); all.Total != money.MustParse("3.755") || all.Rows[0].Keys[0] != "other" || all.Rows[0].Keys[1] != "other:snowflake" {
+	if all := s.ask(cost.ProviderDim, cost.AccountDim); all.Total != money.MustParse("3.755") ||
+		all.Rows[0].Keys[0] != "other" || all.Rows[0].Keys[1] != "other:snowflake" {
 		t.Errorf("%+v", all)
 	}
 	// another file replaces the month that it holds, and no other
@@ -64,7 +68,8 @@ func TestUpload_OfAFileThatIsWrongImportsNothingAndNamesTheRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			got := s.upload(fields{"vendor": "acme"}, tt.content)
-			if got.Status != "failed" || len(got.Errors) != 1 || got.Errors[0].Row != tt.row || !strings.Contains(got.Errors[0].Message, tt.says) {
+			if got.Status != "failed" || len(got.Errors) != 1 || got.Errors[0].Row != tt.row ||
+				!strings.Contains(got.Errors[0].Message, tt.says) {
 				t.Errorf("%+v", got)
 			}
 			if total := s.ask().Total; !total.IsZero() {
@@ -81,12 +86,15 @@ func TestUpload_WhoseEndCannotBeStoredKeepsItsFileUntilItIs(t *testing.T) {
 			s := newFixture(t)
 			jobID := s.offer("acme", header+charge("1.25", "2026-10", "01"))
 			s.Workflow = s.engine
-			s.store.Inject(table.Injection{Harm: harm, Method: table.WriteMethod, PK: domain.UploadKey("org_a", jobID).PK, Call: write})
-			s.Must(s.engine.Start(t.Context(), domain.UploadMachine, jobID, domain.Input{Org: "org_a", JobID: jobID, UploadID: jobID}))
+			s.store.Inject(table.Injection{Harm: harm, Method: table.WriteMethod,
+				PK: domain.UploadKey("org_a", jobID).PK, Call: write})
+			s.Must(s.engine.Start(t.Context(), domain.UploadMachine, jobID,
+				domain.Input{Org: "org_a", JobID: jobID, UploadID: jobID}))
 			s.idle()
 			s.store.RemoveFaults()
 			got := apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
-			if got.Status != "succeeded" || got.Rows != 1 || len(got.Errors) != 0 || s.ask().Total != money.MustParse("1.25") {
+			if got.Status != "succeeded" || got.Rows != 1 || len(got.Errors) != 0 ||
+				s.ask().Total != money.MustParse("1.25") {
 				t.Errorf("write %d, harm %d: %+v", write, harm, got)
 			}
 			if _, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", jobID)); !fault.Is(err, fault.NotFound) {
@@ -98,7 +106,8 @@ func TestUpload_WhoseEndCannotBeStoredKeepsItsFileUntilItIs(t *testing.T) {
 
 func TestUpload_ThatNeverComesFails(t *testing.T) {
 	s := newFixture(t)
-	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports",
+		fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
 	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"waiting"`)
 	s.clk.Advance(2 * time.Hour)
 	s.idle()
@@ -107,7 +116,8 @@ func TestUpload_ThatNeverComesFails(t *testing.T) {
 
 func TestUpload_AddressesAreSigned(t *testing.T) {
 	s := newFixture(t)
-	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 3}), 202)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports",
+		fields{"vendor": "acme", "fileName": "x.csv", "bytes": 3}), 202)
 	path := strings.TrimPrefix(got.UploadURL, "http://upload.test")
 	put := func(method, path, content string) int {
 		w := httptest.NewRecorder()
@@ -151,7 +161,8 @@ func TestUpload_RefusesWhatItCannotBe(t *testing.T) {
 	} {
 		body := fields{"fileName": "x", "bytes": 1}
 		maps.Copy(body, tt.body)
-		if got := s.Call(alice, "POST /billing/imports", body); got.Status != tt.status || !strings.Contains(got.Body, tt.says) {
+		if got := s.Call(alice, "POST /billing/imports", body); got.Status != tt.status ||
+			!strings.Contains(got.Body, tt.says) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
@@ -169,14 +180,16 @@ func TestUpload_WhoseReadingEndsItsProcessIsParked(t *testing.T) {
 		return worker(ctx, input)
 	}
 	got := s.upload(fields{"vendor": "acme"}, header+charge("1", "2026-10", "01"))
-	if got.Status != "failed" || len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, "Runtime.ExitError: signal: killed") {
+	if got.Status != "failed" || len(got.Errors) != 1 ||
+		!strings.Contains(got.Errors[0].Message, "Runtime.ExitError: signal: killed") {
 		t.Errorf("%+v", got)
 	}
 	if calls != 3 {
 		t.Errorf("the import was tried %d times; want 3", calls)
 	}
 	parked := apitest.Value(parkedWork(s))(s)
-	if len(parked) != 1 || parked[0].ID != got.JobID || !parked[0].Ended || !strings.Contains(parked[0].Why, "signal: killed") {
+	if len(parked) != 1 || parked[0].ID != got.JobID || !parked[0].Ended ||
+		!strings.Contains(parked[0].Why, "signal: killed") {
 		t.Errorf("parked %+v", parked)
 	}
 	if _, err := s.inbox.Size(t.Context(), domain.UploadName("org_a", got.JobID)); !fault.Is(err, fault.NotFound) {
@@ -196,9 +209,11 @@ func parkedWork(s *fixture) ([]workqueue.Parked, error) {
 // TestGiveUp_EndsTheRecordOfWorkThatIsParked calls the task as the sweeper does.
 func TestGiveUp_EndsTheRecordOfWorkThatIsParked(t *testing.T) {
 	s := newFixture(t)
-	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
+	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports",
+		fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
 	input := apitest.Value(json.Marshal(domain.Input{Org: "org_a", JobID: got.JobID, UploadID: got.JobID}))(s)
-	call := apitest.Value(json.Marshal(workflow.Call{Task: "giveUp", Input: input, Error: &workflow.Caught{Error: "Parked", Cause: "given up"}}))(s)
+	call := apitest.Value(json.Marshal(workflow.Call{Task: "giveUp", Input: input,
+		Error: &workflow.Caught{Error: "Parked", Cause: "given up"}}))(s)
 	apitest.Value(s.worker(s.Context(), call))(s)
 	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"failed"`, "given up")
 	s.clk.Advance(2 * time.Hour)

@@ -37,8 +37,10 @@ type Budget struct {
 
 func newBudget(b budgeting.Budget) Budget {
 	return Budget{
-		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, AmountUSD: b.Amount.Fixed(2), Period: b.Period,
-		Thresholds: append([]int{}, b.Thresholds...), ForecastAlerts: b.ForecastAlerts, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, AmountUSD: b.Amount.Fixed(2),
+		Period:     b.Period,
+		Thresholds: append([]int{}, b.Thresholds...), ForecastAlerts: b.ForecastAlerts, CreatedBy: b.CreatedBy,
+		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 	}
 }
 
@@ -62,8 +64,10 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Bud
 	}
 	now := s.p.Clock.Now()
 	b := budgeting.Budget{
-		ID: id.New("bud", now), Name: in.Body.Name, ScopeType: in.Body.ScopeType, ScopeID: in.Body.ScopeID, Amount: amount, Period: in.Body.Period,
-		Thresholds: in.Body.Thresholds, ForecastAlerts: in.Body.ForecastAlerts, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("bud", now), Name: in.Body.Name, ScopeType: in.Body.ScopeType, ScopeID: in.Body.ScopeID,
+		Amount: amount, Period: in.Body.Period,
+		Thresholds: in.Body.Thresholds, ForecastAlerts: in.Body.ForecastAlerts,
+		CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
 	}
 	if err = check(&b); err != nil {
 		return Budget{}, err
@@ -99,7 +103,8 @@ func check(b *budgeting.Budget) (err error) {
 func (s *service) room(ctx context.Context) error {
 	all, err := s.store.List(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= budgeting.MaxBudgets {
-		return fault.New(fault.Invalid, "the organization has %d budgets, which is the most; delete one first", len(all))
+		return fault.New(fault.Invalid, "the organization has %d budgets, which is the most; delete one first",
+			len(all))
 	}
 	return err
 }
@@ -108,7 +113,8 @@ func (s *service) room(ctx context.Context) error {
 // same time. They fail when the scope does not exist.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
 	org := callerOrg(ctx)
-	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID, b.ScopeType)
+	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID,
+		b.ScopeType)
 	switch b.ScopeType {
 	case budgeting.CloudAccount:
 		if id.IsValid("ca", b.ScopeID) {
@@ -238,7 +244,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 
 // apply changes the fields that were sent.
 func (c ChangedBudget) apply(to *budgeting.Budget) error {
-	for field, null := range map[string]bool{"scopeType": c.ScopeType.Null, "period": c.Period.Null, "amountUSD": c.AmountUSD.Null} {
+	for field, null := range map[string]bool{"scopeType": c.ScopeType.Null, "period": c.Period.Null,
+		"amountUSD": c.AmountUSD.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
 		}

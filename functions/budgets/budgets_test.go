@@ -40,14 +40,19 @@ func newFixture(t *testing.T) *fixture {
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(2)...)
 	f.team = inventorytest.Team(f.Fixture, apitest.Org, "Shop", f.ids[0])
 	f.group = id.New("grp", f.Clock.Now())
-	_, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org, inventory.Group{ID: f.group, Name: "First"},
+	_, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org,
+		inventory.Group{ID: f.group, Name: "First"},
 		[]inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}})
 	f.Must(err)
 	jan := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68), Delivered: f.Clock.Now()} // to 9 March
+	// to 9 March
+	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
+		Delivered: f.Clock.Now()}
 	costtest.Import(f.Fixture, b,
-		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10"), Tags: []focus.Tag{{Key: "env", Value: "prod"}}},
-		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("5"), Tags: []focus.Tag{{Key: "env", Value: "dev"}}},
+		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10"),
+			Tags: []focus.Tag{{Key: "env", Value: "prod"}}},
+		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("5"),
+			Tags: []focus.Tag{{Key: "env", Value: "dev"}}},
 		costtest.Line{Service: "Support", Category: focus.Purchase, USD: func(day time.Time) string {
 			if day.Day() == 1 {
 				return "30"
@@ -61,7 +66,8 @@ func newFixture(t *testing.T) *fixture {
 // make makes a budget of an amount.
 func (f *fixture) make(name string, of budgeting.ScopeType, scopeID, amount string) Budget {
 	f.Helper()
-	return apitest.Data[Budget](f.Call(ada, "POST /budgets", map[string]any{"name": name, "scopeType": of, "scopeID": scopeID, "amountUSD": amount}))
+	return apitest.Data[Budget](f.Call(ada, "POST /budgets",
+		map[string]any{"name": name, "scopeType": of, "scopeID": scopeID, "amountUSD": amount}))
 }
 
 func (f *fixture) stand(budgetID string) BudgetStatus {
@@ -72,15 +78,19 @@ func (f *fixture) stand(budgetID string) BudgetStatus {
 func TestBudgets_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
 	made := f.make("All of it", budgeting.Org, "", "1500")
-	if !id.IsValid("bud", made.ID) || made.AmountUSD != "1500.00" || made.Period != "month" || fmt.Sprint(made.Thresholds) != "[50 80 100]" || made.CreatedBy != "ada@example.com" {
+	if !id.IsValid("bud", made.ID) || made.AmountUSD != "1500.00" || made.Period != "month" ||
+		fmt.Sprint(made.Thresholds) != "[50 80 100]" || made.CreatedBy != "ada@example.com" {
 		t.Errorf("%+v", made)
 	}
 	path := "/budgets/" + made.ID
 	f.Equal("read", apitest.JSON(apitest.Data[Budget](f.Call(ada, "GET "+path).AtMost(1))), apitest.JSON(made))
-	f.Call(ada, "POST /budgets", `{"name":"all OF it","scopeType":"org","amountUSD":1}`).Want(http.StatusConflict, "all OF it")
+	f.Call(ada, "POST /budgets", `{"name":"all OF it","scopeType":"org","amountUSD":1}`).Want(http.StatusConflict,
+		"all OF it")
 	f.Clock.Advance(time.Second)
-	got := apitest.Data[Budget](f.Call(ada, "PUT "+path, `{"name":"Everything","amountUSD":"20.5","thresholds":[120,90,90],"forecastAlerts":true,"period":"year"}`))
-	if got.Name != "Everything" || got.AmountUSD != "20.50" || fmt.Sprint(got.Thresholds) != "[90 120]" || !got.ForecastAlerts || got.Period != "year" || !got.UpdatedAt.After(made.UpdatedAt) {
+	got := apitest.Data[Budget](f.Call(ada, "PUT "+path,
+		`{"name":"Everything","amountUSD":"20.5","thresholds":[120,90,90],"forecastAlerts":true,"period":"year"}`))
+	if got.Name != "Everything" || got.AmountUSD != "20.50" || fmt.Sprint(got.Thresholds) != "[90 120]" ||
+		!got.ForecastAlerts || got.Period != "year" || !got.UpdatedAt.After(made.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
@@ -109,20 +119,25 @@ func TestBudgets_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{`{"name":"x","scopeType":"org","amountUSD":1,"thresholds":[0]}`, "thresholds", "0"},
 		{`{"name":"x","scopeType":"org","amountUSD":1,"scopeID":"y"}`, "scopeID", "y"},
 		{`{"name":"x","scopeType":"team","amountUSD":1}`, "scopeID", "team"},
-		{`{"name":"x","scopeType":"team","amountUSD":1,"scopeID":"team_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID", "team_01k6v0e4y0c2b7m9q8r5t3w1xz"},
-		{`{"name":"x","scopeType":"resource_group","amountUSD":1,"scopeID":"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID", "grp_01k6v0e4y0c2b7m9q8r5t3w1xz"},
-		{`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID", "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{`{"name":"x","scopeType":"team","amountUSD":1,"scopeID":"team_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
+			"team_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{`{"name":"x","scopeType":"resource_group","amountUSD":1,"scopeID":"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"}`,
+			"scopeID", "grp_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
+			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
 		{`{"name":"x","scopeType":"resource","amountUSD":1,"scopeID":"i-77"}`, "scopeID", "i-77"},
 		{`{"name":"x","scopeType":"tag","amountUSD":1,"scopeID":"env"}`, "scopeID", "env"},
 	} {
 		f.Call(ada, "POST /budgets", c.body).Want(http.StatusBadRequest, c.field, c.value)
 	}
 	b := f.make("x", budgeting.Org, "", "1")
-	for _, body := range []string{`{"amountUSD":null}`, `{"period":null}`, `{"scopeType":"team"}`, `{"amountUSD":"x"}`} {
+	for _, body := range []string{`{"amountUSD":null}`, `{"period":null}`, `{"scopeType":"team"}`,
+		`{"amountUSD":"x"}`} {
 		f.Call(ada, "PUT /budgets/"+b.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(ada, "GET /budgets/nonsense").Want(http.StatusNotFound)
-	f.Call(apitest.Caller(apitest.Org, "vic", "viewer"), "POST /budgets", `{"name":"y","scopeType":"org","amountUSD":1}`).Want(http.StatusForbidden)
+	f.Call(apitest.Caller(apitest.Org, "vic", "viewer"), "POST /budgets",
+		`{"name":"y","scopeType":"org","amountUSD":1}`).Want(http.StatusForbidden)
 }
 
 func TestBudgets_StandingOfEachScope(t *testing.T) {
@@ -141,7 +156,8 @@ func TestBudgets_StandingOfEachScope(t *testing.T) {
 	} {
 		b := f.make(string(c.of), c.of, c.scopeID, "400")
 		st := f.stand(b.ID)
-		if st.SpentUSD != c.spent || st.ForecastUSD.Mean != c.mean || st.From != "2026-03-01" || st.To != "2026-04-01" || len(st.BurnDown) != 31 {
+		if st.SpentUSD != c.spent || st.ForecastUSD.Mean != c.mean || st.From != "2026-03-01" ||
+			st.To != "2026-04-01" || len(st.BurnDown) != 31 {
 			t.Errorf("%s: %+v", c.of, st.BudgetStanding)
 		}
 		if last := st.BurnDown[30]; last.SpentUSD != c.mean || !last.Forecast || last.PlannedUSD != "0.00" {
@@ -155,7 +171,8 @@ func TestBudgets_StatusSaysWhatIsLeft(t *testing.T) {
 	b := f.make("All", budgeting.Org, "", "200")
 	w := f.Call(ada, "GET /budgets/"+b.ID+"/status").AtMost(8)
 	st := apitest.Data[BudgetStatus](w)
-	if st.AmountUSD != "200.00" || st.RemainingUSD != "35.00" || st.PercentUsed != 82.5 || st.Signal != budgeting.Yellow || st.SettledUntil != "2026-03-08" {
+	if st.AmountUSD != "200.00" || st.RemainingUSD != "35.00" || st.PercentUsed != 82.5 ||
+		st.Signal != budgeting.Yellow || st.SettledUntil != "2026-03-08" {
 		t.Errorf("%+v", st.BudgetStanding)
 	}
 	if got := fmt.Sprint(st.Thresholds); got != "[{50 100.00 true} {80 160.00 true} {100 200.00 false}]" {
@@ -176,7 +193,8 @@ func TestBudgets_SummaryBeginsWithTheWorst(t *testing.T) {
 	for _, i := range s.Items {
 		names = append(names, i.Name)
 	}
-	if strings.Join(names, " ") != "spent close calm" || s.Count != 3 || s.Red != 1 || s.Yellow != 1 || s.Green != 1 || s.AmountUSD != "1140.00" || s.SpentUSD != "300.00" {
+	if strings.Join(names, " ") != "spent close calm" || s.Count != 3 || s.Red != 1 || s.Yellow != 1 || s.Green != 1 ||
+		s.AmountUSD != "1140.00" || s.SpentUSD != "300.00" {
 		t.Errorf("%v %+v", names, s)
 	}
 	none := apitest.Data[BudgetSummary](f.Call(eve, "GET /budgets/summary"))
@@ -206,10 +224,12 @@ func TestBudgets_ListIsBounded(t *testing.T) {
 	store := budgeting.NewStore(f.Table)
 	for n := range budgeting.MaxBudgets {
 		f.Clock.Advance(time.Millisecond)
-		b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: fmt.Sprint("b", n), ScopeType: budgeting.Org, Amount: money.FromInt(int64(n + 1)), Period: budgeting.Month}
+		b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: fmt.Sprint("b", n), ScopeType: budgeting.Org,
+			Amount: money.FromInt(int64(n + 1)), Period: budgeting.Month}
 		apitest.Value(store.Create(f.In(apitest.Org), apitest.Org, b))(f)
 	}
-	f.Call(ada, "POST /budgets", `{"name":"one more","scopeType":"org","amountUSD":1}`).Want(http.StatusBadRequest, "200")
+	f.Call(ada, "POST /budgets", `{"name":"one more","scopeType":"org","amountUSD":1}`).Want(http.StatusBadRequest,
+		"200")
 	l := apitest.Data[rest.List[Budget]](f.Call(ada, "GET /budgets?sort_by=amountUSD&sort_order=desc&limit=2&page=2"))
 	if l.Total != 200 || l.Items[0].AmountUSD != "198.00" {
 		t.Errorf("%d %+v", l.Total, l.Items)

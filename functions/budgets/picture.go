@@ -38,13 +38,15 @@ func burnDown(st *BudgetStatus) chart.Chart {
 	amount := money.MustParse(st.AmountUSD)
 	c := chart.Chart{
 		Kind: chart.Lines, Title: "Budget " + st.Name,
-		Subtitle: fmt.Sprintf("%s of %s spent, %s; %s expected by %s", chart.Dollars(st.SpentUSD), chart.Dollars(st.AmountUSD), st.Signal, chart.Dollars(st.ForecastUSD.Mean), st.To),
-		Series:   []chart.Series{{Name: "Spent, then expected"}, {Name: "Planned"}, {Name: "Amount"}},
+		Subtitle: fmt.Sprintf("%s of %s spent, %s; %s expected by %s", chart.Dollars(st.SpentUSD),
+			chart.Dollars(st.AmountUSD), st.Signal, chart.Dollars(st.ForecastUSD.Mean), st.To),
+		Series: []chart.Series{{Name: "Spent, then expected"}, {Name: "Planned"}, {Name: "Amount"}},
 	}
 	for i := range st.BurnDown {
 		d := &st.BurnDown[i]
 		c.Labels = append(c.Labels, d.Date)
-		for n, a := range []money.Amount{money.MustParse(d.SpentUSD), amount.Sub(money.MustParse(d.PlannedUSD)), amount} {
+		for n, a := range []money.Amount{money.MustParse(d.SpentUSD), amount.Sub(money.MustParse(d.PlannedUSD)),
+			amount} {
 			c.Series[n].Amounts = append(c.Series[n].Amounts, a)
 		}
 	}

@@ -24,7 +24,8 @@ func TestStatus_IsDrawn(t *testing.T) {
 	f.Mount(Operations)
 	b := f.make("All of it", budgeting.Org, "", "1500")
 	path := "/budgets/" + b.ID + "/status"
-	f.Equal("type", f.Call(ada, "GET "+path+".svg").Want(http.StatusOK, "<svg/>").Header.Get("Content-Type"), chart.Type)
+	f.Equal("type", f.Call(ada, "GET "+path+".svg").Want(http.StatusOK, "<svg/>").Header.Get("Content-Type"),
+		chart.Type)
 	st := f.stand(b.ID)
 	last := len(st.BurnDown) - 1
 	f.Equal("labels", len(asked.Labels), 31)

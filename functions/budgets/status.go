@@ -37,9 +37,12 @@ type BudgetStanding struct {
 func newStanding(st *budgeting.State) BudgetStanding {
 	b := &st.Budget
 	return BudgetStanding{
-		BudgetID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, Period: b.Period, From: st.From.Format(time.DateOnly), To: st.To.Format(time.DateOnly),
-		AmountUSD: b.Amount.Fixed(2), SpentUSD: st.Spent.Fixed(2), RemainingUSD: b.Amount.Sub(st.Spent.Round(2)).Fixed(2), PercentUsed: st.PercentUsed(),
-		ForecastUSD: BudgetForecast{st.Forecast.Low.Fixed(2), st.Forecast.Mean.Fixed(2), st.Forecast.High.Fixed(2)}, Signal: st.Signal,
+		BudgetID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, Period: b.Period,
+		From: st.From.Format(time.DateOnly), To: st.To.Format(time.DateOnly),
+		AmountUSD: b.Amount.Fixed(2), SpentUSD: st.Spent.Fixed(2),
+		RemainingUSD: b.Amount.Sub(st.Spent.Round(2)).Fixed(2), PercentUsed: st.PercentUsed(),
+		ForecastUSD:  BudgetForecast{st.Forecast.Low.Fixed(2), st.Forecast.Mean.Fixed(2), st.Forecast.High.Fixed(2)},
+		Signal:       st.Signal,
 		SettledUntil: st.Trail.Last.Format(time.DateOnly),
 	}
 }
@@ -86,7 +89,8 @@ func newStatus(st *budgeting.State) BudgetStatus {
 		out.Thresholds = append(out.Thresholds, BudgetThreshold{t, limit.Fixed(2), st.Spent.Cmp(limit) >= 0})
 	}
 	for _, d := range st.Budget.BurnDown(st.From, st.Known, &st.Trail) {
-		out.BurnDown = append(out.BurnDown, BudgetDay{d.Day.Format(time.DateOnly), d.Spent.Fixed(2), d.Left.Fixed(2), d.Planned.Fixed(2), d.Forecast})
+		out.BurnDown = append(out.BurnDown,
+			BudgetDay{d.Day.Format(time.DateOnly), d.Spent.Fixed(2), d.Left.Fixed(2), d.Planned.Fixed(2), d.Forecast})
 	}
 	return out
 }

@@ -41,8 +41,10 @@ type CalendarEntry struct {
 
 func newCalendar(c scheduling.Calendar) Calendar {
 	out := Calendar{
-		ID: c.ID, Name: c.Name, Description: c.Description, Effect: string(c.Effect), Timezone: rest.Optional(c.Timezone),
-		Entries: make([]CalendarEntry, len(c.Entries)), ICalendar: rest.Optional(c.ICalendar), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		ID: c.ID, Name: c.Name, Description: c.Description, Effect: string(c.Effect),
+		Timezone: rest.Optional(c.Timezone),
+		Entries:  make([]CalendarEntry, len(c.Entries)), ICalendar: rest.Optional(c.ICalendar), CreatedAt: c.CreatedAt,
+		UpdatedAt: c.UpdatedAt,
 	}
 	for i, e := range c.Entries {
 		out.Entries[i] = CalendarEntry(e)
@@ -77,8 +79,10 @@ type NewCalendar struct {
 func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (Calendar, error) {
 	now := s.p.Clock.Now()
 	c := scheduling.Calendar{
-		ID: id.New("cal", now), Name: in.Body.Name, Description: in.Body.Description, Effect: scheduling.Effect(in.Body.Effect),
-		Timezone: in.Body.Timezone, Entries: newEntries(in.Body.Entries), ICalendar: in.Body.ICalendar, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("cal", now), Name: in.Body.Name, Description: in.Body.Description,
+		Effect:   scheduling.Effect(in.Body.Effect),
+		Timezone: in.Body.Timezone, Entries: newEntries(in.Body.Entries), ICalendar: in.Body.ICalendar, CreatedAt: now,
+		UpdatedAt: now,
 	}
 	if err := s.check(&c, nil); err != nil {
 		return Calendar{}, err
@@ -111,7 +115,8 @@ func (s *service) check(c *scheduling.Calendar, known []scheduling.Entry) error 
 func (s *service) room(ctx context.Context) error {
 	all, err := s.store.ListCalendars(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxCalendars {
-		return fault.New(fault.Invalid, "the organization has %d calendars, which is the most; delete one first", len(all))
+		return fault.New(fault.Invalid, "the organization has %d calendars, which is the most; delete one first",
+			len(all))
 	}
 	return err
 }
@@ -207,5 +212,6 @@ func inUse(ctx context.Context, c scheduling.Calendar, by []scheduling.Use) erro
 	for i, u := range by {
 		uses[i] = fault.Use{Kind: "schedule", ID: u.ID, Name: u.Name, Policy: "schedules:read"}
 	}
-	return identity.InUse(ctx, fmt.Sprintf("calendar %s (%s)", c.ID, c.Name), uses, "take it out of their calendarIDs, then delete")
+	return identity.InUse(ctx, fmt.Sprintf("calendar %s (%s)", c.ID, c.Name), uses,
+		"take it out of their calendarIDs, then delete")
 }

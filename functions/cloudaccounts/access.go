@@ -43,7 +43,8 @@ func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster
 	if err != nil {
 		return Cluster{}, err
 	}
-	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method, RegisteredAt: s.p.Clock.Now()}
+	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method,
+		RegisteredAt: s.p.Clock.Now()}
 	if r.Sealed, err = s.sealed(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
 		return Cluster{}, err
 	}
@@ -76,16 +77,19 @@ func (s *service) secret(b Access) (*kubeconfig.Access, error) {
 }
 
 // review asks the cloud how the cluster is, and the cluster what the registration may do in it.
-func (s *service) review(ctx context.Context, org string, a inventory.Account, r inventory.Registration) (got inventory.ClusterReview, err error) {
+func (s *service) review(ctx context.Context, org string, a inventory.Account,
+	r inventory.Registration) (got inventory.ClusterReview, err error) {
 	q := inventory.ClusterQuery{Region: r.Region, Name: r.Name}
-	err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)
+	err = s.opener.Ask(ctx,
+		inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)
 	return got, err
 }
 
 // enterable refuses what the credentials of the account do not open: a cluster lets them in only when it is active.
 func enterable(c cloud.Cluster, method string) error {
 	if method == inventory.CloudIAM && c.Status != cloud.ClusterActive {
-		return fault.New(fault.Invalid, "the cluster %s in region %s is %s: for method cloud_iam it has to be active", c.Name, c.Region, c.Status)
+		return fault.New(fault.Invalid, "the cluster %s in region %s is %s: for method cloud_iam it has to be active",
+			c.Name, c.Region, c.Status)
 	}
 	return nil
 }
@@ -131,7 +135,8 @@ func (s *service) store(ctx context.Context, org string, r inventory.Registratio
 			return crowded(was, r.AccountID)
 		}
 	}
-	return fault.New(fault.Unavailable, "the cluster %s is registered and deregistered by others just now: try again", r.Name)
+	return fault.New(fault.Unavailable, "the cluster %s is registered and deregistered by others just now: try again",
+		r.Name)
 }
 
 // crowded says why the account took no registration: there are too many, or it is gone.
@@ -139,7 +144,9 @@ func crowded(was table.Item, accountID string) error {
 	if was.Data == nil {
 		return connection.ErrUnknown(accountID)
 	}
-	return fault.New(fault.Invalid, "the account has %d registered clusters, which is the most that it can have: deregister one", inventory.MaxClusters)
+	return fault.New(fault.Invalid,
+		"the account has %d registered clusters, which is the most that it can have: deregister one",
+		inventory.MaxClusters)
 }
 
 // deregisterCluster forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
@@ -159,7 +166,8 @@ func (s *service) deregisterCluster(ctx context.Context, in *ClusterPath) (rest.
 		if _, gone := lost.Old(1); gone {
 			return rest.Deleted{}, connection.ErrUnknown(a.ID)
 		}
-		return rest.Deleted{}, fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
+		return rest.Deleted{},
+			fault.New(fault.NotFound, "the cluster %.128q in region %.64q is not registered", name.Name, name.Region)
 	}
 	if err != nil {
 		return rest.Deleted{}, fmt.Errorf("deregister cluster %s: %w", name.Name, err)

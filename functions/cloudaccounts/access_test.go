@@ -33,14 +33,19 @@ func newManaged(t *testing.T, provider, level string) *managed {
 	t.Cleanup(cluster.Close)
 	h := managedcluster.Open(provider, s.Platform.Clock, cluster)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, cloud.Providers{
-		provider: h.Cloud, kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: s.Platform.Clock, PrivateAddresses: true, Attempts: 1}),
+		provider: h.Cloud,
+		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: s.Platform.Clock, PrivateAddresses: true,
+			Attempts: 1}),
 	})}
 	a := inventory.Account{
-		ID: "ca_01hzzzzzzzzzzzzzzzzzzzzzzy", Provider: provider, CloudAccountID: h.Account.NativeID, Name: "host", AuthMethod: h.Account.AuthMethod,
-		PermissionLevel: level, Status: inventory.AccountConnected, CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Regions: h.Regions(),
+		ID: "ca_01hzzzzzzzzzzzzzzzzzzzzzzy", Provider: provider, CloudAccountID: h.Account.NativeID, Name: "host",
+		AuthMethod:      h.Account.AuthMethod,
+		PermissionLevel: level, Status: inventory.AccountConnected,
+		CreatedAt: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Regions: h.Regions(),
 	}
 	ctx := table.WithOrg(t.Context(), alice.Org)
-	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, s.Sealer, inventory.SecretPlace(alice.Org, a.ID), h.Account.Credentials))(t)
+	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, s.Sealer, inventory.SecretPlace(alice.Org, a.ID),
+		h.Account.Credentials))(t)
 	it := apitest.Value(table.NewItem(inventory.AccountKey(alice.Org, a.ID), a))(t)
 	s.Must(s.Table.Transact(ctx, table.Put(it)))
 	return &managed{s, cluster, a, access(a.ID, h.Region, managedcluster.Name)}
@@ -51,7 +56,8 @@ func (m *managed) register(body fields) cloudaccounts.AccessCheck {
 	m.Helper()
 	got := apitest.Data[cloudaccounts.Cluster](m.call(alice, "PUT", m.path, body))
 	listed := m.clusters(viewer, m.account.ID, "").Items
-	if len(listed) != 1 || listed[0].Check == nil || got.Check == nil || !slices.Equal(listed[0].Check.Missing, got.Check.Missing) || listed[0].Check.Status != got.Check.Status {
+	if len(listed) != 1 || listed[0].Check == nil || got.Check == nil ||
+		!slices.Equal(listed[0].Check.Missing, got.Check.Missing) || listed[0].Check.Status != got.Check.Status {
 		m.Fatalf("registered as %+v, listed as %+v", got, listed)
 	}
 	if !got.Registered || got.Access != body["method"] {
@@ -64,7 +70,8 @@ func TestRegistering_AsksTheClusterWhatMayBeDone(t *testing.T) {
 	for _, provider := range managedcluster.Providers() {
 		t.Run(provider, func(t *testing.T) {
 			m := newManaged(t, provider, "read_write")
-			if c := m.register(byIAM); c.Status != "granted" || len(c.Missing) != 0 || len(c.Rules) != 0 || c.Error != nil || c.CheckedAt == nil {
+			if c := m.register(byIAM); c.Status != "granted" || len(c.Missing) != 0 || len(c.Rules) != 0 ||
+				c.Error != nil || c.CheckedAt == nil {
 				t.Errorf("%+v; want everything granted", c)
 			}
 			if n := len(m.cluster.Calls("create selfsubjectaccessreviews")); n < 20 {
@@ -74,7 +81,8 @@ func TestRegistering_AsksTheClusterWhatMayBeDone(t *testing.T) {
 			c := m.register(byIAM)
 			want := []onboarding.ClusterRule{
 				{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}},
-				{APIGroups: []string{"apps"}, Resources: []string{"deployments", "statefulsets/scale"}, Verbs: []string{"patch"}},
+				{APIGroups: []string{"apps"}, Resources: []string{"deployments", "statefulsets/scale"},
+					Verbs: []string{"patch"}},
 			}
 			if c.Status != "missing" || !sameRules(c.Rules, want) {
 				t.Errorf("%+v; want the rules %+v", c, want)
@@ -89,7 +97,8 @@ func TestRegistering_AsksTheClusterWhatMayBeDone(t *testing.T) {
 
 func sameRules(a, b []onboarding.ClusterRule) bool {
 	return slices.EqualFunc(a, b, func(x, y onboarding.ClusterRule) bool {
-		return slices.Equal(x.APIGroups, y.APIGroups) && slices.Equal(x.Resources, y.Resources) && slices.Equal(x.Verbs, y.Verbs)
+		return slices.Equal(x.APIGroups, y.APIGroups) && slices.Equal(x.Resources, y.Resources) &&
+			slices.Equal(x.Verbs, y.Verbs)
 	})
 }
 
@@ -100,7 +109,8 @@ func TestRegistering_AReadOnlyAccountLacksNothingThatItIsNotToDo(t *testing.T) {
 		t.Errorf("%+v; want nothing missing", c)
 	}
 	m.cluster.Deny("patch deployments.apps", "list cronjobs.batch")
-	if c := m.register(byIAM); c.Status != "missing" || len(c.Missing) != 1 || c.Missing[0] != (cloudaccounts.MissingAction{Capability: "discover", Action: "list cronjobs.batch"}) {
+	if c := m.register(byIAM); c.Status != "missing" || len(c.Missing) != 1 ||
+		c.Missing[0] != (cloudaccounts.MissingAction{Capability: "discover", Action: "list cronjobs.batch"}) {
 		t.Errorf("%+v; want what a discovery lacks", c)
 	}
 }
@@ -112,9 +122,12 @@ func TestRegistering_AClusterThatCannotBeAskedSaysWhy(t *testing.T) {
 		set  func(*managed)
 		says string
 	}{
-		{"it does not let the credentials in", func(m *managed) { m.cluster.Accept = nil }, "the cluster prod does not let these credentials in"},
+		{"it does not let the credentials in", func(m *managed) {
+			m.cluster.Accept = nil
+		}, "the cluster prod does not let these credentials in"},
 		{"it is away", func(m *managed) {
-			m.cluster.AddFault(twin.Fault{Op: "create selfsubjectaccessreviews.authorization.k8s.io", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
+			m.cluster.AddFault(twin.Fault{Op: "create selfsubjectaccessreviews.authorization.k8s.io", Code: 503,
+				Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
 		}, "etcd is away"},
 	}
 	for _, tt := range tests {
@@ -137,7 +150,9 @@ func TestRegistering_AKubeconfigIsTriedToo(t *testing.T) {
 	if c.Status != "missing" || len(c.Missing) != 1 || c.Missing[0].Action != "patch cronjobs.batch" {
 		t.Errorf("%+v; want the one that is missing", c)
 	}
-	if c := m.register(fields{"method": "kubeconfig", "kubeconfig": m.cluster.Kubeconfig("another-token-of-nobody")}); c.Status != "unknown" || strings.Contains(*c.Error, "another-token") {
+	if c := m.register(fields{"method": "kubeconfig",
+		"kubeconfig": m.cluster.Kubeconfig("another-token-of-nobody")}); c.Status != "unknown" ||
+		strings.Contains(*c.Error, "another-token") {
 		t.Errorf("%+v; want it unknown, and no token told", c)
 	}
 }

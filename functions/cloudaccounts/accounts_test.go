@@ -40,28 +40,45 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a provider that nobody has", []fields{{"provider": "oracle"}}, 400, `"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`},
+		{"a provider that nobody has", []fields{{"provider": "oracle"}}, 400,
+			`"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`},
 		{"a provider of nobody", []fields{{"provider": "acme"}}, 400, `"acme"`},
 		{"no provider", []fields{{"provider": nil}}, 400, "provider"},
 		{"an account number of another cloud", []fields{aws, {"cloudAccountID": "my-account"}}, 400, `"my-account"`},
 		{"no name", []fields{{"name": ""}}, 400, "name"},
 		{"a blank name", []fields{{"name": "  "}}, 400, "name"},
-		{"a method of another cloud", []fields{{"authMethod": "kubeconfig"}}, 400, `"kubeconfig" is not one of simulated`},
+		{"a method of another cloud", []fields{{"authMethod": "kubeconfig"}}, 400,
+			`"kubeconfig" is not one of simulated`},
 		{"a level that is none", []fields{{"permissionLevel": "root"}}, 400, "permissionLevel"},
-		{"a missing credential", []fields{aws, {"credentials": keys{"accessKeyID": "AKIA"}}}, 400, "credentials.secretAccessKey"},
-		{"an external id of the customer's", []fields{aws, {"authMethod": "assume_role", "credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": "mine"}}}, 400, "onboarding"},
+		{"a missing credential", []fields{aws, {"credentials": keys{"accessKeyID": "AKIA"}}}, 400,
+			"credentials.secretAccessKey"},
+		{"an external id of the customer's",
+			[]fields{aws,
+				{"authMethod": "assume_role",
+					"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": "mine"}}}, 400,
+			"onboarding"},
 		{"an endpoint that is no address", []fields{{"endpointURL": "file:///etc/passwd"}}, 400, "endpointURL"},
 		{"an endpoint with a password", []fields{{"endpointURL": "http://a:b@host"}}, 400, "endpointURL"},
-		{"a region that is not enabled", []fields{{"regions": []string{"eu-north-1"}}}, 400, `"eu-north-1" is not enabled`},
-		{"wrong credentials", []fields{{"credentials": keys{"refuse": "true"}}}, 400, "The security token included in the request is invalid."},
-		{"credentials of another account", []fields{{"credentials": keys{"accountID": "999988887777"}}}, 400, "they open account 999988887777, not 111122223333"},
+		{"a region that is not enabled", []fields{{"regions": []string{"eu-north-1"}}}, 400,
+			`"eu-north-1" is not enabled`},
+		{"wrong credentials", []fields{{"credentials": keys{"refuse": "true"}}}, 400,
+			"The security token included in the request is invalid."},
+		{"credentials of another account", []fields{{"credentials": keys{"accountID": "999988887777"}}}, 400,
+			"they open account 999988887777, not 111122223333"},
 		{"a setting that is none", []fields{{"credentials": keys{"size": "huge"}}}, 400, `size is "huge"`},
-		{"a bucket where there are none", []fields{{"billing": keys{"bucket": "acme"}}}, 400, "billing.bucket: bills of simulated have none"},
-		{"a source of another cloud", []fields{aws, {"billing": keys{"source": "bigquery_export"}, "credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"}}}, 400, "billing.source"},
+		{"a bucket where there are none", []fields{{"billing": keys{"bucket": "acme"}}}, 400,
+			"billing.bucket: bills of simulated have none"},
+		{"a source of another cloud",
+			[]fields{aws,
+				{"billing": keys{"source": "bigquery_export"},
+					"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"}}}, 400, "billing.source"},
 		{"a source that is none", []fields{{"billing": keys{"source": "paper"}}}, 400, "source"},
-		{"a bucket that is an address", []fields{aws, {"billing": keys{"bucket": "https://evil.example/"}}}, 400, "billing.bucket"},
+		{"a bucket that is an address", []fields{aws, {"billing": keys{"bucket": "https://evil.example/"}}}, 400,
+			"billing.bucket"},
 		{"a folder of no bucket", []fields{aws, {"billing": keys{"prefix": "exports"}}}, 400, "billing.prefix"},
-		{"a container of no storage account", []fields{{"provider": "azure", "cloudAccountID": "11111111-2222-3333-4444-555555555555", "billing": keys{"container": "bills"}}}, 400, "billing.container"},
+		{"a container of no storage account",
+			[]fields{{"provider": "azure", "cloudAccountID": "11111111-2222-3333-4444-555555555555",
+				"billing": keys{"container": "bills"}}}, 400, "billing.container"},
 		{"a name twice", []fields{{"name": "tAKEN"}}, 409, `"tAKEN"`},
 		{"a number twice", []fields{{"cloudAccountID": "000000000001"}}, 409, "000000000001 is connected already"},
 	}
@@ -73,7 +90,8 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if got := apitest.Data[rest.List[connection.Account]](s.call(alice, "GET", "/cloud-accounts", nil)); got.Total != 1 {
+	if got := apitest.Data[rest.List[connection.Account]](s.call(alice, "GET", "/cloud-accounts",
+		nil)); got.Total != 1 {
 		t.Errorf("%d accounts are stored; want only the good one", got.Total)
 	}
 }
@@ -87,7 +105,8 @@ func TestUpdate_ReplacesWhereTheBillsAre(t *testing.T) {
 		t.Errorf("%+v; want where its bills are", a.Billing)
 	}
 	at := "/cloud-accounts/" + a.ID
-	if got := s.call(alice, "PUT", at, fields{"billing": keys{"dataset": "x"}}); got.Status != 400 || !strings.Contains(got.Body, "billing.dataset") {
+	if got := s.call(alice, "PUT", at, fields{"billing": keys{"dataset": "x"}}); got.Status != 400 ||
+		!strings.Contains(got.Body, "billing.dataset") {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 	kept := apitest.Data[connection.Account](s.call(alice, "PUT", at, fields{"name": "Renamed"}))
@@ -130,15 +149,18 @@ func TestConnectingStoresSealedCredentialsAndDiscovers(t *testing.T) {
 	if err != nil || strings.Contains(string(it.Data), "hush-hush") {
 		t.Errorf("stored in clear, or not at all: %s, %v", it.Data, err)
 	}
-	if due, err := table.Read[discovery.Due](s.Anywhere(), s.Table, discovery.DueKey(a.ID)); err != nil || due.Org != alice.Org || due.AccountID != a.ID {
+	if due, err := table.Read[discovery.Due](s.Anywhere(), s.Table, discovery.DueKey(a.ID)); err != nil ||
+		due.Org != alice.Org || due.AccountID != a.ID {
 		t.Errorf("the next discoveries are due for %+v, %v", due, err)
 	}
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
-	if p.Status != "succeeded" || p.Partitions != 14 || p.PartitionsDone != 14 || p.Resources != p.Created || p.Resources < 50 {
+	if p.Status != "succeeded" || p.Partitions != 14 || p.PartitionsDone != 14 || p.Resources != p.Created ||
+		p.Resources < 50 {
 		t.Errorf("%+v; want all of 14 partitions", p)
 	}
 	got := s.get(alice, a.ID)
-	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources || got.LastDiscoveredAt == nil {
+	if got.Status != "connected" || got.JobID != nil || got.ResourceCount != p.Resources ||
+		got.LastDiscoveredAt == nil {
 		t.Errorf("%+v; want it connected with %d resources", got, p.Resources)
 	}
 }
@@ -180,18 +202,33 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		{"the name", fields{"name": " Renamed "}, 200, "", func(b connection.Account) bool {
 			return b.Name == "Renamed" && b.PermissionLevel == a.PermissionLevel
 		}},
-		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b connection.Account) bool { return b.Name == "RENAMED" }},
-		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b connection.Account) bool { return b.PermissionLevel == "read_only" && b.JobID == nil }},
-		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "", func(b connection.Account) bool { return len(b.Regions) == 1 && b.JobID != nil }},
-		{"the regions to all", fields{"regions": nil}, 200, "", func(b connection.Account) bool { return len(b.Regions) == 0 }},
+		{"the case of the name", fields{"name": "RENAMED"}, 200, "", func(b connection.Account) bool {
+			return b.Name == "RENAMED"
+		}},
+		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b connection.Account) bool {
+			return b.PermissionLevel == "read_only" && b.JobID == nil
+		}},
+		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "",
+			func(b connection.Account) bool {
+				return len(b.Regions) == 1 && b.JobID != nil
+			}},
+		{"the regions to all", fields{"regions": nil}, 200, "", func(b connection.Account) bool {
+			return len(b.Regions) == 0
+		}},
 		{"a region that is not enabled", fields{"regions": []string{"mars"}}, 400, `"mars"`, nil},
-		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "", func(b connection.Account) bool { return b.Status == "connecting" && b.JobID != nil }},
+		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "",
+			func(b connection.Account) bool {
+				return b.Status == "connecting" && b.JobID != nil
+			}},
 		{"wrong credentials", fields{"credentials": keys{"refuse": "true"}}, 400, "security token", nil},
-		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5", nil},
+		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5",
+			nil},
 		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
 		{"an empty name", fields{"name": nil}, 400, "name", nil},
 		{"a name that is taken", fields{"name": "oTHER"}, 409, "oTHER", nil},
-		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b connection.Account) bool { return b.CloudAccountID == a.CloudAccountID }},
+		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b connection.Account) bool {
+			return b.CloudAccountID == a.CloudAccountID
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,7 +238,8 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 				t.Fatalf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 			if tt.want == nil {
-				if after := s.get(alice, a.ID); after.Name != before.Name || fmt.Sprint(after.Regions) != fmt.Sprint(before.Regions) {
+				if after := s.get(alice, a.ID); after.Name != before.Name ||
+					fmt.Sprint(after.Regions) != fmt.Sprint(before.Regions) {
 					t.Errorf("a refused change changed %+v to %+v", before, after)
 				}
 				return
@@ -251,7 +289,8 @@ func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice)
 	now := s.Platform.Clock.Now()
-	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop, Status: execution.Running, CreatedAt: now}
+	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop,
+		Status: execution.Running, CreatedAt: now}
 	s.Put(execution.ActionKey(alice.Org, act.ID), act)
 	got := s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)
 	if got.Status != 409 || !strings.Contains(got.Body, act.ID) {
@@ -273,7 +312,8 @@ func TestDiscoverGivesTheDiscoveryThatIsUnderWay(t *testing.T) {
 	if p := s.follow(alice, one.StatusURL); p.Status != "succeeded" || p.Unchanged != p.Resources {
 		t.Errorf("%+v; want nothing changed", p)
 	}
-	if three := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil), 202); three.JobID == one.JobID {
+	if three := apitest.Data[rest.Job](s.call(alice, "POST", "/cloud-accounts/"+a.ID+"/discover", nil),
+		202); three.JobID == one.JobID {
 		t.Error("the same job again, after it has ended")
 	}
 }
@@ -284,13 +324,16 @@ func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 	change := fields{"credentials": keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}}
 	b := apitest.Data[connection.Account](s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change))
 	p := s.follow(alice, "/cloud-accounts/"+a.ID+"/discover/"+*b.JobID)
-	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" || !strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
+	if p.Status != "partial" || len(p.Failures) != 2 || p.Failures[0].Status != "denied" ||
+		!strings.Contains(p.Failures[0].Error, "not authorized") || p.Vanished != 0 {
 		t.Errorf("%+v; want two denied partitions, and nothing vanished", p)
 	}
-	if got := s.get(alice, a.ID); got.Status != "degraded" || got.Error == nil || !strings.Contains(*got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
+	if got := s.get(alice, a.ID); got.Status != "degraded" || got.Error == nil ||
+		!strings.Contains(*got.Error, "rds:DescribeDBInstances") || got.ResourceCount != a.ResourceCount {
 		t.Errorf("%+v; want it degraded with all its resources", got)
 	}
-	for _, perm := range apitest.Data[[]cloud.Permission](s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil)) {
+	for _, perm := range apitest.Data[[]cloud.Permission](s.call(viewer, "GET", "/cloud-accounts/"+a.ID+"/permissions",
+		nil)) {
 		if (perm.Status == "denied") != (perm.Action == "rds:DescribeDBInstances") {
 			t.Errorf("%+v", perm)
 		}
@@ -318,7 +361,8 @@ func TestListsAreFilteredSortedAndPaged(t *testing.T) {
 	}
 	for query, want := range tests {
 		var names []string
-		for _, a := range apitest.Data[rest.List[connection.Account]](s.call(viewer, "GET", "/cloud-accounts"+query, nil)).Items {
+		for _, a := range apitest.Data[rest.List[connection.Account]](s.call(viewer, "GET", "/cloud-accounts"+query,
+			nil)).Items {
 			names = append(names, a.Name)
 		}
 		if got := strings.Join(names, " "); got != want {
@@ -360,7 +404,8 @@ func TestOnboardingGivesOutOneExternalIDForAnOrganization(t *testing.T) {
 func TestOnboardingLeavesOutRolesWhereNobodyCanAssumeThem(t *testing.T) {
 	s := newFixture(t)
 	got := s.call(alice, "GET", "/cloud-accounts/aws/onboarding", nil)
-	if steps := apitest.Data[onboarding.Steps](got); len(steps.Methods) == 0 || strings.Contains(got.Body, "000000000000") || strings.Contains(got.Body, "assume_role") {
+	if steps := apitest.Data[onboarding.Steps](got); len(steps.Methods) == 0 ||
+		strings.Contains(got.Body, "000000000000") || strings.Contains(got.Body, "assume_role") {
 		t.Errorf("%s", got.Body)
 	}
 }
@@ -399,7 +444,8 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice)
-	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x", a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
+	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x",
+		a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
 		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.Status != 404 {
 			t.Errorf("%s: %d %s; want 404", path, got.Status, got.Body)
 		}
@@ -409,7 +455,8 @@ func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
 func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
 	s := newFixture(t)
 	got := s.call(alice, "POST", "/cloud-accounts", body(fields{"credentials": keys{"throttle": "1"}}))
-	if got.Status != 500 || !strings.Contains(got.Body, "try again") || !strings.Contains(got.Body, "RequestLimitExceeded") {
+	if got.Status != 500 || !strings.Contains(got.Body, "try again") ||
+		!strings.Contains(got.Body, "RequestLimitExceeded") {
 		t.Errorf("%d %s; want 500 with the cloud's words", got.Status, got.Body)
 	}
 }
@@ -433,9 +480,10 @@ func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
 
 func TestEveryAnswerIsDescribed(t *testing.T) {
 	s := newFixture(t)
-	seen := resttest.FuzzOperations(t, s.Handler, s.Description(), resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
-		return r.WithContext(identity.WithCaller(r.Context(), alice))
-	}})
+	seen := resttest.FuzzOperations(t, s.Handler, s.Description(),
+		resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
+			return r.WithContext(identity.WithCaller(r.Context(), alice))
+		}})
 	if len(seen) < 3 {
 		t.Errorf("the requests met only %v", seen)
 	}
@@ -448,10 +496,12 @@ func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
 	a, other := s.settled(alice), s.settled(alice, fields{"name": "Other", "cloudAccountID": "222"})
 	pass := func(credentials keys, due time.Time) connection.Account {
 		t.Helper()
-		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID), credentials))(t)
+		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID),
+			credentials))(t)
 		s.Change(inventory.AccountKey(alice.Org, a.ID), table.Set("sealed", sealed))
 		for _, id := range []string{a.ID, other.ID} {
-			apitest.Value(discovery.StartDue(s.Anywhere(), s.Platform, discovery.Due{Org: alice.Org, AccountID: id}, due))(t)
+			apitest.Value(discovery.StartDue(s.Anywhere(), s.Platform, discovery.Due{Org: alice.Org, AccountID: id},
+				due))(t)
 		}
 		s.idle()
 		if o := s.get(alice, other.ID); o.Status != "connected" || o.Error != nil {
@@ -461,13 +511,16 @@ func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
 	}
 	s.Put(identity.AccessKey(alice.Org), identity.Access{})
 	midnight := s.Platform.Clock.Now().Truncate(24 * time.Hour)
-	if got := pass(keys{"refuse": "true"}, midnight); got.Status != "disconnected" || got.Error == nil || !strings.Contains(*got.Error, "security token") || got.ResourceCount != a.ResourceCount {
+	if got := pass(keys{"refuse": "true"}, midnight); got.Status != "disconnected" || got.Error == nil ||
+		!strings.Contains(*got.Error, "security token") || got.ResourceCount != a.ResourceCount {
 		t.Errorf("revoked: %+v; want it disconnected in the cloud's words, with its resources", got)
 	}
-	if got := pass(keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"}, midnight.Add(24*time.Hour)); got.Status != "degraded" || !strings.Contains(*got.Error, "not authorized") {
+	if got := pass(keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"},
+		midnight.Add(24*time.Hour)); got.Status != "degraded" || !strings.Contains(*got.Error, "not authorized") {
 		t.Errorf("in part: %+v; want it degraded", got)
 	}
-	if got := pass(keys{"size": "60", "regions": "2"}, midnight.Add(30*time.Hour)); got.Status != "connected" || got.Error != nil {
+	if got := pass(keys{"size": "60", "regions": "2"}, midnight.Add(30*time.Hour)); got.Status != "connected" ||
+		got.Error != nil {
 		t.Errorf("given back: %+v; want it connected", got)
 	}
 }

@@ -15,7 +15,8 @@ func TestAddressesThatLeadIntoOurNetworkAreRefused(t *testing.T) {
 		refused       string
 	}{
 		{"metadata", "https://169.254.169.254/latest/meta-data/", false, "link-local or metadata address"},
-		{"metadata where private ones are allowed", "https://169.254.169.254/latest/meta-data/", true, "link-local or metadata address"},
+		{"metadata where private ones are allowed", "https://169.254.169.254/latest/meta-data/", true,
+			"link-local or metadata address"},
 		{"this machine", "https://127.0.0.1:6443", false, "private or special network"},
 		{"this machine where private ones are allowed", "https://127.0.0.1:6443", true, ""},
 		{"a network of ours", "https://10.0.0.1", false, "private or special network"},
@@ -29,14 +30,16 @@ func TestAddressesThatLeadIntoOurNetworkAreRefused(t *testing.T) {
 					t.Errorf("%s: %s; want %q", what, body, tt.refused)
 				}
 			}
-			got := s.call(alice, "POST", "/cloud-accounts", body(fields{"endpointURL": tt.address, "name": "Elsewhere", "cloudAccountID": "000000000002"}))
+			got := s.call(alice, "POST", "/cloud-accounts",
+				body(fields{"endpointURL": tt.address, "name": "Elsewhere", "cloudAccountID": "000000000002"}))
 			said("the endpoint", got.Body)
 			if (got.Status == 400) != (tt.refused != "") {
 				t.Errorf("the endpoint: %d %s", got.Status, got.Body)
 			}
 			a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 			config := strings.Replace(config(`"token":"hush-hush"`), "https://api.example.com", tt.address, 1)
-			got = s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), fields{"method": "kubeconfig", "kubeconfig": config})
+			got = s.call(alice, "PUT", access(a.ID, "us-east-1", "main"),
+				fields{"method": "kubeconfig", "kubeconfig": config})
 			said("the server", got.Body)
 			if want := map[bool]int{true: 400, false: 200}[tt.refused != ""]; got.Status != want {
 				t.Errorf("the server: %d %s; want %d", got.Status, got.Body, want)

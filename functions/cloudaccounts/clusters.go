@@ -64,8 +64,9 @@ type ClusterFailure struct {
 // newCluster returns the record of a cluster as the cloud describes it, r being its registration or nil.
 func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration) Cluster {
 	out := Cluster{
-		Name: c.Name, Region: c.Region, Provider: a.Provider, Status: c.Status, Version: c.Version, NodeCount: c.NodeCount,
-		Access: noAccess,
+		Name: c.Name, Region: c.Region, Provider: a.Provider, Status: c.Status, Version: c.Version,
+		NodeCount: c.NodeCount,
+		Access:    noAccess,
 	}
 	if r != nil {
 		out.Access, out.Registered, out.Check = r.Method, true, newAccessCheck(a, r.Check)
@@ -122,7 +123,8 @@ func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterL
 		return ClusterList{}, err
 	}
 	var found inventory.ClustersFound
-	err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
+	err = s.opener.Ask(ctx,
+		inventory.Question{Ask: inventory.AskClusters, Org: org, Account: a, Clusters: in.query(known)}, &found)
 	if err != nil {
 		return ClusterList{}, err
 	}
@@ -139,7 +141,8 @@ func (in *clustersInput) query(known []inventory.Registration) inventory.Cluster
 	return q
 }
 
-func (in *clustersInput) list(a inventory.Account, known []inventory.Registration, found inventory.ClustersFound) ClusterList {
+func (in *clustersInput) list(a inventory.Account, known []inventory.Registration,
+	found inventory.ClustersFound) ClusterList {
 	registered := make(map[inventory.ClusterName]*inventory.Registration, len(known))
 	for i := range known {
 		registered[known[i].ClusterName] = &known[i]
@@ -173,7 +176,9 @@ func (in *ClusterPath) clusterToChange(ctx context.Context) (inventory.ClusterNa
 // cluster returns the cluster that the path names. No cloud allows a # in a region or a name, and keys are parted by it.
 func (in *ClusterPath) cluster() (inventory.ClusterName, error) {
 	if strings.Contains(in.Region+in.ClusterName, "#") {
-		return inventory.ClusterName{}, fault.New(fault.NotFound, "cloud account %.64q has no cluster %.128q in region %.64q", in.AccountID, in.ClusterName, in.Region)
+		return inventory.ClusterName{},
+			fault.New(fault.NotFound, "cloud account %.64q has no cluster %.128q in region %.64q", in.AccountID,
+				in.ClusterName, in.Region)
 	}
 	return inventory.ClusterName{Region: in.Region, Name: in.ClusterName}, nil
 }

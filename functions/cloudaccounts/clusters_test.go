@@ -31,12 +31,14 @@ var (
 )
 
 func access(accountID, region, name string) string {
-	return "/cloud-accounts/" + accountID + "/clusters/" + url.PathEscape(region) + "/" + url.PathEscape(name) + "/access"
+	return "/cloud-accounts/" + accountID + "/clusters/" + url.PathEscape(region) + "/" + url.PathEscape(name) +
+		"/access"
 }
 
 func (s *fixture) clusters(c identity.Caller, accountID, query string) cloudaccounts.ClusterList {
 	s.Helper()
-	return apitest.Data[cloudaccounts.ClusterList](s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query, nil))
+	return apitest.Data[cloudaccounts.ClusterList](s.call(c, "GET", "/cloud-accounts/"+accountID+"/clusters"+query,
+		nil))
 }
 
 // told returns a list in one line.
@@ -51,7 +53,8 @@ func told(l cloudaccounts.ClusterList) string {
 // registration reads what is stored of a cluster.
 func (s *fixture) registration(org, accountID string, n inventory.ClusterName) (inventory.Registration, error) {
 	s.Helper()
-	return table.Read[inventory.Registration](table.WithOrg(s.Context(), org), s.Table, inventory.ClusterKey(org, accountID, n))
+	return table.Read[inventory.Registration](table.WithOrg(s.Context(), org), s.Table,
+		inventory.ClusterKey(org, accountID, n))
 }
 
 // counted reads how many registrations the account counts, and how many there are.
@@ -63,7 +66,8 @@ func (s *fixture) counted(org, accountID string) (counts, rows int) {
 		s.Fatal(err)
 	}
 	pk := inventory.ClusterKey(org, accountID, inventory.ClusterName{}).PK
-	page := apitest.Value(s.Table.Query(ctx, table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000}))(s)
+	page := apitest.Value(s.Table.Query(ctx,
+		table.Query{PK: pk, Prefix: inventory.ClusterPrefix(accountID), Limit: 1000}))(s)
 	return a.Clusters, len(page.Items)
 }
 
@@ -83,10 +87,12 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 	path := access(a.ID, "us-east-2", "main")
 	for _, body := range []fields{byIAM, byToken, byToken, byIAM} {
 		got := s.call(alice, "PUT", path, body)
-		if c := apitest.Data[cloudaccounts.Cluster](got); !c.Registered || c.Access != body["method"] || c.Name != "main" || c.Region != "us-east-2" || c.Status != "active" {
+		if c := apitest.Data[cloudaccounts.Cluster](got); !c.Registered || c.Access != body["method"] ||
+			c.Name != "main" || c.Region != "us-east-2" || c.Status != "active" {
 			t.Errorf("%+v; want it registered with %v", c, body["method"])
 		}
-		if want := fmt.Sprintf("us-east-1/main active none false, us-east-2/main active %s true", body["method"]); told(s.clusters(alice, a.ID, "")) != want {
+		if want := fmt.Sprintf("us-east-1/main active none false, us-east-2/main active %s true",
+			body["method"]); told(s.clusters(alice, a.ID, "")) != want {
 			t.Errorf("%s; want %s", told(s.clusters(alice, a.ID, "")), want)
 		}
 		if counts, rows := s.counted(alice.Org, a.ID); counts != 1 || rows != 1 {
@@ -96,10 +102,12 @@ func TestClustersAreListedRegisteredAndDeregistered(t *testing.T) {
 	if got := apitest.Data[rest.Deleted](s.call(alice, "DELETE", path, nil)); got.ID != "us-east-2/main" {
 		t.Errorf("the answer names %q", got.ID)
 	}
-	if got := s.call(alice, "DELETE", path, nil); got.Status != 404 || !strings.Contains(unquoted(got.Body), `"main" in region "us-east-2" is not registered`) {
+	if got := s.call(alice, "DELETE", path, nil); got.Status != 404 ||
+		!strings.Contains(unquoted(got.Body), `"main" in region "us-east-2" is not registered`) {
 		t.Errorf("again: %d %s", got.Status, got.Body)
 	}
-	if counts, rows := s.counted(alice.Org, a.ID); told(s.clusters(alice, a.ID, "")) != none || counts != 0 || rows != 0 {
+	if counts, rows := s.counted(alice.Org, a.ID); told(s.clusters(alice, a.ID, "")) != none || counts != 0 ||
+		rows != 0 {
 		t.Errorf("%s; the account counts %d of %d", told(s.clusters(alice, a.ID, "")), counts, rows)
 	}
 }
@@ -108,8 +116,10 @@ func TestAKubeconfigIsSealedInItsPlaceAndNeverReturned(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
 	path, n := access(a.ID, "us-east-1", "main"), inventory.ClusterName{Region: "us-east-1", Name: "main"}
-	for _, got := range []apitest.Answer{s.call(alice, "PUT", path, byToken), s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
-		if got.Status != 200 || strings.Contains(got.Body, "hush") || strings.Contains(got.Body, "sealed") || strings.Contains(got.Body, "api.example.com") {
+	for _, got := range []apitest.Answer{s.call(alice, "PUT", path, byToken),
+		s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
+		if got.Status != 200 || strings.Contains(got.Body, "hush") || strings.Contains(got.Body, "sealed") ||
+			strings.Contains(got.Body, "api.example.com") {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
@@ -120,7 +130,8 @@ func TestAKubeconfigIsSealedInItsPlaceAndNeverReturned(t *testing.T) {
 	plain, err := s.Sealer.Open(t.Context(), inventory.ClusterPlace(alice.Org, a.ID, n), r.Sealed)
 	s.Must(err)
 	var kept kubeconfig.Access
-	if err = json.Unmarshal(plain, &kept); err != nil || kept.Token != "hush-hush" || kept.Server != "https://api.example.com" {
+	if err = json.Unmarshal(plain, &kept); err != nil || kept.Token != "hush-hush" ||
+		kept.Server != "https://api.example.com" {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	elsewhere := inventory.ClusterPlace(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-2", Name: "main"})
@@ -146,8 +157,11 @@ func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
 		{"no method", "us-east-1", "main", fields{}, 400, "method"},
 		{"a method that is none", "us-east-1", "main", fields{"method": "telnet"}, 400, "method"},
 		{"no kubeconfig", "us-east-1", "main", fields{"method": "kubeconfig"}, 400, "kubeconfig: is required"},
-		{"a kubeconfig that is not needed", "us-east-1", "main", fields{"method": "cloud_iam", "kubeconfig": config(`"token":"hush-hush"`)}, 400, "only for method kubeconfig"},
-		{"a kubeconfig that is none", "us-east-1", "main", fields{"method": "kubeconfig", "kubeconfig": "hush-hush"}, 400, "kubeconfig: "},
+		{"a kubeconfig that is not needed", "us-east-1", "main",
+			fields{"method": "cloud_iam", "kubeconfig": config(`"token":"hush-hush"`)}, 400,
+			"only for method kubeconfig"},
+		{"a kubeconfig that is none", "us-east-1", "main", fields{"method": "kubeconfig", "kubeconfig": "hush-hush"},
+			400, "kubeconfig: "},
 		{"a plugin", "us-east-1", "main", given(`"token":"hush-hush","exec":{"command":"aws"}`), 400, "exec"},
 		{"an auth provider", "us-east-1", "main", given(`"auth-provider":{"name":"gcp"}`), 400, "auth-provider"},
 		{"a file", "us-east-1", "main", given(`"tokenFile":"/etc/passwd"`), 400, "tokenFile"},
@@ -161,7 +175,8 @@ func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, before := s.counted(alice.Org, a.ID)
 			got := s.call(alice, "PUT", access(a.ID, tt.region, tt.cluster), tt.body)
-			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) || strings.Contains(got.Body, "hush-hush") {
+			if got.Status != tt.status || !strings.Contains(unquoted(got.Body), tt.says) ||
+				strings.Contains(got.Body, "hush-hush") {
 				t.Errorf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 			if _, after := s.counted(alice.Org, a.ID); tt.status != 200 && after != before {
@@ -199,13 +214,16 @@ func TestClustersOfOthersDoNotExist(t *testing.T) {
 	if got := told(s.clusters(bob, b.ID, "")); got != "us-east-1/main active none false" {
 		t.Error(got)
 	}
-	s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil).Want(404) // bob deregisters what he has not registered
-	if r, err := s.registration(alice.Org, a.ID, inventory.ClusterName{Region: "us-east-1", Name: "main"}); err != nil || r.Method != inventory.Kubeconfig {
+	// bob deregisters what he has not registered
+	s.call(bob, "DELETE", access(b.ID, "us-east-1", "main"), nil).Want(404)
+	if r, err := s.registration(alice.Org, a.ID,
+		inventory.ClusterName{Region: "us-east-1", Name: "main"}); err != nil || r.Method != inventory.Kubeconfig {
 		t.Errorf("alice's registration: %+v, %v", r, err)
 	}
 	for _, account := range []string{"x", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz"} {
 		for method, body := range map[string]any{"PUT": byIAM, "DELETE": nil} {
-			if got := s.call(alice, method, access(account, "us-east-1", "main"), body); got.Status != 404 || !strings.Contains(got.Body, account) {
+			if got := s.call(alice, method, access(account, "us-east-1", "main"), body); got.Status != 404 ||
+				!strings.Contains(got.Body, account) {
 				t.Errorf("%s of account %s: %d %s", method, account, got.Status, got.Body)
 			}
 		}
@@ -238,7 +256,8 @@ func TestListsOfClustersArePagedAndTellWhatTheyLack(t *testing.T) {
 	}
 	change(keys{"size": "200", "regions": "2", "denied": "us-east-1"})
 	l := s.clusters(viewer, a.ID, "")
-	if told(l) != "us-east-1/main unknown kubeconfig true, us-east-2/main active none false" || len(l.Failures) != 1 || l.Failures[0].Region != "us-east-1" || !strings.Contains(l.Failures[0].Error, "not authorized") {
+	if told(l) != "us-east-1/main unknown kubeconfig true, us-east-2/main active none false" || len(l.Failures) != 1 ||
+		l.Failures[0].Region != "us-east-1" || !strings.Contains(l.Failures[0].Error, "not authorized") {
 		t.Errorf("a denied region: %+v", l)
 	}
 	change(keys{"size": "20", "regions": "2", "kinds": "aws-ec2"})
@@ -288,7 +307,8 @@ func TestTooManyRegistrationsAreRefused(t *testing.T) {
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	count := func(n int) {
 		k := inventory.AccountKey(alice.Org, a.ID)
-		apitest.Value(s.Table.Write(table.WithOrg(t.Context(), alice.Org), table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
+		apitest.Value(s.Table.Write(table.WithOrg(t.Context(), alice.Org),
+			table.Update(k, []table.Change{table.Set("clusters", n)})))(t)
 	}
 	count(inventory.MaxClusters)
 	s.call(alice, "PUT", access(a.ID, "us-east-1", "main"), byIAM).Want(400, "90 registered clusters")
@@ -301,10 +321,12 @@ func TestAFullAccountLeavesInOneTransaction(t *testing.T) {
 	s := newFixture(t)
 	a := s.settled(alice, fields{"credentials": keys{"size": "200", "regions": "1"}})
 	ctx := table.WithOrg(t.Context(), alice.Org)
-	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID), []table.Change{table.Set("clusters", inventory.MaxClusters)})}
+	ws := []table.Write{table.Update(inventory.AccountKey(alice.Org, a.ID),
+		[]table.Change{table.Set("clusters", inventory.MaxClusters)})}
 	for i := range inventory.MaxClusters {
 		n := inventory.ClusterName{Region: "us-east-1", Name: fmt.Sprint("c-", i)}
-		it := apitest.Value(table.NewItem(inventory.ClusterKey(alice.Org, a.ID, n), inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
+		it := apitest.Value(table.NewItem(inventory.ClusterKey(alice.Org, a.ID, n),
+			inventory.Registration{ClusterName: n, AccountID: a.ID, Method: inventory.CloudIAM}))(s)
 		ws = append(ws, table.Put(it))
 	}
 	s.Must(s.Table.Transact(ctx, ws...))

@@ -27,8 +27,9 @@ func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccoun
 	org, b, now := identity.CallerFrom(ctx).Org, in.Body, s.p.Clock.Now()
 	a := inventory.Account{
 		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: b.Name,
-		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL, Billing: b.Billing,
-		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
+		Billing: b.Billing,
+		Status:  inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := s.opener.Prepare(ctx, org, &a); err != nil {
 		return connection.Account{}, err
@@ -37,7 +38,8 @@ func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccoun
 	if err != nil {
 		return connection.Account{}, err
 	}
-	if a.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, a.ID), credentials); err != nil {
+	if a.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, a.ID),
+		credentials); err != nil {
 		return connection.Account{}, err
 	}
 	return s.opener.Open(ctx, org, a)

@@ -27,15 +27,18 @@ var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
 	Access: rest.Access.With(notification.Writing, table.Access{
 		Reads: []table.Partition{
-			execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition, override.Partition, readiness.Partition,
+			execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition, override.Partition,
+			readiness.Partition,
 		},
 		Writes: []table.Partition{
-			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition, connection.NamePartition,
+			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition,
+			connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 			// These of it are deleted.
-			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition, autoscaling.Partition,
+			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition,
+			autoscaling.Partition,
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},
 	}),

@@ -69,14 +69,17 @@ func newUsedFixture(t *testing.T) *usedFixture {
 	f.p = &platform.Platform{Table: f.hook, Clock: c, Workflow: acceptingEngine{}}
 	f.h, _ = rest.Mount(f.p, cloudaccounts.Operations(f.p))
 	f.store = inventory.New(f.p)
-	row, err := table.NewItem(inventory.AccountKey(usedOrg, usedCA), inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
+	row, err := table.NewItem(inventory.AccountKey(usedOrg, usedCA),
+		inventory.Account{ID: usedCA, Provider: "aws", CloudAccountID: "123456789012", Name: "Production"})
 	f.must(err)
 	_, err = f.p.Table.Write(f.in(), table.Put(row))
 	f.must(err)
 	part := inventory.Partition{AccountID: usedCA, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-	_, err = f.store.UpsertScanned(f.in(), usedOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: []cloud.Resource{
-		{UID: "i-0", Name: "web-0", Status: cloud.Running}, {UID: "i-1", Name: "web-1", Status: cloud.Running},
-	}})
+	_, err = f.store.UpsertScanned(f.in(), usedOrg,
+		inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
+			Resources: []cloud.Resource{
+				{UID: "i-0", Name: "web-0", Status: cloud.Running}, {UID: "i-1", Name: "web-1", Status: cloud.Running},
+			}})
 	f.must(err)
 	all, err := f.store.ByUIDs(f.in(), usedOrg, []string{"i-0", "i-1"}, inventory.SeeEverything())
 	f.must(err)
@@ -98,18 +101,21 @@ func (f *usedFixture) name() {
 	f.Helper()
 	held, err := inventory.HoldAccounts(usedOrg, []string{usedCA})
 	f.must(err)
-	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"}, []inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
+	_, err = f.store.CreateGroup(f.in(), usedOrg, inventory.Group{ID: "grp_shop", Name: "Shop"},
+		[]inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}}, held...)
 	f.must(err)
 	owned, err := inventory.Own(usedOrg, "team_web", 1, f.ids[:1])
 	f.must(err)
-	_, err = teams.New(f.p.Table).Create(f.in(), usedOrg, teams.Team{ID: "team_web", Name: "Web"}, append(owned, held...)...)
+	_, err = teams.New(f.p.Table).Create(f.in(), usedOrg, teams.Team{ID: "team_web", Name: "Web"},
+		append(owned, held...)...)
 	f.must(err)
 }
 
 func (f *usedFixture) remove(path string, code int, words ...string) {
 	f.Helper()
 	ctx := identity.WithCaller(f.in(), identity.Caller{
-		Org: usedOrg, User: "usr_1", Email: "ada@example.com", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
+		Org: usedOrg, User: "usr_1", Email: "ada@example.com",
+		Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 	})
 	w := httptest.NewRecorder()
 	f.h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodDelete, path, http.NoBody))
@@ -139,7 +145,8 @@ func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 		t.Errorf("left: %v %v", places, owned)
 	}
 	apitest.LinkAudit(t, f.p, audit.PlaceOf(usedOrg))
-	page, err := f.p.Table.Query(table.Within(t.Context(), ""), table.Query{PK: audit.PlaceOf(usedOrg).PK, Limit: 10, Reverse: true})
+	page, err := f.p.Table.Query(table.Within(t.Context(), ""),
+		table.Query{PK: audit.PlaceOf(usedOrg).PK, Limit: 10, Reverse: true})
 	f.must(err)
 	if row := string(page.Items[0].Data); !strings.Contains(row, "usedBy") || !strings.Contains(row, "grp_shop") {
 		t.Errorf("the row does not say what it was taken out of: %s", row)

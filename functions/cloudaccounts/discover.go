@@ -22,7 +22,8 @@ func (s *service) startDiscovery(ctx context.Context, in *accountInput) (rest.Jo
 	if err != nil {
 		return rest.Job{}, err
 	}
-	return rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
+	return rest.Job{JobID: j.ID, Status: string(j.Status),
+		StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
 }
 
 // DiscoveryProgress is how far a discovery is.
@@ -75,8 +76,9 @@ func (s *service) getProgress(ctx context.Context, in *progressInput) (Discovery
 
 func summed(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 	out := DiscoveryProgress{
-		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: rest.Optional(j.Error), Partitions: j.Partitions,
-		Failures: []Failure{}, StartedAt: j.StartedAt, CompletedAt: rest.Optional(j.CompletedAt),
+		JobID: j.ID, CloudAccountID: j.AccountID, Status: j.Status, Error: rest.Optional(j.Error),
+		Partitions: j.Partitions,
+		Failures:   []Failure{}, StartedAt: j.StartedAt, CompletedAt: rest.Optional(j.CompletedAt),
 	}
 	var changes inventory.Changes
 	for _, part := range parts {

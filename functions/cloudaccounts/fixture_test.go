@@ -34,7 +34,8 @@ func newFixture(t *testing.T, change ...func(*platform.Platform)) *fixture {
 	s.Settings.Simulated, s.Settings.CustomEndpoints = true, true
 	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.Platform.Clock)}
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
-	s.RunMachines(apitest.Machines(t, "discovery"), map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers)})
+	s.RunMachines(apitest.Machines(t, "discovery"),
+		map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers)})
 	for _, f := range change {
 		f(s.Platform)
 	}

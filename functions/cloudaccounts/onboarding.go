@@ -28,7 +28,8 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	if err != nil {
 		return onboarding.Steps{}, err
 	}
-	o := onboarding.Organisation{ID: org, ExternalID: external, Principal: s.p.Settings.Principal, TemplateURL: s.p.Settings.RoleTemplateURL}
+	o := onboarding.Organisation{ID: org, ExternalID: external, Principal: s.p.Settings.Principal,
+		TemplateURL: s.p.Settings.RoleTemplateURL}
 	if o.Principal != "" {
 		return onboarding.StepsFor(name, o)
 	}
@@ -38,6 +39,8 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	if name == "aws" { // whose members are opened by roles that demand a principal
 		steps.Organisation = nil
 	}
-	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool { return m.AuthMethod == "assume_role" })
+	steps.Methods = slices.DeleteFunc(steps.Methods, func(m onboarding.Method) bool {
+		return m.AuthMethod == "assume_role"
+	})
 	return steps, fault.Wrap("onboarding of "+name, err)
 }

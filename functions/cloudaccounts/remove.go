@@ -63,7 +63,8 @@ func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Dele
 	}
 	err = errors.Join(inventory.New(s.p).Detach(ctx, org, a.ID), scheduling.New(s.p).DetachAccount(ctx, org, a.ID))
 	if err != nil { // the discovery that forgets the resources does it again
-		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups, teams and schedules", "account", a.ID, "error", err)
+		s.p.Log.WarnContext(ctx, "resources not yet taken out of groups, teams and schedules", "account", a.ID, "error",
+			err)
 	}
 	discovery.StartMachine(ctx, s.p, org, j)
 	return rest.Deleted{ID: a.ID}, nil
@@ -84,8 +85,10 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		ws = append(ws, table.Delete(inventory.ClusterKey(org, a.ID, known[i].ClusterName), table.Exists()))
 	}
 	ws = append(ws, table.Delete(inventory.AccountKey(org, a.ID), table.Exists(), table.Equal("name", a.Name), counted(known), unchanged("uses", a.Uses)),
-		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID), connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
-	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now()) // its bills give way to those of accounts that are still connected
+		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID),
+		connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
+	// its bills give way to those of accounts that are still connected
+	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now())
 	if err != nil {
 		return j, err
 	}
@@ -129,7 +132,8 @@ func (s *service) idle(ctx context.Context, org, accountID string) error {
 		}
 		for _, act := range actions {
 			if act.CloudAccountID == accountID && !act.Status.IsFinal() {
-				return fault.New(fault.Conflict, "the account is in use: action %s (%s of %s) is %s; wait until it has ended, or cancel it",
+				return fault.New(fault.Conflict,
+					"the account is in use: action %s (%s of %s) is %s; wait until it has ended, or cancel it",
 					act.ID, act.Action, act.ResourceUID, act.Status)
 			}
 		}

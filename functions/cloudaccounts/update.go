@@ -49,12 +49,15 @@ func (s *service) updateAccount(ctx context.Context, in *changeInput) (connectio
 	if err != nil {
 		return connection.Account{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a), CredentialsReplaced: credentials != nil}})
+	audit.NoteChange(ctx,
+		audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a),
+			CredentialsReplaced: credentials != nil}})
 	return connection.NewRecord(a), nil
 }
 
 // changed returns the account as it will be, and its new credentials, nil when they stay.
-func (s *service) changed(ctx context.Context, org string, a inventory.Account, c ChangedAccount) (inventory.Account, map[string]string, error) {
+func (s *service) changed(ctx context.Context, org string, a inventory.Account, c ChangedAccount) (inventory.Account,
+	map[string]string, error) {
 	if err := c.clearable(); err != nil {
 		return a, nil, err
 	}

@@ -44,12 +44,14 @@ func (u *accountUses) all() []fault.Use {
 // refusal returns the error that lists the uses that keep an account, or nil.
 func (u *accountUses) refusal(ctx context.Context, a inventory.Account, detach bool) error {
 	named := fmt.Sprintf("cloud account %s (%s)", a.ID, a.Name)
-	const first = "end these overrides, and delete these autoscaler policies and plans, while the account is connected: their ends act on its cloud"
+	const first = "end these overrides, and delete these autoscaler policies and plans, while the account is " +
+		"connected: their ends act on its cloud"
 	switch {
 	case len(u.binding) == 0 && !detach:
 		return identity.InUse(ctx, named, u.loose, "take it out of them, or send detach=true, which does it")
 	case !detach && len(u.loose) > 0:
-		return identity.InUse(ctx, named, u.all(), "take it out of them; detach=true does it for all but overrides and applied autoscaler policies")
+		return identity.InUse(ctx, named, u.all(),
+			"take it out of them; detach=true does it for all but overrides and applied autoscaler policies")
 	}
 	return identity.InUse(ctx, named, u.binding, first)
 }
@@ -86,11 +88,13 @@ func (s *service) listResourceUses(ctx context.Context, org, accountID string, t
 }
 
 // readPolicies are the policies to see the names of groups, teams and schedules.
-var readPolicies = map[string]string{"resource group": "resource-groups:read", "team": "teams:read", "schedule": "schedules:read"}
+var readPolicies = map[string]string{"resource group": "resource-groups:read", "team": "teams:read",
+	"schedule": "schedules:read"}
 
 //nolint:revive // a use and what it names
 func useOf(kind, id, name string, resources int) fault.Use {
-	return fault.Use{Kind: kind, ID: id, Name: fmt.Sprintf("%s, %d of its resources", name, resources), Policy: readPolicies[kind]}
+	return fault.Use{Kind: kind, ID: id, Name: fmt.Sprintf("%s, %d of its resources", name, resources),
+		Policy: readPolicies[kind]}
 }
 
 // listOverrides adds the overrides that hold resources of an account, and the wake links to these.

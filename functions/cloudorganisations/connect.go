@@ -17,7 +17,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewCloudOrganisation }) (CloudOrganisation, error) {
+func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewCloudOrganisation }) (CloudOrganisation,
+	error) {
 	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
 	o, err := s.prepareOrganisation(in.Body)
 	if err != nil {
@@ -34,7 +35,8 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 	if err = s.storeOrganisation(ctx, org, o, work); err != nil {
 		return CloudOrganisation{}, err
 	}
-	cloudorganisation.StartMachine(ctx, s.p, cloudorganisation.Input{Org: org, OrganisationID: o.ID, JobID: first.JobID})
+	cloudorganisation.StartMachine(ctx, s.p,
+		cloudorganisation.Input{Org: org, OrganisationID: o.ID, JobID: first.JobID})
 	return newOrganisationRecord(o), nil
 }
 
@@ -44,9 +46,11 @@ var roleNameForm = regexp.MustCompile(`^[\w+=,.@/-]{1,64}$`)
 func (s *service) prepareOrganisation(b NewCloudOrganisation) (cloudorganisation.Organisation, error) {
 	now := s.p.Clock.Now()
 	o := cloudorganisation.Organisation{
-		ID: id.New("corg", now), Provider: b.Provider, NativeID: b.OrganisationID, Name: b.Name, AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel,
-		Regions: b.Regions, EndpointURL: b.EndpointURL, Include: cloudorganisation.Selection(b.Include), Exclude: cloudorganisation.Selection(b.Exclude),
-		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("corg", now), Provider: b.Provider, NativeID: b.OrganisationID, Name: b.Name,
+		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel,
+		Regions: b.Regions, EndpointURL: b.EndpointURL, Include: cloudorganisation.Selection(b.Include),
+		Exclude: cloudorganisation.Selection(b.Exclude),
+		Status:  inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := s.checkNative(o); err != nil {
 		return o, err
@@ -72,7 +76,8 @@ func (s *service) checkOrganisation(o *cloudorganisation.Organisation) error {
 }
 
 // openOrganisation seals what was sent to open the organization into it, and has the cloud asked whether it does.
-func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorganisation.Organisation, sent map[string]string) error {
+func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorganisation.Organisation,
+	sent map[string]string) error {
 	credentials, err := s.opener.CheckCredentials(ctx, org, o.Account(), sent)
 	if err == nil && o.Provider == "aws" {
 		credentials["memberRole"] = o.MemberRole
@@ -81,11 +86,13 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorga
 	if err != nil {
 		return err
 	}
-	if o.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, o.ID), credentials); err != nil {
+	if o.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(org, o.ID),
+		credentials); err != nil {
 		return err
 	}
 	var got inventory.Verified
-	if err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()}, &got); err != nil {
+	if err = s.opener.Ask(ctx, inventory.Question{Ask: inventory.AskOrganisation, Org: org, Account: o.Account()},
+		&got); err != nil {
 		return err
 	}
 	if o.NativeID != "" && !strings.EqualFold(o.NativeID, got.NativeID) {
@@ -97,12 +104,14 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *cloudorga
 
 // storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next
 // are due, when there is room for one more.
-func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation, work table.Write) error {
+func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation,
+	work table.Write) error {
 	limited := table.LimitedList{PK: organisationNative(org, o).PK, Noun: "cloud organisations"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
 		have, err := cloudorganisation.List(ctx, s.p.Table, org)
 		if err == nil && len(have) >= cloudorganisation.MaxOrganisations {
-			err = fault.New(fault.Conflict, "%d cloud organisations are connected, which is the most that there can be", len(have))
+			err = fault.New(fault.Conflict, "%d cloud organisations are connected, which is the most that there can be",
+				len(have))
 		}
 		if err != nil {
 			return err
@@ -112,7 +121,8 @@ func (s *service) storeOrganisation(ctx context.Context, org string, o cloudorga
 }
 
 // writeOrganisation stores the organization together with more.
-func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation, more ...table.Write) error {
+func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorganisation.Organisation,
+	more ...table.Write) error {
 	native, err := connection.Reserve(organisationNative(org, o), o.ID)
 	if err != nil {
 		return err
@@ -131,7 +141,8 @@ func (s *service) writeOrganisation(ctx context.Context, org string, o cloudorga
 		return err
 	}
 	if _, taken := errors.AsType[*table.ConditionError](err); taken {
-		return fault.New(fault.Conflict, "organisationID: the organization %s of %s is connected already", o.NativeID, o.Provider)
+		return fault.New(fault.Conflict, "organisationID: the organization %s of %s is connected already", o.NativeID,
+			o.Provider)
 	}
 	return fault.Wrap("store cloud organisation "+o.ID, err)
 }

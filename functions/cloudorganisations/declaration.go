@@ -20,7 +20,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "cloudorganisations",
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{
-		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition, "ORG#*#CONNECT",
+		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
+		"ORG#*#CONNECT",
 		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
 		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
 	}}),

@@ -35,8 +35,10 @@ func newGoogle(t *testing.T) *google {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, map[string]any{
-			"issuer": g.URL, "authorization_endpoint": g.URL + "/auth", "token_endpoint": g.URL + "/token", "jwks_uri": g.URL + "/keys",
-			"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"RS256"},
+			"issuer": g.URL, "authorization_endpoint": g.URL + "/auth", "token_endpoint": g.URL + "/token",
+			"jwks_uri":                 g.URL + "/keys",
+			"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+			"id_token_signing_alg_values_supported": []string{"RS256"},
 		})
 	})
 	mux.HandleFunc("POST /token", g.token)
@@ -75,7 +77,8 @@ func (g *google) visit(t *testing.T, address string) map[string]any {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("client_id") != "lamplighter-test" || q.Get("prompt") != "consent" || q.Get("access_type") != "offline" {
+	if q.Get("code_challenge_method") != "S256" || q.Get("client_id") != "lamplighter-test" ||
+		q.Get("prompt") != "consent" || q.Get("access_type") != "offline" {
 		t.Fatalf("the browser is sent to %s", address)
 	}
 	g.mu.Lock()
@@ -95,7 +98,8 @@ func (g *google) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case id != "lamplighter-test" || secret != "hush-hush-secret":
 		reply(w, 401, map[string]string{"error": "invalid_client"})
-	case asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || asked.Get("redirect_uri") != r.FormValue("redirect_uri"):
+	case asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
+		asked.Get("redirect_uri") != r.FormValue("redirect_uri"):
 		reply(w, 400, map[string]string{"error": "invalid_grant", "error_description": "Malformed auth code."})
 	case g.silent:
 		reply(w, 200, map[string]any{"access_token": "hush-hush-access", "token_type": "Bearer"})
@@ -107,7 +111,9 @@ func (g *google) token(w http.ResponseWriter, r *http.Request) {
 // search lists my-project-001, -002, … in pages of 200.
 func (g *google) search(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer hush-hush-access" || g.refuse > 0 {
-		reply(w, max(g.refuse, 401), map[string]any{"error": map[string]string{"message": "Cloud Resource Manager API has not been used in project 1 before"}})
+		reply(w, max(g.refuse, 401),
+			map[string]any{"error": map[string]string{"message": "Cloud Resource Manager API has not been used in " +
+				"project 1 before"}})
 		return
 	}
 	from, _ := strconv.Atoi(r.FormValue("pageToken"))

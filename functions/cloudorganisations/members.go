@@ -33,8 +33,9 @@ type CloudOrganisationMember struct {
 
 func newMember(m cloudorganisation.Member) CloudOrganisationMember {
 	out := CloudOrganisationMember{
-		NativeID: m.NativeID, Name: m.Name, Unit: m.Unit, Status: string(m.Shown()), AccountID: rest.Optional(m.AccountID),
-		Error: rest.Optional(m.Error), AwaitsConfirmation: m.Awaits != "",
+		NativeID: m.NativeID, Name: m.Name, Unit: m.Unit, Status: string(m.Shown()),
+		AccountID: rest.Optional(m.AccountID),
+		Error:     rest.Optional(m.Error), AwaitsConfirmation: m.Awaits != "",
 	}
 	if m.IsEnding() {
 		from := m.DisconnectsFrom()
@@ -51,7 +52,8 @@ func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[
 	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerFrom(ctx).Org, o.ID)
 	search := strings.ToLower(in.Search)
 	all = slices.DeleteFunc(all, func(m cloudorganisation.Member) bool {
-		return in.Status != "" && in.Status != string(m.Shown()) || !strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
+		return in.Status != "" && in.Status != string(m.Shown()) ||
+			!strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
 	})
 	return rest.MapItems(rest.PageOf(all, in.Page), newMember), err
 }

@@ -17,9 +17,11 @@ type native struct {
 
 // natives are those of the providers that know organizations.
 var natives = map[string]native{
-	"aws":       {regexp.MustCompile(`^o-[a-z0-9]{10,32}$`), "o- and 10 to 32 letters and digits, or none", true},
-	"azure":     {regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`), "the id of a management group, as az account management-group list prints it in name", false},
-	"gcp":       {regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`), "organizations/ or folders/ with its number, such as folders/123456789012", false},
+	"aws": {regexp.MustCompile(`^o-[a-z0-9]{10,32}$`), "o- and 10 to 32 letters and digits, or none", true},
+	"azure": {regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`),
+		"the id of a management group, as az account management-group list prints it in name", false},
+	"gcp": {regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`),
+		"organizations/ or folders/ with its number, such as folders/123456789012", false},
 	"simulated": {regexp.MustCompile(`^[\w.-]{1,64}$`), "1 to 64 letters, digits, dots and hyphens, or none", true},
 }
 
@@ -28,13 +30,15 @@ func (s *service) checkNative(o cloudorganisation.Organisation) error {
 	n, knows := natives[o.Provider]
 	switch {
 	case !knows && connection.IsProvider(s.p, o.Provider):
-		return fault.New(fault.Invalid, "provider: %s knows no organizations: connect its accounts one by one", o.Provider)
+		return fault.New(fault.Invalid, "provider: %s knows no organizations: connect its accounts one by one",
+			o.Provider)
 	case !knows || o.NativeID == "" && n.told:
 		return nil // a provider that is none is refused with its credentials
 	case o.NativeID == "":
 		return fault.New(fault.Invalid, "organisationID: is required for provider %s: %s", o.Provider, n.example)
 	case !n.form.MatchString(o.NativeID):
-		return fault.New(fault.Invalid, "organisationID: %.100q is not the id of an organization of %s: %s", o.NativeID, o.Provider, n.example)
+		return fault.New(fault.Invalid, "organisationID: %.100q is not the id of an organization of %s: %s", o.NativeID,
+			o.Provider, n.example)
 	}
 	return nil
 }

@@ -31,10 +31,11 @@ const (
 // departure is a person on the way to Google and back. Nothing in it is secret: the verifier follows from the state, which is
 // not stored.
 type departure struct {
-	User     string `json:"user"`
-	Session  string `json:"session"`            // empty for a personal access token
-	Account  string `json:"account,omitempty"`  // whose credentials are renewed
-	Endpoint string `json:"endpoint,omitempty"` // EndpointURL of Account at that time: the grant is sent there and nowhere else
+	User    string `json:"user"`
+	Session string `json:"session"`           // empty for a personal access token
+	Account string `json:"account,omitempty"` // whose credentials are renewed
+	// EndpointURL of Account at that time: the grant is sent there and nowhere else
+	Endpoint string `json:"endpoint,omitempty"`
 }
 
 // pendingGrant is what a person granted, until it is used for an account. It is sealed for the account that it will open.
@@ -46,11 +47,13 @@ type pendingGrant struct {
 
 // Both are stored under digests, so that who reads the table can go on with neither.
 func (s *service) departureKey(org, state string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CONNECT", SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state)}
+	return table.Key{PK: table.OrgPK(org) + "CONNECT",
+		SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state)}
 }
 
 func (s *service) connectionKey(org, connectionID string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CONNECT", SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID)}
+	return table.Key{PK: table.OrgPK(org) + "CONNECT",
+		SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID)}
 }
 
 // verifier returns the secret of PKCE that belongs to a state (RFC 7636).
@@ -62,9 +65,12 @@ func (s *service) verifier(state string) string {
 func (s *service) google() (*googleoauth.Client, error) {
 	c := s.p.Settings.GoogleCloud
 	if c.ID == "" {
-		return nil, fault.New(fault.Invalid, "this deployment has no OAuth client of Google Cloud: its operator sets the parameters GCPClientID and "+
-			"GCPClientSecret, on one machine LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET, and registers %s at Google; "+
-			"until then, connect projects with authMethod workload_identity_federation or service_account", s.callback())
+		return nil, fault.New(fault.Invalid, "this deployment has no OAuth client of Google Cloud: its operator sets "+
+			"the parameters GCPClientID and "+
+			"GCPClientSecret, on one machine LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET, and "+
+			"registers %s at Google; "+
+			"until then, connect projects with authMethod workload_identity_federation or service_account",
+			s.callback())
 	}
 	return googleoauth.New(c, s.callback()), nil
 }
@@ -162,7 +168,8 @@ func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode
 	if !conn.Renews {
 		conn.Account = id.New("ca", now)
 	}
-	conn.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(c.Org, conn.Account), map[string]string{"refreshToken": got.Refresh})
+	conn.Sealed, err = inventory.SealCredentials(ctx, s.p.Sealer, inventory.SecretPlace(c.Org, conn.Account),
+		map[string]string{"refreshToken": got.Refresh})
 	if err != nil {
 		return GoogleGrant{}, err
 	}
@@ -175,7 +182,8 @@ func (s *service) exchangeOAuth(ctx context.Context, in *struct{ Body GoogleCode
 func (s *service) useDeparture(ctx context.Context, c identity.Caller, state string) (departure, error) {
 	k := s.departureKey(c.Org, state)
 	d, err := table.Read[departure](ctx, s.p.Table, k)
-	unknown := fault.New(fault.Invalid, "state: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
+	unknown := fault.New(fault.Invalid,
+		"state: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
 	if fault.Is(err, fault.NotFound) || err == nil && !d.belongsTo(c) {
 		return d, unknown
 	}
@@ -221,8 +229,10 @@ func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProj
 	}
 	now := s.p.Clock.Now()
 	a := inventory.Account{
-		ID: conn.Account, Provider: "gcp", CloudAccountID: b.ProjectID, Name: b.Name, AuthMethod: connection.OAuthMethod, PermissionLevel: b.PermissionLevel,
-		Regions: b.Regions, EndpointURL: b.EndpointURL, Sealed: conn.Sealed, Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+		ID: conn.Account, Provider: "gcp", CloudAccountID: b.ProjectID, Name: b.Name,
+		AuthMethod: connection.OAuthMethod, PermissionLevel: b.PermissionLevel,
+		Regions: b.Regions, EndpointURL: b.EndpointURL, Sealed: conn.Sealed, Status: inventory.AccountConnecting,
+		CreatedAt: now, UpdatedAt: now,
 	}
 	if a.Name == "" {
 		a.Name = b.ProjectID
@@ -234,7 +244,8 @@ func (s *service) finalizeOAuth(ctx context.Context, in *struct{ Body GoogleProj
 }
 
 func errUsed() error {
-	return fault.New(fault.Invalid, "connectionID: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
+	return fault.New(fault.Invalid,
+		"connectionID: unknown, used, expired or of another session; begin again with GET /connect/gcp/oauth-url")
 }
 
 // renewal is what renews an account: for which project, and the write that uses the connection up.
@@ -249,11 +260,15 @@ func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r re
 		return connection.Account{}, err
 	}
 	if r.project != old.CloudAccountID {
-		return connection.Account{}, fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q", old.ID, old.CloudAccountID, r.project)
+		return connection.Account{},
+			fault.New(fault.Invalid, "projectID: the connection renews the account %s of project %s, not of %.64q",
+				old.ID, old.CloudAccountID, r.project)
 	}
 	if old.EndpointURL != conn.Endpoint {
-		return connection.Account{}, fault.New(fault.Invalid, "connectionID: endpointURL of the account %s was changed after the connection "+
-			"was begun, and the grant is not sent there: look at the account, then begin again with GET /connect/gcp/oauth-url", old.ID)
+		return connection.Account{},
+			fault.New(fault.Invalid, "connectionID: endpointURL of the account %s was changed after the connection "+
+				"was begun, and the grant is not sent there: look at the account, then begin again with GET "+
+				"/connect/gcp/oauth-url", old.ID)
 	}
 	a := old
 	a.AuthMethod, a.Sealed = connection.OAuthMethod, conn.Sealed
@@ -261,7 +276,8 @@ func (s *service) renew(ctx context.Context, org string, conn pendingGrant, r re
 	if err = s.opener.Reopen(ctx, org, connection.Change{Before: old, After: &a}, r.used); err != nil {
 		return connection.Account{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a), CredentialsReplaced: true}})
+	audit.NoteChange(ctx,
+		audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a), CredentialsReplaced: true}})
 	return connection.NewRecord(a), nil
 }
 
@@ -279,7 +295,9 @@ type OAuthCallback struct {
 // keeps nothing and repeats nothing: code and state are in the address.
 func (s *service) returnOAuth(_ context.Context, in *oauthCallbackInput) (OAuthCallback, error) {
 	if in.Error != "" {
-		return OAuthCallback{fmt.Sprintf("Google gave no code (%.60q). Begin again with GET /connect/gcp/oauth-url.", in.Error)}, nil
+		return OAuthCallback{fmt.Sprintf("Google gave no code (%.60q). Begin again with GET /connect/gcp/oauth-url.",
+			in.Error)}, nil
 	}
-	return OAuthCallback{"Send code and state, which are in the address of this page, to POST /connect/gcp/oauth-exchange, in the session that asked for the address."}, nil
+	return OAuthCallback{"Send code and state, which are in the address of this page, to POST " +
+		"/connect/gcp/oauth-exchange, in the session that asked for the address."}, nil
 }

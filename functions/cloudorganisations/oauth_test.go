@@ -43,7 +43,8 @@ func timedOAuthFixture(t *testing.T) (*oauthFixture, func(time.Duration)) {
 	timed := apitest.New(t)
 	timed.Settings.GoogleCloud = f.google.client()
 	f.cloud.Provider = simulated.New(timed.Table, timed.Platform.Clock)
-	timed.Workers = lambdacall.Local{inventory.Connector: connector.Handler(timed.Platform, cloud.Providers{"gcp": f.cloud})}
+	timed.Workers = lambdacall.Local{inventory.Connector: connector.Handler(timed.Platform,
+		cloud.Providers{"gcp": f.cloud})}
 	timed.Mount(cloudaccounts.Operations, cloudorganisations.Operations)
 	f.fixture = &fixture{timed}
 	return f, timed.Clock.Advance
@@ -76,17 +77,22 @@ func (f *oauthFixture) refuse(c identity.Caller, step string, body fields, says 
 func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 	f := newOAuthFixture(t)
 	back := f.begin(t, alice, "")
-	callback := "/connect/gcp/oauth-callback?" + url.Values{"code": {back["code"].(string)}, "state": {back["state"].(string)}}.Encode()
-	if shown := f.call(identity.Caller{}, "GET", callback, nil).Want(200); !strings.Contains(shown.Body, "/connect/gcp/oauth-exchange") || strings.Contains(shown.Body, back["code"].(string)) {
+	callback := "/connect/gcp/oauth-callback?" + url.Values{"code": {back["code"].(string)},
+		"state": {back["state"].(string)}}.Encode()
+	if shown := f.call(identity.Caller{}, "GET", callback, nil).Want(200); !strings.Contains(shown.Body,
+		"/connect/gcp/oauth-exchange") || strings.Contains(shown.Body, back["code"].(string)) {
 		t.Errorf("the browser shows %s", shown.Body)
 	}
 	got := f.exchange(alice, back)
-	if len(got.Projects) != 450 || got.Projects[0].ProjectID != "my-project-0000" || got.Projects[449].Name != "Project 449" || got.More {
+	if len(got.Projects) != 450 || got.Projects[0].ProjectID != "my-project-0000" ||
+		got.Projects[449].Name != "Project 449" || got.More {
 		t.Errorf("%d projects, the first %+v", len(got.Projects), got.Projects[0])
 	}
-	answer := f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0007", "name": "Seven"})
+	answer := f.call(alice, "POST", "/connect/gcp/oauth-finalize",
+		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0007", "name": "Seven"})
 	a := apitest.Data[connection.Account](answer)
-	if a.Provider != "gcp" || a.CloudAccountID != "my-project-0007" || a.Name != "Seven" || a.AuthMethod != "oauth" || a.PermissionLevel != "read_only" || a.JobID == nil {
+	if a.Provider != "gcp" || a.CloudAccountID != "my-project-0007" || a.Name != "Seven" || a.AuthMethod != "oauth" ||
+		a.PermissionLevel != "read_only" || a.JobID == nil {
 		t.Errorf("%+v", a)
 	}
 	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != refreshToken || opened.AuthMethod != "oauth" {
@@ -95,14 +101,17 @@ func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 	if strings.Contains(answer.Body, "hush-hush") {
 		t.Errorf("the answer tells a secret: %s", answer.Body)
 	}
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0008"}, "connectionID: unknown, used")
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0008"},
+		"connectionID: unknown, used")
 }
 
 func TestOAuth_WithoutAClientSaysWhatToConfigure(t *testing.T) {
 	s := newFixture(t)
 	for _, path := range []string{"GET /connect/gcp/oauth-url", "POST /connect/gcp/oauth-exchange"} {
 		got := s.Call(alice, path, fields{"code": "c", "state": "s"})
-		if got.Status != 400 || !strings.Contains(got.Body, "GCPClientID") || !strings.Contains(got.Body, "LAMPLIGHTER_GCP_CLIENT_ID") || !strings.Contains(got.Body, "/connect/gcp/oauth-callback") {
+		if got.Status != 400 || !strings.Contains(got.Body, "GCPClientID") ||
+			!strings.Contains(got.Body, "LAMPLIGHTER_GCP_CLIENT_ID") ||
+			!strings.Contains(got.Body, "/connect/gcp/oauth-callback") {
 			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}
 	}
@@ -168,9 +177,12 @@ func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 	f := newOAuthFixture(t)
 	got := f.exchange(alice, f.begin(t, alice, ""))
 	f.cloud.native = "my-project-0002"
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"}, "they open account my-project-0002")
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "Not A Project"}, "cloudAccountID")
-	a := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0002", "permissionLevel": "read_write"}))
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0001"},
+		"they open account my-project-0002")
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "Not A Project"},
+		"cloudAccountID")
+	a := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize",
+		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0002", "permissionLevel": "read_write"}))
 	if a.Name != "my-project-0002" || a.PermissionLevel != "read_write" {
 		t.Errorf("%+v", a)
 	}
@@ -179,7 +191,8 @@ func TestOAuth_AnotherProjectCanBeTried(t *testing.T) {
 func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 	f := newOAuthFixture(t)
 	a := apitest.Data[connection.Account](f.call(alice, "POST", "/cloud-accounts", fields{
-		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop", "authMethod": "workload_identity_federation", "permissionLevel": "read_write",
+		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop",
+		"authMethod": "workload_identity_federation", "permissionLevel": "read_write",
 		"credentials": keys{
 			"workloadIdentityProvider": "projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/lamplighter",
 			"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
@@ -187,8 +200,10 @@ func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 	}))
 	f.idle()
 	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"}, "renews the account "+a.ID)
-	b := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0004"},
+		"renews the account "+a.ID)
+	b := apitest.Data[connection.Account](f.call(alice, "POST", "/connect/gcp/oauth-finalize",
+		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}))
 	if b.ID != a.ID || b.AuthMethod != "oauth" || b.Name != a.Name || b.PermissionLevel != a.PermissionLevel {
 		t.Errorf("%+v; want %s with authMethod oauth", b, a.ID)
 	}
@@ -199,7 +214,8 @@ func TestOAuth_RenewsTheCredentialsOfAnAccount(t *testing.T) {
 		who identity.Caller
 		id  string
 	}{{alice, "ca_nothing"}, {bob, a.ID}} {
-		if got := f.call(c.who, "GET", "/connect/gcp/oauth-url?accountID="+c.id, nil); got.Status != 400 || !strings.Contains(unquoted(got.Body), `there is no cloud account "`+c.id) {
+		if got := f.call(c.who, "GET", "/connect/gcp/oauth-url?accountID="+c.id, nil); got.Status != 400 ||
+			!strings.Contains(unquoted(got.Body), `there is no cloud account "`+c.id) {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
@@ -211,19 +227,28 @@ func TestOAuth_FailuresAreToldInGooglesWords(t *testing.T) {
 		status int
 		says   string
 	}{
-		"a code that is made up":       {func(_ *oauthFixture, back fields) { back["code"] = "made-up" }, 400, "invalid_grant: Malformed auth code."},
-		"a wrong secret":               {func(f *oauthFixture, _ fields) { f.Settings.GoogleCloud.Secret = "wrong" }, 400, "LAMPLIGHTER_GCP_CLIENT_SECRET"},
-		"no refresh token":             {func(f *oauthFixture, _ fields) { f.google.silent = true }, 400, "no refresh token"},
-		"projects that are not listed": {func(f *oauthFixture, _ fields) { f.google.refuse = 403 }, 400, "Cloud Resource Manager API has not been used"},
-		"a Google that is broken":      {func(f *oauthFixture, _ fields) { f.google.refuse = 503 }, 503, "try again"},
-		"a Google that is away":        {func(f *oauthFixture, _ fields) { f.google.Close() }, 503, "try again"},
+		"a code that is made up": {func(_ *oauthFixture, back fields) {
+			back["code"] = "made-up"
+		}, 400, "invalid_grant: Malformed auth code."},
+		"a wrong secret": {func(f *oauthFixture, _ fields) {
+			f.Settings.GoogleCloud.Secret = "wrong"
+		}, 400, "LAMPLIGHTER_GCP_CLIENT_SECRET"},
+		"no refresh token": {func(f *oauthFixture, _ fields) {
+			f.google.silent = true
+		}, 400, "no refresh token"},
+		"projects that are not listed": {func(f *oauthFixture, _ fields) {
+			f.google.refuse = 403
+		}, 400, "Cloud Resource Manager API has not been used"},
+		"a Google that is broken": {func(f *oauthFixture, _ fields) { f.google.refuse = 503 }, 503, "try again"},
+		"a Google that is away":   {func(f *oauthFixture, _ fields) { f.google.Close() }, 503, "try again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newOAuthFixture(t)
 			back := f.begin(t, alice, "")
 			tt.change(f, back)
 			got := f.call(alice, "POST", "/connect/gcp/oauth-exchange", back)
-			if got.Status != tt.status && (tt.status != 503 || got.Status != 500) || !strings.Contains(got.Body, tt.says) || strings.Contains(got.Body, "hush-hush") {
+			if got.Status != tt.status && (tt.status != 503 || got.Status != 500) ||
+				!strings.Contains(got.Body, tt.says) || strings.Contains(got.Body, "hush-hush") {
 				t.Errorf("%d %s; want %d with %q", got.Status, got.Body, tt.status, tt.says)
 			}
 		})
@@ -234,7 +259,8 @@ func TestOAuth_OnlyThoseWhoMayConnectAccounts(t *testing.T) {
 	f := newOAuthFixture(t)
 	f.call(viewer, "GET", "/connect/gcp/oauth-url", nil).Want(403)
 	f.call(viewer, "POST", "/connect/gcp/oauth-exchange", fields{"code": "c", "state": "s"}).Want(403)
-	f.call(viewer, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": "c", "projectID": "my-project"}).Want(403)
+	f.call(viewer, "POST", "/connect/gcp/oauth-finalize",
+		fields{"connectionID": "c", "projectID": "my-project"}).Want(403)
 }
 
 // A grant is for the endpoint that the account had when the person began: one that was put in its place meanwhile gets nothing.
@@ -246,19 +272,23 @@ func TestOAuth_AGrantIsNotSentToAnEndpointThatChangedMeanwhile(t *testing.T) {
 		"serviceAccountEmail":      "lamplighter@my-project-123.iam.gserviceaccount.com",
 	}
 	a := apitest.Data[connection.Account](f.call(alice, "POST", "/cloud-accounts", fields{
-		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop", "authMethod": "workload_identity_federation", "permissionLevel": "read_write",
+		"provider": "gcp", "cloudAccountID": "my-project-0003", "name": "Shop",
+		"authMethod": "workload_identity_federation", "permissionLevel": "read_write",
 		"credentials": federated,
 	}))
 	f.idle()
 	got := f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID))
 	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": thief, "credentials": federated}).Want(200)
 	f.idle()
-	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}, "endpointURL of the account "+a.ID+" was changed")
+	f.refuse(alice, "finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"},
+		"endpointURL of the account "+a.ID+" was changed")
 	if opened := f.cloud.last(); opened.Credentials["refreshToken"] != "" {
 		t.Errorf("%s was sent %v", opened.EndpointURL, opened.Credentials)
 	}
 	got = f.exchange(alice, f.begin(t, alice, "?accountID="+a.ID)) // whoever begins now has seen the endpoint
-	f.call(alice, "POST", "/connect/gcp/oauth-finalize", fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}).Want(200)
+	f.call(alice, "POST", "/connect/gcp/oauth-finalize",
+		fields{"connectionID": got.ConnectionID, "projectID": "my-project-0003"}).Want(200)
 	f.idle()
-	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": nil}).Want(400, "endpointURL", "authMethod oauth cannot be sent")
+	f.call(alice, "PUT", "/cloud-accounts/"+a.ID, fields{"endpointURL": nil}).Want(400, "endpointURL",
+		"authMethod oauth cannot be sent")
 }

@@ -89,15 +89,20 @@ func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
 	if o.Pending.Members == 0 {
 		return nil
 	}
-	return &PendingDisconnections{o.Pending.Members, o.Pending.Awaiting, rest.Optional(o.ConfirmationID), o.Pending.Since}
+	return &PendingDisconnections{o.Pending.Members, o.Pending.Awaiting, rest.Optional(o.ConfirmationID),
+		o.Pending.Since}
 }
 
 func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 	out := CloudOrganisation{
-		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod, PermissionLevel: o.PermissionLevel,
-		MemberRole: rest.Optional(o.MemberRole), Regions: append([]string{}, o.Regions...), EndpointURL: rest.Optional(o.EndpointURL),
-		Include: newSelected(o.Include), Exclude: newSelected(o.Exclude), Status: o.Status, Error: rest.Optional(o.Error),
-		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), Pending: newPending(o), CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod,
+		PermissionLevel: o.PermissionLevel,
+		MemberRole:      rest.Optional(o.MemberRole), Regions: append([]string{}, o.Regions...),
+		EndpointURL: rest.Optional(o.EndpointURL),
+		Include:     newSelected(o.Include), Exclude: newSelected(o.Exclude), Status: o.Status,
+		Error:   rest.Optional(o.Error),
+		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), Pending: newPending(o),
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
 	if o.Sync.Status == cloudorganisation.Running {
 		out.JobID = &o.Sync.JobID
@@ -129,7 +134,8 @@ func (s *service) readOrganisation(ctx context.Context, organisationID string) (
 	if !id.IsValid("corg", organisationID) {
 		return cloudorganisation.Organisation{}, unknown
 	}
-	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table, cloudorganisation.Key(identity.CallerFrom(ctx).Org, organisationID))
+	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table,
+		cloudorganisation.Key(identity.CallerFrom(ctx).Org, organisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, unknown
 	}
@@ -171,10 +177,13 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 		rows = append(rows, table.Delete(cloudorganisation.MemberKey(org, o.ID, m.NativeID)))
 	}
 	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
-		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error", err)
+		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error",
+			err)
 	}
-	if err = s.releaseAccounts(ctx, o.ID, members); err != nil { // they name what is gone, which can be taken over as others can
-		s.p.Log.WarnContext(ctx, "accounts still name a cloud organisation that is gone", "organisation", o.ID, "error", err)
+	// they name what is gone, which can be taken over as others can
+	if err = s.releaseAccounts(ctx, o.ID, members); err != nil {
+		s.p.Log.WarnContext(ctx, "accounts still name a cloud organisation that is gone", "organisation", o.ID, "error",
+			err)
 	}
 	return out, nil
 }
@@ -184,7 +193,8 @@ const releasers = 8
 
 // releaseAccounts has the accounts of members name the organisation no more that is gone, unless another has taken them over. They
 // remember that nobody has connected them by hand: another may take them over later.
-func (s *service) releaseAccounts(ctx context.Context, organisationID string, members []cloudorganisation.Member) error {
+func (s *service) releaseAccounts(ctx context.Context, organisationID string,
+	members []cloudorganisation.Member) error {
 	org := identity.CallerFrom(ctx).Org
 	var g errgroup.Group
 	g.SetLimit(releasers)
@@ -194,7 +204,8 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string, me
 		}
 		g.Go(func() error {
 			_, err := s.p.Table.Write(ctx, table.Update(inventory.AccountKey(org, m.AccountID),
-				[]table.Change{table.Remove("organisationID"), table.Remove("ended"), table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
+				[]table.Change{table.Remove("organisationID"), table.Remove("ended"),
+					table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
 			if _, other := errors.AsType[*table.ConditionError](err); other {
 				return nil
 			}

@@ -67,7 +67,8 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 // apply changes o as the body says. What members take over from their organization makes a new revision of it.
 func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) error {
 	for name, null := range map[string]bool{
-		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null, "credentials": c.Credentials.Null,
+		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
+		"credentials": c.Credentials.Null,
 	} {
 		if null {
 			return fault.New(fault.Invalid, "%s: cannot be null", name)
@@ -98,8 +99,10 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 // replaceOrganisation stores what o has other than old, if old is still what is stored. What a synchronization writes is left alone.
 func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
 	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
-		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod), table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
-		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed), table.Set("revision", o.Revision), table.Set("selected", o.Selected),
+		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod),
+		table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
+		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed),
+		table.Set("revision", o.Revision), table.Set("selected", o.Selected),
 		table.Set("updatedAt", o.UpdatedAt),
 	}, table.Equal("updatedAt", old.UpdatedAt.Format(time.RFC3339Nano))))
 	if _, moved := errors.AsType[*table.ConditionError](err); moved {

@@ -15,7 +15,8 @@ import (
 const autoscalingPatience = 10 * time.Second
 
 // readAutoscaling tells how a group is scaled.
-func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling, error) {
+func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
 	defer cancel()
 	a, err := c.autoscalerOf(ctx, conn, q)
@@ -27,7 +28,8 @@ func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inven
 }
 
 // setAutoscaling sets how a group is scaled, and tells how it is then.
-func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling, error) {
+func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
 	defer cancel()
 	a, err := c.autoscalerOf(ctx, conn, q)
@@ -46,7 +48,8 @@ func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q invent
 const permissionsPatience = 4500 * time.Millisecond
 
 // listPermissions tells what the credentials may do: in the account, or with the one group that the question names.
-func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inventory.Question) ([]cloud.Permission, error) {
+func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inventory.Question) ([]cloud.Permission,
+	error) {
 	t := q.Autoscaling
 	if t.Type == "" {
 		got, err := conn.Permissions(ctx)
@@ -60,7 +63,8 @@ func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inven
 	}
 	p, ok := conn.(cloud.KindProber)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "accounts of %s are not asked for the permissions of one kind", q.Account.Provider)
+		return nil, fault.New(
+			fault.Invalid, "accounts of %s are not asked for the permissions of one kind", q.Account.Provider)
 	}
 	got, err := p.KindPermissions(ctx, t.Type, t.Region, t.UID)
 	return got, autoscalingFault(t, err)
@@ -80,7 +84,8 @@ func (c connector) autoscalerOf(ctx context.Context, conn cloud.Conn, q inventor
 	}
 	a, ok := conn.(cloud.Autoscaler)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "resources of type %.64q are not scaled by %s", q.Autoscaling.Type, q.Account.Provider)
+		return nil, fault.New(
+			fault.Invalid, "resources of type %.64q are not scaled by %s", q.Autoscaling.Type, q.Account.Provider)
 	}
 	return a, nil
 }
@@ -97,7 +102,8 @@ func autoscalingFault(t inventory.AutoscalingQuestion, err error) error {
 	case cloud.Invalid, cloud.Unsupported:
 		return fault.NewWithCause(fault.Invalid, err, "%s", e)
 	case cloud.Moving:
-		return fault.NewWithCause(fault.Conflict, err, "%.300s is being changed at the moment, try again in a minute: %s", t.UID, e)
+		return fault.NewWithCause(fault.Conflict, err,
+			"%.300s is being changed at the moment, try again in a minute: %s", t.UID, e)
 	default:
 		return clientFault(err)
 	}

@@ -14,7 +14,9 @@ import (
 )
 
 // scaledGroup is the first Auto Scaling group of the simulated account.
-func scaledGroup(t *testing.T, credentials map[string]string) (ask func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error), of inventory.AutoscalingQuestion) {
+func scaledGroup(t *testing.T,
+	credentials map[string]string) (ask func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error),
+	of inventory.AutoscalingQuestion) {
 	t.Helper()
 	w, q := open(t, credentials)
 	ask = func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
@@ -33,13 +35,15 @@ func TestAutoscaling_IsReadSetAndGivenBack(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	percent := int64(60)
-	of.Want = cloud.Autoscaling{Min: found.Min + 1, Max: found.Max + 3, Desired: found.Desired + 1, TargetCPUPercent: &percent}
+	of.Want = cloud.Autoscaling{Min: found.Min + 1, Max: found.Max + 3, Desired: found.Desired + 1,
+		TargetCPUPercent: &percent}
 	set, err := ask(inventory.AskSetAutoscaling, of)
 	if err != nil || !of.Want.IsMetBy(set) {
 		t.Fatalf("%+v, %v; want %+v", set, err, of.Want)
 	}
 	of.Want = found
-	if back, err := ask(inventory.AskSetAutoscaling, of); err != nil || !found.IsMetBy(back) || back.TargetCPUPercent != nil {
+	if back, err := ask(inventory.AskSetAutoscaling, of); err != nil || !found.IsMetBy(back) ||
+		back.TargetCPUPercent != nil {
 		t.Errorf("%+v, %v; want %+v", back, err, found)
 	}
 }
@@ -52,10 +56,17 @@ func TestAutoscaling_TellsWhatIsWrong(t *testing.T) {
 		kind        fault.Kind
 		says        string
 	}{
-		{"a group that is not there", nil, func(q *inventory.AutoscalingQuestion) { q.UID += "999" }, fault.NotFound, "the cloud has no aws-asg"},
-		{"a type that is not scaled", nil, func(q *inventory.AutoscalingQuestion) { q.Type = cloud.AWSRDS }, fault.Invalid, "aws-rds is not scaled"},
-		{"sizes that contradict each other", nil, func(q *inventory.AutoscalingQuestion) { q.Want = cloud.Autoscaling{Min: 3, Max: 2} }, fault.Invalid, "min 3 is above max 2"},
-		{"credentials that may not scale", map[string]string{"denied": "scale"}, nil, fault.Invalid, "the cloud refused the credentials"},
+		{"a group that is not there", nil, func(q *inventory.AutoscalingQuestion) {
+			q.UID += "999"
+		}, fault.NotFound, "the cloud has no aws-asg"},
+		{"a type that is not scaled", nil, func(q *inventory.AutoscalingQuestion) {
+			q.Type = cloud.AWSRDS
+		}, fault.Invalid, "aws-rds is not scaled"},
+		{"sizes that contradict each other", nil, func(q *inventory.AutoscalingQuestion) {
+			q.Want = cloud.Autoscaling{Min: 3, Max: 2}
+		}, fault.Invalid, "min 3 is above max 2"},
+		{"credentials that may not scale", map[string]string{"denied": "scale"}, nil, fault.Invalid,
+			"the cloud refused the credentials"},
 		{"no room", map[string]string{"noCapacity": "1"}, nil, fault.Unavailable, "InsufficientInstanceCapacity"},
 	}
 	for _, tt := range tests {
@@ -78,7 +89,8 @@ func groupUID(t *testing.T) string {
 	t.Helper()
 	clk := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	p := simulated.New(tabletest.NewAt(t, clk), clk)
-	c, err := p.Connect(t.Context(), cloud.Account{ID: "ca_1", Provider: "simulated", NativeID: "111", AuthMethod: "simulated"})
+	c, err := p.Connect(t.Context(),
+		cloud.Account{ID: "ca_1", Provider: "simulated", NativeID: "111", AuthMethod: "simulated"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func (s *survey) page(ctx context.Context) inventory.ClustersFound {
 	cloud.InParallel(len(here), width, func(i int) { found[i], errs[i] = s.describe(ctx, here[i]) })
 	for i, err := range errs {
 		if err != nil {
-			s.failures = append(s.failures, inventory.ClusterFailure{Region: here[i].Region, Name: here[i].Name, Error: err.Error()})
+			s.failures = append(s.failures,
+				inventory.ClusterFailure{Region: here[i].Region, Name: here[i].Name, Error: err.Error()})
 		}
 	}
 	return inventory.ClustersFound{Clusters: found, Total: total, Failures: s.failures}
@@ -152,7 +153,8 @@ func (s *survey) describe(ctx context.Context, n inventory.ClusterName) (cloud.C
 
 // describeCluster describes one cluster. One in a region that the account does not have, or that is left out of it, does not exist.
 func describeCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Cluster, error) {
-	missing := fault.New(fault.NotFound, "cloud account %s has no cluster %.100q in region %.64q", q.Account.ID, q.Clusters.Name, q.Clusters.Region)
+	missing := fault.New(fault.NotFound, "cloud account %s has no cluster %.100q in region %.64q", q.Account.ID,
+		q.Clusters.Name, q.Clusters.Region)
 	c, ok := conn.(cloud.Clusters)
 	if !ok {
 		return cloud.Cluster{}, missing

@@ -32,7 +32,8 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	if err := json.Unmarshal(input, &q); err != nil {
 		return nil, fault.NewWithCause(fault.Internal, err, "the connector was sent no question")
 	}
-	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.Connect(table.WithOrg(ctx, q.Org), q.Org, q.Account)
+	conn, err := inventory.Clouds{Sealer: c.p.Sealer, Providers: c.providers}.Connect(table.WithOrg(ctx, q.Org), q.Org,
+		q.Account)
 	if err != nil {
 		return nil, clientFault(err)
 	}
@@ -64,7 +65,8 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 	native, err := conn.Identify(ctx)
 	switch {
 	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
-		return inventory.Verified{}, fault.NewWithCause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
+		return inventory.Verified{},
+			fault.NewWithCause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
 	case err != nil:
 		return inventory.Verified{}, clientFault(err)
 	}
@@ -82,7 +84,9 @@ func verify(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Ve
 func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account) (inventory.Verified, error) {
 	c, ok := conn.(cloud.Organisations)
 	if !ok {
-		return inventory.Verified{}, fault.New(fault.Invalid, "provider: %s knows no organizations here: connect its accounts one by one", a.Provider)
+		return inventory.Verified{},
+			fault.New(fault.Invalid, "provider: %s knows no organizations here: connect its accounts one by one",
+				a.Provider)
 	}
 	if a.AuthMethod == "assume_role" { // a role that is unsafe is refused by whoever asks who it is
 		if _, err := conn.Identify(ctx); err != nil {
@@ -100,7 +104,8 @@ func clientFault(err error) error {
 		return err
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return fault.NewWithCause(fault.Invalid, err, "no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
+		return fault.NewWithCause(fault.Invalid, err,
+			"no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
 	}
 	switch e.Class {
 	case cloud.Refused, cloud.Denied:

@@ -34,14 +34,17 @@ func open(t *testing.T, credentials map[string]string) (lambdacall.Local, invent
 	}
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	p := &platform.Platform{
-		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: seal.NewEnvelope(kek), Log: slog.New(slog.DiscardHandler),
+		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: seal.NewEnvelope(kek),
+		Log: slog.New(slog.DiscardHandler),
 	}
 	a := inventory.Account{ID: "ca_1", Provider: "simulated", AuthMethod: "simulated", CloudAccountID: "111"}
-	if a.Sealed, err = inventory.SealCredentials(t.Context(), p.Sealer, inventory.SecretPlace(org, a.ID), credentials); err != nil {
+	if a.Sealed, err = inventory.SealCredentials(t.Context(), p.Sealer, inventory.SecretPlace(org, a.ID),
+		credentials); err != nil {
 		t.Fatal(err)
 	}
 	h := connector.Handler(p, cloud.Providers{
-		"simulated": simulated.New(p.Table, c), "aws": aws.New(aws.Options{Clock: c, CustomEndpoints: true, PrivateAddresses: true, Attempts: 1}),
+		"simulated": simulated.New(p.Table, c),
+		"aws":       aws.New(aws.Options{Clock: c, CustomEndpoints: true, PrivateAddresses: true, Attempts: 1}),
 	})
 	return lambdacall.Local{inventory.Connector: h}, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}
 }
@@ -52,16 +55,20 @@ func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
 		credentials map[string]string
 		want        inventory.Verified
 	}{
-		{"the account and its regions", map[string]string{"regions": "2"}, inventory.Verified{NativeID: "111", Regions: []string{"us-east-1", "us-east-2"}}},
-		{"another account", map[string]string{"regions": "1", "accountID": "999"}, inventory.Verified{NativeID: "999", Regions: []string{"us-east-1"}}},
-		{"regions that may not be listed", map[string]string{"denied": "account:ListRegions"}, inventory.Verified{NativeID: "111"}},
+		{"the account and its regions", map[string]string{"regions": "2"},
+			inventory.Verified{NativeID: "111", Regions: []string{"us-east-1", "us-east-2"}}},
+		{"another account", map[string]string{"regions": "1", "accountID": "999"},
+			inventory.Verified{NativeID: "999", Regions: []string{"us-east-1"}}},
+		{"regions that may not be listed", map[string]string{"denied": "account:ListRegions"},
+			inventory.Verified{NativeID: "111"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w, q := open(t, tt.credentials)
 			var got inventory.Verified
 			err := w.Invoke(t.Context(), inventory.Connector, q, &got)
-			if err != nil || got.NativeID != tt.want.NativeID || !slices.Equal(got.Regions, tt.want.Regions) || (got.Regions == nil) != (tt.want.Regions == nil) {
+			if err != nil || got.NativeID != tt.want.NativeID || !slices.Equal(got.Regions, tt.want.Regions) ||
+				(got.Regions == nil) != (tt.want.Regions == nil) {
 				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
 			}
 		})
@@ -81,13 +88,24 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 		kind        fault.Kind
 		says        string
 	}{
-		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid, "The security token included in the request is invalid."},
+		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid,
+			"The security token included in the request is invalid."},
 		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
-		{"a provider that is not here", nil, func(q *inventory.Question) { q.Account.Provider = "gcp" }, fault.Invalid, `provider: "gcp"`},
-		{"an endpoint of the account's where nobody answers", map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, nobody, fault.Invalid, "endpointURL: no cloud answers at http://127.0.0.1:1: "},
-		{"a question that is none", nil, func(q *inventory.Question) { q.Ask = "dance" }, fault.Internal, "internal error"},
-		{"credentials sealed for another account", nil, func(q *inventory.Question) { q.Account.ID = "ca_2" }, fault.Internal, "internal error"},
-		{"credentials sealed for another organization", nil, func(q *inventory.Question) { q.Org = "org_2" }, fault.Internal, "internal error"},
+		{"a provider that is not here", nil, func(q *inventory.Question) {
+			q.Account.Provider = "gcp"
+		}, fault.Invalid, `provider: "gcp"`},
+		{"an endpoint of the account's where nobody answers",
+			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, nobody, fault.Invalid,
+			"endpointURL: no cloud answers at http://127.0.0.1:1: "},
+		{"a question that is none", nil, func(q *inventory.Question) {
+			q.Ask = "dance"
+		}, fault.Internal, "internal error"},
+		{"credentials sealed for another account", nil, func(q *inventory.Question) {
+			q.Account.ID = "ca_2"
+		}, fault.Internal, "internal error"},
+		{"credentials sealed for another organization", nil, func(q *inventory.Question) {
+			q.Org = "org_2"
+		}, fault.Internal, "internal error"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,7 +14,8 @@ const metricsPatience = 20 * time.Second
 func readMetrics(ctx context.Context, conn cloud.Conn, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := conn.(cloud.Metered)
 	if !ok {
-		return cloud.MetricAnswer{}, clientFault(&cloud.Error{Class: cloud.Unsupported, Message: "this provider has no metrics"})
+		return cloud.MetricAnswer{},
+			clientFault(&cloud.Error{Class: cloud.Unsupported, Message: "this provider has no metrics"})
 	}
 	ctx, cancel := context.WithTimeout(ctx, metricsPatience)
 	defer cancel()

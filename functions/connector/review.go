@@ -14,7 +14,8 @@ const reviewing = 8 * time.Second
 
 // reviewCluster describes a cluster and asks it what its registration may do. That it cannot be asked is part of the answer: it may
 // not be ready, or be told later to let the credentials in. One that the account's credentials cannot open yet is not asked.
-func (c connector) reviewCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClusterReview, error) {
+func (c connector) reviewCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClusterReview,
+	error) {
 	got, err := describeCluster(ctx, conn, q)
 	if err != nil || q.Registration.Method == inventory.CloudIAM && got.Status != cloud.ClusterActive {
 		return inventory.ClusterReview{Cluster: got}, err

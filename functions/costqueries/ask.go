@@ -55,7 +55,8 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 		return Question{}, err
 	}
 	now := s.p.Clock.Now().UTC()
-	r := costquery.Record{ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items), CreatedAt: now}
+	r := costquery.Record{ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items),
+		CreatedAt: now}
 	if bound {
 		r.BindTo(identity.CallerFrom(ctx))
 	}
@@ -96,7 +97,8 @@ func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Qu
 		return Question{}, err
 	}
 	if err = s.advance(ctx, org, r.ID); err != nil {
-		s.p.Log.WarnContext(ctx, "a question will be answered when it is polled", "query", r.ID, "org", org, "error", err)
+		s.p.Log.WarnContext(ctx, "a question will be answered when it is polled", "query", r.ID, "org", org, "error",
+			err)
 		return newQuestion(&r), nil
 	}
 	r, err = costquery.ReadRecord(ctx, s.p.Table, org, r.ID)
@@ -144,7 +146,8 @@ func (s *service) checkRoom(ctx context.Context, org string) error {
 		}
 	}
 	if open >= maxOpen {
-		return fault.New(fault.Conflict, "%d questions are open, which is the most at once: poll them until they are answered", open)
+		return fault.New(fault.Conflict,
+			"%d questions are open, which is the most at once: poll them until they are answered", open)
 	}
 	return nil
 }
@@ -163,7 +166,8 @@ func newQuery(b *NewQuestion) (costquery.Query, error) {
 		q.Measures = []string{"BilledCost"}
 	}
 	for _, f := range b.Filters {
-		q.Filters = append(q.Filters, costquery.Filter{Column: f.Column, Operator: costquery.Operator(f.Operator), Values: f.Values})
+		q.Filters = append(q.Filters,
+			costquery.Filter{Column: f.Column, Operator: costquery.Operator(f.Operator), Values: f.Values})
 	}
 	return q, q.Check()
 }
@@ -175,7 +179,8 @@ func readDay(field, text string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return t, fault.NewWithCause(fault.Invalid, err, "%s: %.32q is no day and no month; they look like 2026-03-31 and 2026-03", field, text)
+		return t, fault.NewWithCause(fault.Invalid, err, "%s: %.32q is no day and no month; they look like "+
+			"2026-03-31 and 2026-03", field, text)
 	}
 	return t, nil
 }

@@ -49,7 +49,8 @@ func newFixture(t testing.TB) *fixture {
 func (f *fixture) bring(org, account, month, delivery string, charges []focus.Charge) {
 	f.Helper()
 	b, err := cost.New(f.Platform).Begin(f.In(org), cost.Import{
-		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(f), Fingerprint: delivery, DeliveredAt: f.Clock.Now(),
+		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(f),
+		Fingerprint: delivery, DeliveredAt: f.Clock.Now(),
 		Source: "data_export", Export: "daily",
 	})
 	f.Must(err)
@@ -79,8 +80,11 @@ func randomCharges(r *rand.Rand, month string, n int) []focus.Charge {
 	for i := range out {
 		c := &out[i]
 		*c = focus.Charge{
-			BillingPeriodStart: m.Start(), ChargePeriodStart: m.Start().Add(time.Duration(r.IntN(m.Days()*24)) * time.Hour), ChargeCategory: focus.Usage,
-			BillingCurrency: "USD", ServiceName: services[r.IntN(len(services))], RegionID: regions[r.IntN(len(regions))],
+			BillingPeriodStart: m.Start(),
+			ChargePeriodStart:  m.Start().Add(time.Duration(r.IntN(m.Days()*24)) * time.Hour),
+			ChargeCategory:     focus.Usage,
+			BillingCurrency:    "USD", ServiceName: services[r.IntN(len(services))],
+			RegionID:   regions[r.IntN(len(regions))],
 			ResourceID: "i-" + strconv.Itoa(r.IntN(50)), SubAccountID: "1234", PricingCategory: focus.Standard,
 		}
 		if r.IntN(10) == 0 {
@@ -90,7 +94,8 @@ func randomCharges(r *rand.Rand, month string, n int) []focus.Charge {
 			c.Tags = []focus.Tag{{Key: "it's a team", Value: team}}
 		}
 		for _, a := range []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.Quantity} {
-			*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7", r.IntN(27)))
+			*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
+				r.IntN(27)))
 		}
 	}
 	return out
@@ -152,12 +157,14 @@ func firstDifference(got, want [][]string) string {
 
 func randomQuestion(r *rand.Rand) costqueries.NewQuestion {
 	from := time.Date(2026, 1, 1+r.IntN(60), 0, 0, 0, 0, time.UTC)
-	q := costqueries.NewQuestion{From: from.Format(time.DateOnly), To: from.AddDate(0, 0, 1+r.IntN(40)).Format(time.DateOnly), Limit: r.IntN(2) * (1 + r.IntN(20))}
+	q := costqueries.NewQuestion{From: from.Format(time.DateOnly),
+		To: from.AddDate(0, 0, 1+r.IntN(40)).Format(time.DateOnly), Limit: r.IntN(2) * (1 + r.IntN(20))}
 	if r.IntN(3) == 0 {
 		q.From, q.To = "2026-01", "2026-03"
 	}
 	q.Measures = pick(r, "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count")
-	q.GroupBy = pick(r, "ServiceName", "RegionId", "Tags.it's a team", "ChargePeriodStart", "BillingPeriodStart", "ResourceId", "ChargeCategory")[1:]
+	q.GroupBy = pick(r, "ServiceName", "RegionId", "Tags.it's a team", "ChargePeriodStart", "BillingPeriodStart",
+		"ResourceId", "ChargeCategory")[1:]
 	for range r.IntN(3) {
 		q.Filters = append(q.Filters, []costqueries.Filter{
 			{Column: "ServiceName", Operator: "is_not", Values: []string{"EC2", "O'Reilly \"x\""}},
@@ -180,9 +187,11 @@ func pick(r *rand.Rand, of ...string) []string {
 
 func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 	f.Helper()
-	q := costquery.Query{From: day(n.From), To: day(n.To), GroupBy: n.GroupBy, Measures: n.Measures, OrderBy: n.OrderBy, Limit: n.Limit}
+	q := costquery.Query{From: day(n.From), To: day(n.To), GroupBy: n.GroupBy, Measures: n.Measures, OrderBy: n.OrderBy,
+		Limit: n.Limit}
 	for _, c := range n.Filters {
-		q.Filters = append(q.Filters, costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
+		q.Filters = append(q.Filters,
+			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
 	}
 	a, err := costquery.Run(f.Context(), q, func(take func(*focus.Charge) error) error {
 		for i := range f.charges {
@@ -222,14 +231,17 @@ func TestTotals_AreThoseOfReports(t *testing.T) {
 	for _, month := range []string{"2026-01", "2026-02"} {
 		f.bring(apitest.Org, "ca_1", month, "1", randomCharges(r, month, 500))
 	}
-	for measure, metric := range map[string]string{"BilledCost": "billed", "EffectiveCost": "effective", "ListCost": "list"} {
-		for _, days := range [][2]string{{"2026-01-01", "2026-03-01"}, {"2026-01-31", "2026-02-03"}, {"2026-02-01", "2026-02-02"}, {"2026-01-31", "2026-02-01"}} {
+	for measure, metric := range map[string]string{"BilledCost": "billed", "EffectiveCost": "effective",
+		"ListCost": "list"} {
+		for _, days := range [][2]string{{"2026-01-01", "2026-03-01"}, {"2026-01-31", "2026-02-03"},
+			{"2026-02-01", "2026-02-02"}, {"2026-01-31", "2026-02-01"}} {
 			asked := f.ask(costqueries.NewQuestion{From: days[0], To: days[1], Measures: []string{measure}})
 			rows := f.rows(asked)
 			if len(rows) != 1 {
 				t.Fatalf("%v: %+v", days, asked)
 			}
-			got := f.Call(ada, "GET /reports/costs/breakdown?cost="+metric+"&from="+days[0]+"T00:00:00Z&to="+days[1]+"T00:00:00Z")
+			got := f.Call(ada,
+				"GET /reports/costs/breakdown?cost="+metric+"&from="+days[0]+"T00:00:00Z&to="+days[1]+"T00:00:00Z")
 			report := apitest.Data[struct {
 				TotalUSD string `json:"totalUSD"`
 			}](got)
@@ -247,14 +259,16 @@ func TestADryRun_SaysWhatAnAnswerCostsAndAsksNothing(t *testing.T) {
 	wide := narrow
 	wide.GroupBy = []string{"ServiceName", "Tags.x", "ResourceId"}
 	a, b := f.ask(narrow), f.ask(wide)
-	if a.Status != "planned" || a.QueryID != "" || a.ScannedBytes == 0 || b.ScannedBytes <= a.ScannedBytes || a.PriceUSD != "0.000050" {
+	if a.Status != "planned" || a.QueryID != "" || a.ScannedBytes == 0 || b.ScannedBytes <= a.ScannedBytes ||
+		a.PriceUSD != "0.000050" {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 	if kept := apitest.Rows[costquery.Record](f.Fixture, costquery.RecordKey(apitest.Org, "").PK); len(kept) != 0 {
 		t.Errorf("a dry run is kept: %+v", kept)
 	}
 	narrow.DryRun = false
-	if got := f.ask(narrow); got.ScannedBytes != a.ScannedBytes || got.PriceUSD != a.PriceUSD || got.Status != "succeeded" || got.CompletedAt == nil {
+	if got := f.ask(narrow); got.ScannedBytes != a.ScannedBytes || got.PriceUSD != a.PriceUSD ||
+		got.Status != "succeeded" || got.CompletedAt == nil {
 		t.Errorf("it is answered as %+v", got)
 	}
 	none := f.ask(costqueries.NewQuestion{From: "2020-02", To: "2020-03"})
@@ -271,13 +285,16 @@ func TestAnswers_AreOfTheGenerationThatIsIn(t *testing.T) {
 	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03", Measures: []string{"Count"}}
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", first)
 	f.Equal("first", f.rows(f.ask(q)), [][]string{{"USD", "30"}})
-	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")), Fingerprint: "2", DeliveredAt: f.Clock.Now()})
+	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org),
+		cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")),
+			Fingerprint: "2", DeliveredAt: f.Clock.Now()})
 	f.Must(err)
 	w := lineitem.NewWriter(f.Lines, b)
 	f.Must(w.Add(f.In(apitest.Org), &second[0]))
 	w.Discard()
 	f.Equal("while another is given up", f.rows(f.ask(q)), [][]string{{"USD", "30"}})
-	old, err := cost.New(f.Platform).LineItems(f.In(apitest.Org), apitest.Org, cost.MonthOf(day("2026-02")), cost.MonthOf(day("2026-02")))
+	old, err := cost.New(f.Platform).LineItems(f.In(apitest.Org), apitest.Org, cost.MonthOf(day("2026-02")),
+		cost.MonthOf(day("2026-02")))
 	f.Must(err)
 	f.bring(apitest.Org, "ca_1", "2026-02", "3", second)
 	f.Equal("replaced", f.rows(f.ask(q)), [][]string{{"USD", "20"}})
@@ -299,9 +316,11 @@ func TestRows_ComeInPages(t *testing.T) {
 		charges[i].ResourceID = fmt.Sprintf("i-%04d", i)
 	}
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", charges)
-	asked := f.ask(costqueries.NewQuestion{From: "2026-02", To: "2026-03", GroupBy: []string{"ResourceId"}, OrderBy: "ResourceId", Limit: 2300})
+	asked := f.ask(costqueries.NewQuestion{From: "2026-02", To: "2026-03", GroupBy: []string{"ResourceId"},
+		OrderBy: "ResourceId", Limit: 2300})
 	rows := f.rows(asked)
-	if len(rows) != 2300 || rows[0][0] != "i-0000" || rows[2299][0] != "i-2299" || !asked.Truncated || asked.RowCount != 2300 {
+	if len(rows) != 2300 || rows[0][0] != "i-0000" || rows[2299][0] != "i-2299" || !asked.Truncated ||
+		asked.RowCount != 2300 {
 		t.Errorf("%d rows, %+v", len(rows), asked)
 	}
 	f.Call(ada, "GET "+asked.StatusURL+"?cursor=99").Want(400, "cursor", "99")
@@ -310,13 +329,14 @@ func TestRows_ComeInPages(t *testing.T) {
 func TestBadQuestions_AreRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct{ body, field, value string }{
-		"a column that is none":       {`{"from":"2026-01","to":"2026-02","groupBy":["Region"]}`, "groupBy", "Region"},
-		"an operator that is none":    {`{"from":"2026-01","to":"2026-02","filters":[{"column":"RegionId","operator":"like","values":["x"]}]}`, "filters", "like"},
-		"too many groups":             {`{"from":"2026-01","to":"2026-02","groupBy":["a","b","c","d","e","f","g","h","i"]}`, "groupBy", "9"},
-		"from after to":               {`{"from":"2026-03-02","to":"2026-03-01"}`, "to", "2026-03-02"},
-		"a day that is none":          {`{"from":"2026-02-30","to":"2026-03-01"}`, "from", "2026-02-30"},
-		"a measure that is none":      {`{"from":"2026-01","to":"2026-02","measures":["Cost"]}`, "measures", "Cost"},
-		"an order by something else":  {`{"from":"2026-01","to":"2026-02","orderBy":"RegionId"}`, "orderBy", "RegionId"},
+		"a column that is none":    {`{"from":"2026-01","to":"2026-02","groupBy":["Region"]}`, "groupBy", "Region"},
+		"an operator that is none": {`{"from":"2026-01","to":"2026-02","filters":[{"column":"RegionId","operator":"like","values":["x"]}]}`, "filters", "like"},
+		"too many groups":          {`{"from":"2026-01","to":"2026-02","groupBy":["a","b","c","d","e","f","g","h","i"]}`, "groupBy", "9"},
+		"from after to":            {`{"from":"2026-03-02","to":"2026-03-01"}`, "to", "2026-03-02"},
+		"a day that is none":       {`{"from":"2026-02-30","to":"2026-03-01"}`, "from", "2026-02-30"},
+		"a measure that is none":   {`{"from":"2026-01","to":"2026-02","measures":["Cost"]}`, "measures", "Cost"},
+		"an order by something else": {`{"from":"2026-01","to":"2026-02","orderBy":"RegionId"}`, "orderBy",
+			"RegionId"},
 		"more rows than there may be": {`{"from":"2026-01","to":"2026-02","limit":10001}`, "limit", "10000"},
 		"longer than three years":     {`{"from":"2020-01","to":"2026-02"}`, "to", "36"},
 	} {
@@ -332,7 +352,8 @@ func TestQuestions_OfAScopeAreAboutItsResourcesAlone(t *testing.T) {
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", randomCharges(seed.Fixed(t, 4, 1), "2026-02", 200))
 	ids := inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(3)...)
 	team := inventorytest.Team(f.Fixture, apitest.Org, "Web", ids[1])
-	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03", Measures: []string{"Count", "BilledCost"}, GroupBy: []string{"ResourceId"}}
+	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03", Measures: []string{"Count", "BilledCost"},
+		GroupBy: []string{"ResourceId"}}
 	whole := f.ask(q)
 	want := slices.DeleteFunc(f.rows(whole), func(row []string) bool { return row[0] != "i-1" })
 
@@ -345,7 +366,8 @@ func TestQuestions_OfAScopeAreAboutItsResourcesAlone(t *testing.T) {
 	f.Call(ada, "GET "+asked.StatusURL).Want(200)
 	f.Call(apitest.Caller(apitest.Org, "carl", "reports:read team:"+team), "GET "+asked.StatusURL).Want(404)
 	f.Call(apitest.Caller(apitest.Org, "bob", "reports:read resource:"+ids[2]), "GET "+asked.StatusURL).Want(404)
-	f.Call(apitest.Caller(apitest.Org, "bob", "reports:read team:team_none"), "POST /reports/query", q).Want(403, "reach no resource")
+	f.Call(apitest.Caller(apitest.Org, "bob", "reports:read team:team_none"), "POST /reports/query", q).Want(403,
+		"reach no resource")
 }
 
 func TestQuestions_OfAnotherOrganizationAreNotThere(t *testing.T) {

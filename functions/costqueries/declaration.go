@@ -13,7 +13,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "costqueries",
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{cost.Partition, costquery.AnswerPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Reads: []table.Partition{cost.Partition, costquery.AnswerPartition, inventory.IndexPartition,
+			inventory.ChunkPartition},
 		Writes: []table.Partition{costquery.Partition},
 	}),
 	Calls:   []string{costquery.Worker},

@@ -36,8 +36,9 @@ type Question struct {
 
 func newQuestion(r *costquery.Record) Question {
 	out := Question{
-		JobID: r.ID, QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned, PriceUSD: costquery.Price(r.Scanned).Fixed(6),
-		Columns: append([]string{}, r.Columns...), Rows: [][]string{}, RowCount: r.Rows, Truncated: r.Truncated,
+		JobID: r.ID, QueryID: r.ID, Status: string(r.Status), ScannedBytes: r.Scanned,
+		PriceUSD: costquery.Price(r.Scanned).Fixed(6),
+		Columns:  append([]string{}, r.Columns...), Rows: [][]string{}, RowCount: r.Rows, Truncated: r.Truncated,
 		Error: rest.Optional(r.Error), CreatedAt: rest.Optional(r.CreatedAt), CompletedAt: rest.Optional(r.EndedAt),
 	}
 	if r.ID != "" {

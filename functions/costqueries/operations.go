@@ -25,16 +25,24 @@ func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	s := &service{p, cost.New(p), inventory.New(p)}
 	rest.Handle(g, rest.Op{
-		ID: "askLineItems", Method: http.MethodPost, Path: "/reports/query", Policy: report.Policy, Scoped: true, Status: http.StatusAccepted, Reads: true,
+		ID: "askLineItems", Method: http.MethodPost, Path: "/reports/query", Policy: report.Policy, Scoped: true,
+		Status: http.StatusAccepted, Reads: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Ask a free question of line items",
-		Description: "Adds up the lines of bills in columns of FOCUS 1.2, each amount to its last digit, and never amounts of two currencies. " +
-			"With dryRun nothing is asked: the answer says what would be scanned, and what that costs. Otherwise poll statusURL, at once at " +
-			"first: a small question is answered by then. Estimates are no line items. An organization's questions scan at most 1 TiB a day (UTC) together; one more is 409. A grant on teams or resources asks about the lines of these resources alone, of at most 1,000.",
+		Description: "Adds up the lines of bills in columns of FOCUS 1.2, each amount to its last digit, and never " +
+			"amounts of two currencies. " +
+			"With dryRun nothing is asked: the answer says what would be scanned, and what that costs. Otherwise " +
+			"poll statusURL, at once at " +
+			"first: a small question is answered by then. Estimates are no line items. An organization's questions " +
+			"scan at most 1 TiB a day (UTC) together; one more is 409. A grant on teams or resources asks about the " +
+			"lines of these resources alone, of at most 1,000.",
 	}, s.ask)
 	rest.Handle(g, rest.Op{
-		ID: "getLineItemQuery", Method: http.MethodGet, Path: queries + "/{queryID}", Policy: report.Policy, Scoped: true,
+		ID: "getLineItemQuery", Method: http.MethodGet, Path: queries + "/{queryID}", Policy: report.Policy,
+		Scoped:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Get the answer to a free question",
-		Description: "For a day, by everybody who may see the costs of the whole organization, and by the asker with the same grants. rows are in the order of columns; nextCursor leads to further ones, and truncated says that limit left some out.",
+		Description: "For a day, by everybody who may see the costs of the whole organization, and by the asker with " +
+			"the same grants. rows are in the order of columns; nextCursor leads to further ones, and truncated says " +
+			"that limit left some out.",
 	}, s.get)
 	return g
 }

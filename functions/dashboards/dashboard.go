@@ -46,29 +46,41 @@ var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // presets are the dashboards of the service, by what their readers ask first.
 var presets = []Dashboard{
 	preset("executive", "What it costs, where it goes and whether that is as planned",
-		widget(totalsWidget, "This month", "small", WidgetQuery{}), widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
+		widget(totalsWidget, "This month", "small", WidgetQuery{}),
+		widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
 		widget(savingsWidget, "Saved this month", "small", WidgetQuery{}),
 		widget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
-		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}), widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
+		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}),
+		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
 	preset("engineering", "What the resources cost, and what is unusual",
-		widget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
-		widget(breakdownWidget, "By service", "medium", WidgetQuery{Dims: []string{"service_name"}, Period: "last_30_days"}),
-		widget(statesWidget, "Resources", "small", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
+		widget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}),
+		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
+		widget(breakdownWidget, "By service", "medium",
+			WidgetQuery{Dims: []string{"service_name"}, Period: "last_30_days"}),
+		widget(statesWidget, "Resources", "small", WidgetQuery{}),
+		widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
 	preset("finops", "Every cost by who causes it, and how it is bought",
-		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}), widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
+		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}),
+		widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
 		widget(savingsWidget, "Saved in 30 days", "small", WidgetQuery{Period: "last_30_days"}),
 		widget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
-		widget(breakdownWidget, "By provider and service", "large", WidgetQuery{Dims: []string{"provider", "service_name"}}),
-		widget(breakdownWidget, "By purchase type", "medium", WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),
-		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+		widget(breakdownWidget, "By provider and service", "large",
+			WidgetQuery{Dims: []string{"provider", "service_name"}}),
+		widget(breakdownWidget, "By purchase type", "medium",
+			WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),
+		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{}),
+		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 	preset("operations", "What runs, and what was done today",
-		widget(statesWidget, "Resources", "medium", WidgetQuery{}), widget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
-		widget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}), widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+		widget(statesWidget, "Resources", "medium", WidgetQuery{}),
+		widget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
+		widget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}),
+		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 }
 
 func preset(name, text string, widgets ...Widget) Dashboard {
 	return Dashboard{
-		ID: name, Name: strings.ToUpper(name[:1]) + name[1:], Description: text, Preset: true, Widgets: widgets, CreatedAt: launched, UpdatedAt: launched,
+		ID: name, Name: strings.ToUpper(name[:1]) + name[1:], Description: text, Preset: true, Widgets: widgets,
+		CreatedAt: launched, UpdatedAt: launched,
 	}
 }
 
@@ -178,7 +190,8 @@ func (s store) write(ctx context.Context, org string, old stored, next Dashboard
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, taken := lost.Old(1); taken {
-			return fault.New(fault.Conflict, "name: a dashboard named %.64q exists already; choose another name", next.Name)
+			return fault.New(fault.Conflict, "name: a dashboard named %.64q exists already; choose another name",
+				next.Name)
 		}
 		return changed(next.ID)
 	}
@@ -186,17 +199,21 @@ func (s store) write(ctx context.Context, org string, old stored, next Dashboard
 }
 
 func changed(dashboardID string) error {
-	return fault.New(fault.Conflict, "dashboard %s was changed by someone else meanwhile; read it and try again", dashboardID)
+	return fault.New(fault.Conflict, "dashboard %s was changed by someone else meanwhile; read it and try again",
+		dashboardID)
 }
 
 // delete deletes a dashboard as it was read, unless it is the default dashboard of its organization.
 func (s store) delete(ctx context.Context, org string, d stored) error {
-	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)), table.Delete(nameKey(org, d.Name)),
-		table.Check(identity.OrganisationKey(org), table.Any(table.Lacks("defaultDashboard"), table.NotEqual("defaultDashboard", d.ID))))
+	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)),
+		table.Delete(nameKey(org, d.Name)),
+		table.Check(identity.OrganisationKey(org),
+			table.Any(table.Lacks("defaultDashboard"), table.NotEqual("defaultDashboard", d.ID))))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, isDefault := lost.Old(2); isDefault {
 			use := fault.Use{Kind: "organisation", ID: org, Name: "as its defaultDashboard"}
-			return fault.InUse(fmt.Sprintf("dashboard %s (%s)", d.ID, d.Name), []fault.Use{use}, "choose another default with PUT /organisation, then delete")
+			return fault.InUse(fmt.Sprintf("dashboard %s (%s)", d.ID, d.Name), []fault.Use{use},
+				"choose another default with PUT /organisation, then delete")
 		}
 		return changed(d.ID)
 	}

@@ -42,7 +42,9 @@ func newFixture(t *testing.T) *fixture {
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(2)...)
 	f.team = inventorytest.Team(f.Fixture, apitest.Org, "Shop", f.ids[0])
 	jan := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68), Delivered: f.Clock.Now()} // to 9 March
+	// to 9 March
+	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
+		Delivered: f.Clock.Now()}
 	costtest.Import(f.Fixture, b,
 		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10")},
 		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("3.3333333333")},
@@ -68,7 +70,8 @@ func (f *fixture) data(c identity.Caller, dashboardID string) []WidgetData {
 func TestDashboards_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
 	made := f.dashboard("Shop", Widget{Type: totalsWidget, Title: "Now"})
-	if !id.IsValid("dash", made.ID) || made.Preset || made.Widgets[0].Size != "medium" || made.CreatedBy != "ada@example.com" {
+	if !id.IsValid("dash", made.ID) || made.Preset || made.Widgets[0].Size != "medium" ||
+		made.CreatedBy != "ada@example.com" {
 		t.Errorf("%+v", made)
 	}
 	path := "/dashboards/" + made.ID
@@ -78,7 +81,8 @@ func TestDashboards_FromCreationToEnd(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	f.Call(ada, "POST /dashboards", `{"name":"SHOP"}`).Want(http.StatusConflict, "SHOP")
-	got := apitest.Data[Dashboard](f.Call(ada, "PUT "+path, `{"name":"Shops","widgets":[{"type":"trend"},{"type":"budgets"}]}`))
+	got := apitest.Data[Dashboard](f.Call(ada, "PUT "+path,
+		`{"name":"Shops","widgets":[{"type":"trend"},{"type":"budgets"}]}`))
 	if got.Name != "Shops" || len(got.Widgets) != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -114,13 +118,14 @@ func TestDashboards_PresetsAreClonedAndNotChanged(t *testing.T) {
 func TestDashboards_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
 	for body, words := range map[string][]string{
-		`{"name":"x","widgets":[{"type":"pie"}]}`:                                                            {"widgets[0].type"},
-		`{"name":"x","widgets":[{"type":"breakdown"}]}`:                                                      {"widgets[0].query.dims"},
-		`{"name":"x","widgets":[{"type":"totals"},{"type":"breakdown","query":{"dims":["mood"]}}]}`:          {"widgets[1].query.dims", "mood"},
-		`{"name":"x","widgets":[{"type":"totals","query":{"filter":{"mood":["good"]}}}]}`:                    {"widgets[0].query.filter", "mood"},
-		`{"name":"x","widgets":[{"type":"totals","query":{"period":"soon"}}]}`:                               {"period"},
-		`{"name":"x","widgets":[{"type":"top_resources","query":{"limit":51}}]}`:                             {"limit"},
-		`{"name":"x","widgets":[` + strings.Repeat(`{"type":"totals"},`, maxWidgets) + `{"type":"totals"}]}`: {"widgets"},
+		`{"name":"x","widgets":[{"type":"pie"}]}`:                                                   {"widgets[0].type"},
+		`{"name":"x","widgets":[{"type":"breakdown"}]}`:                                             {"widgets[0].query.dims"},
+		`{"name":"x","widgets":[{"type":"totals"},{"type":"breakdown","query":{"dims":["mood"]}}]}`: {"widgets[1].query.dims", "mood"},
+		`{"name":"x","widgets":[{"type":"totals","query":{"filter":{"mood":["good"]}}}]}`:           {"widgets[0].query.filter", "mood"},
+		`{"name":"x","widgets":[{"type":"totals","query":{"period":"soon"}}]}`:                      {"period"},
+		`{"name":"x","widgets":[{"type":"top_resources","query":{"limit":51}}]}`:                    {"limit"},
+		`{"name":"x","widgets":[` + strings.Repeat(`{"type":"totals"},`, maxWidgets) +
+			`{"type":"totals"}]}`: {"widgets"},
 	} {
 		f.Call(ada, "POST /dashboards", body).Want(http.StatusBadRequest, words...)
 	}
@@ -149,15 +154,22 @@ func TestDashboards_WidgetsAreListedAsPresetsUseThem(t *testing.T) {
 
 func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	f := newFixture(t)
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org, Amount: money.FromInt(100), Period: budgeting.Month}
+	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
+		Amount: money.FromInt(100), Period: budgeting.Month}
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(apitest.Org), apitest.Org, b))(f)
-	found := anomaly.Finding{Scope: anomaly.Scope{Type: anomaly.Org}, Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical}}
-	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, anomaly.Merge(anomaly.Record{}, &found, anomaly.Judged{Org: apitest.Org, Day: f.Clock.Now(), Now: f.Clock.Now()})))(f)
+	found := anomaly.Finding{Scope: anomaly.Scope{Type: anomaly.Org},
+		Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical}}
+	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{},
+		anomaly.Merge(anomaly.Record{}, &found,
+			anomaly.Judged{Org: apitest.Org, Day: f.Clock.Now(), Now: f.Clock.Now()})))(f)
 	f.stop("i-0", "2026-03-09T00:00:00Z", "2026-03-09T10:00:00Z")
 	d := f.dashboard("All of it",
-		Widget{Type: totalsWidget}, Widget{Type: trendWidget}, Widget{Type: trendWidget, Query: WidgetQuery{Period: "last_12_months"}},
-		Widget{Type: breakdownWidget, Query: WidgetQuery{Dims: []string{cost.ServiceDim, cost.ResourceDim}, Limit: 2}}, Widget{Type: topWidget},
-		Widget{Type: budgetsWidget}, Widget{Type: anomaliesWidget}, Widget{Type: statesWidget}, Widget{Type: actionsWidget}, Widget{Type: savingsWidget})
+		Widget{Type: totalsWidget}, Widget{Type: trendWidget},
+		Widget{Type: trendWidget, Query: WidgetQuery{Period: "last_12_months"}},
+		Widget{Type: breakdownWidget, Query: WidgetQuery{Dims: []string{cost.ServiceDim, cost.ResourceDim}, Limit: 2}},
+		Widget{Type: topWidget},
+		Widget{Type: budgetsWidget}, Widget{Type: anomaliesWidget}, Widget{Type: statesWidget},
+		Widget{Type: actionsWidget}, Widget{Type: savingsWidget})
 	w := f.data(ada, d.ID)
 	for _, one := range w {
 		if one.Forbidden || one.Error != nil {
@@ -168,17 +180,21 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	if got := *w[0].Totals; got.CostUSD != "129.00" || got.PreviousUSD != "143.33" || got.From != "2026-03-01" {
 		t.Errorf("%+v", got)
 	}
-	if got := w[1].Trend; got.Granularity != "day" || len(got.Items) != 10 || sum(t, got.Items) != got.TotalUSD || got.TotalUSD != "129.00" {
+	if got := w[1].Trend; got.Granularity != "day" || len(got.Items) != 10 || sum(t, got.Items) != got.TotalUSD ||
+		got.TotalUSD != "129.00" {
 		t.Errorf("%+v", got)
 	}
-	if got := w[2].Trend; got.Granularity != "month" || len(got.Items) != 12 || got.Items[11].Date != "2026-03-01" || sum(t, got.Items) != got.TotalUSD {
+	if got := w[2].Trend; got.Granularity != "month" || len(got.Items) != 12 || got.Items[11].Date != "2026-03-01" ||
+		sum(t, got.Items) != got.TotalUSD {
 		t.Errorf("%+v", got)
 	}
 	got := w[3].Breakdown
-	if fmt.Sprint(got.Rows) != "[{[EC2 i-0] false 90.00} {[EC2 i-1] false 30.00} {[] true 9.00}]" || got.TotalUSD != "129.00" {
+	if fmt.Sprint(got.Rows) != "[{[EC2 i-0] false 90.00} {[EC2 i-1] false 30.00} {[] true 9.00}]" ||
+		got.TotalUSD != "129.00" {
 		t.Errorf("%+v", got)
 	}
-	if top := w[4].TopResources; len(top) != 2 || top[0].Name != "web-0" || top[0].ResourceID != f.ids[0] || top[0].CostUSD != "90.00" {
+	if top := w[4].TopResources; len(top) != 2 || top[0].Name != "web-0" || top[0].ResourceID != f.ids[0] ||
+		top[0].CostUSD != "90.00" {
 		t.Errorf("%+v", top)
 	}
 	if got := w[5].Budgets; len(got) != 1 || got[0].Signal != budgeting.Red || got[0].PercentUsed != 128.9 {
@@ -202,9 +218,11 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 func (f *fixture) stop(uid, from, to string) {
 	f.Helper()
 	rate := inventory.Rate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
-	f.Must(inventory.New(f.Platform).WriteCosts(f.In(apitest.Org), apitest.Org, []inventory.Cost{{UID: uid, Rate: rate}}))
+	f.Must(inventory.New(f.Platform).WriteCosts(f.In(apitest.Org), apitest.Org,
+		[]inventory.Cost{{UID: uid, Rate: rate}}))
 	for state, at := range map[string]string{"stopped": from, "running": to} {
-		c := execution.StateChange{ResourceUID: uid, State: state, ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada"}
+		c := execution.StateChange{ResourceUID: uid, State: state,
+			ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada"}
 		c.ID = id.New("sh", c.ChangedAt)
 		f.Put(table.Key{PK: execution.HistoryPKs(apitest.Org)[0], SK: c.ID}, c)
 	}
@@ -243,7 +261,8 @@ func TestDashboards_AWidgetWhosePolicyTheCallerLacksIsForbidden(t *testing.T) {
 	f := newFixture(t)
 	bob := apitest.Caller(apitest.Org, "bob", "dashboards:read,resources:read")
 	for _, w := range f.data(bob, "operations") {
-		if w.Forbidden != (w.Type != statesWidget) || w.Forbidden && (w.Actions != nil || w.Trend != nil || len(w.Anomalies) > 0) {
+		if w.Forbidden != (w.Type != statesWidget) || w.Forbidden &&
+			(w.Actions != nil || w.Trend != nil || len(w.Anomalies) > 0) {
 			t.Errorf("%+v", w)
 		}
 	}
@@ -273,7 +292,8 @@ func TestDashboards_AScopedCallerSeesTheirs(t *testing.T) {
 func TestDashboards_AWidgetThatFailsSaysSoAndTheOthersGoOn(t *testing.T) {
 	f := newFixture(t)
 	whole := f.Table
-	f.Table = table.NewFaultyStore(whole, f.Clock, table.Injection{Harm: table.FailBefore, PK: table.OrgPK(apitest.Org) + "BUDGET"})
+	f.Table = table.NewFaultyStore(whole, f.Clock,
+		table.Injection{Harm: table.FailBefore, PK: table.OrgPK(apitest.Org) + "BUDGET"})
 	f.Mount(Operations)
 	w := f.data(ada, "finops")
 	failed := slices.IndexFunc(w, func(w WidgetData) bool { return w.Type == budgetsWidget })
@@ -300,7 +320,8 @@ func TestWindow_EndsWithTheSameDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b, d, e := window(c.period, now.Add(13*time.Hour))
-		if got := strings.Join([]string{a.Format(time.DateOnly), b.Format(time.DateOnly), d.Format(time.DateOnly), e.Format(time.DateOnly)}, " "); got != c.want {
+		if got := strings.Join([]string{a.Format(time.DateOnly), b.Format(time.DateOnly), d.Format(time.DateOnly),
+			e.Format(time.DateOnly)}, " "); got != c.want {
 			t.Errorf("%s of %s: %s; want %s", c.period, c.now, got, c.want)
 		}
 	}

@@ -101,7 +101,8 @@ func (p *page) see(ctx context.Context, widgets []Widget) error {
 // answer answers a widget. What fails is said in it, in the words that a client may see, and logged.
 func (p *page) answer(ctx context.Context, w *Widget) WidgetData {
 	out := WidgetData{
-		Type: w.Type, Title: w.Title, Size: w.Size, TopResources: []WidgetResource{}, Budgets: []WidgetBudget{}, Anomalies: []WidgetAnomaly{}, States: map[string]int{},
+		Type: w.Type, Title: w.Title, Size: w.Size, TopResources: []WidgetResource{}, Budgets: []WidgetBudget{},
+		Anomalies: []WidgetAnomaly{}, States: map[string]int{},
 	}
 	scopes := p.caller.Scopes(kinds[w.Type].policy)
 	if out.Forbidden = !scopes.All && scopes.None(); out.Forbidden {

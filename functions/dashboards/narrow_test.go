@@ -11,7 +11,9 @@ import (
 
 func TestDashboards_ANarrowGrantSeesNoFilters(t *testing.T) {
 	f := newFixture(t)
-	made := f.dashboard("Shop", Widget{Type: totalsWidget, Title: "Secret server", Query: WidgetQuery{Filter: map[string][]string{"resource_uid": {"i-1"}, "tag:env": {"hidden-env"}}}})
+	made := f.dashboard("Shop",
+		Widget{Type: totalsWidget, Title: "Secret server",
+			Query: WidgetQuery{Filter: map[string][]string{"resource_uid": {"i-1"}, "tag:env": {"hidden-env"}}}})
 	narrow := apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team)
 	for _, path := range []string{"/dashboards/" + made.ID, "/dashboards"} {
 		got := f.Call(narrow, "GET "+path).Want(http.StatusOK, "Shop")
@@ -21,7 +23,8 @@ func TestDashboards_ANarrowGrantSeesNoFilters(t *testing.T) {
 	}
 	viewer := apitest.Caller(apitest.Org, "vera", "viewer")
 	f.Call(viewer, "GET /dashboards/"+made.ID).Want(http.StatusOK, "i-1", "hidden-env")
-	if all := apitest.Data[rest.List[Dashboard]](f.Call(viewer, "GET /dashboards")); len(all.Items[len(all.Items)-1].Widgets[0].Query.Filter) != 2 {
+	if all := apitest.Data[rest.List[Dashboard]](f.Call(viewer,
+		"GET /dashboards")); len(all.Items[len(all.Items)-1].Widgets[0].Query.Filter) != 2 {
 		t.Errorf("a reader of the organization sees %+v", all.Items[len(all.Items)-1])
 	}
 	if got := f.data(narrow, made.ID); got[0].Totals == nil || got[0].Totals.CostUSD != "0.00" {

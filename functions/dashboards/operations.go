@@ -42,46 +42,61 @@ type service struct {
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
-	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table), anomaly.NewStore(p.Table), saving.NewReader(p)}
+	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
+		anomaly.NewStore(p.Table), saving.NewReader(p)}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
-		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true, Statuses: invalid, Summary: "List dashboards",
-		Description: "First the presets executive, engineering, finops and operations, then those of the organization: at most 50, which all of its members see; a grant on teams or resources shows them without the filters of their widgets.",
+		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true,
+		Statuses: invalid, Summary: "List dashboards",
+		Description: "First the presets executive, engineering, finops and operations, then those of the " +
+			"organization: at most 50, which all of its members see; a grant on teams or resources shows them " +
+			"without the filters of their widgets.",
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "createDashboard", Method: http.MethodPost, Path: dashboards, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary: "Create a dashboard", Description: shape,
+		ID: "createDashboard", Method: http.MethodPost, Path: dashboards, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary:  "Create a dashboard", Description: shape,
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "listWidgets", Method: http.MethodGet, Path: dashboards + "/widgets", Policy: reading, Scoped: true, Summary: "List the types of widgets",
+		ID: "listWidgets", Method: http.MethodGet, Path: dashboards + "/widgets", Policy: reading, Scoped: true,
+		Summary: "List the types of widgets",
 	}, s.widgets)
 	rest.Handle(g, rest.Op{
-		ID: "getDashboard", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: absent, Summary: "Read a dashboard",
-		Description: "A grant on teams or resources shows the filters of its widgets empty; the data is filtered all the same.",
+		ID: "getDashboard", Method: http.MethodGet, Path: one, Policy: reading, Scoped: true, Statuses: absent,
+		Summary: "Read a dashboard",
+		Description: "A grant on teams or resources shows the filters of its widgets empty; the data is filtered all " +
+			"the same.",
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateDashboard", Method: http.MethodPut, Path: one, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a dashboard",
-		Description: "Changes only the fields present; widgets replaces all widgets. A preset is 409: clone it. " + shape,
+		Description: "Changes only the fields present; widgets replaces all widgets. A preset is 409: clone it. " +
+			shape,
 	}, s.update)
 	rest.Handle(g, rest.Op{
-		ID: "deleteDashboard", Method: http.MethodDelete, Path: one, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Delete a dashboard", Description: "A preset is 409, and so is the organization's defaultDashboard.",
+		ID: "deleteDashboard", Method: http.MethodDelete, Path: one, Policy: writing,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		Summary:  "Delete a dashboard", Description: "A preset is 409, and so is the organization's defaultDashboard.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
 		ID: "cloneDashboard", Method: http.MethodPost, Path: one + "/clone", Policy: writing,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Make a dashboard of another one",
+		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:     "Make a dashboard of another one",
 		Description: "Of a preset, too. Left out, the name is that of the other one with (copy).",
 	}, s.clone)
 	rest.Handle(g, rest.Op{
-		ID: "getDashboardData", Method: http.MethodGet, Path: one + "/data", Policy: reading, Scoped: true, Statuses: absent, Summary: "Read all that is on a dashboard",
-		Description: "One answer for all widgets, in their order. A widget whose policy the caller lacks is forbidden and empty; one that cannot be answered says why in error, and " +
-			"the others are answered. A grant on teams or resources shows the costs, resources and actions of just these.",
+		ID: "getDashboardData", Method: http.MethodGet, Path: one + "/data", Policy: reading, Scoped: true,
+		Statuses: absent, Summary: "Read all that is on a dashboard",
+		Description: "One answer for all widgets, in their order. A widget whose policy the caller lacks is " +
+			"forbidden and empty; one that cannot be answered says why in error, and " +
+			"the others are answered. A grant on teams or resources shows the costs, resources and actions of " +
+			"just these.",
 	}, s.data)
 	return g
 }
 
-const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and what they take. Names are unique without regard to case. At most 50 dashboards an organization."
+const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and what they take. Names are unique " +
+	"without regard to case. At most 50 dashboards an organization."
 
 func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
@@ -129,7 +144,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewDashboard }) (
 func (s *service) add(ctx context.Context, name, description string, widgets []Widget) (Dashboard, error) {
 	now := s.p.Clock.Now()
 	d := Dashboard{
-		ID: id.New("dash", now), Name: name, Description: description, Widgets: widgets, CreatedBy: identity.CallerFrom(ctx).Email,
+		ID: id.New("dash", now), Name: name, Description: description, Widgets: widgets,
+		CreatedBy: identity.CallerFrom(ctx).Email,
 		CreatedAt: now, UpdatedAt: now,
 	}
 	if err := d.check(); err != nil {
@@ -180,7 +196,9 @@ func hideFilters(ctx context.Context, d Dashboard) Dashboard {
 func (s *service) own(ctx context.Context, dashboardID string) (stored, error) {
 	d, err := s.store.read(ctx, callerOrg(ctx), dashboardID)
 	if err == nil && d.Preset {
-		err = fault.New(fault.Conflict, "dashboard %s is a preset, which nobody can change: POST /dashboards/%[1]s/clone makes one of it that is yours", d.ID)
+		err = fault.New(fault.Conflict,
+			"dashboard %s is a preset, which nobody can change: POST /dashboards/%[1]s/clone makes one of it "+
+				"that is yours", d.ID)
 	}
 	return d, err
 }

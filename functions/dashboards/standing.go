@@ -49,7 +49,9 @@ func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget
 		return nil, err
 	}
 	const policy = "budgets:read"
-	all = slices.DeleteFunc(all, func(b budgeting.Budget) bool { return !b.SeenIn(p.caller.Scopes(policy), p.sets[policy]) })
+	all = slices.DeleteFunc(all, func(b budgeting.Budget) bool {
+		return !b.SeenIn(p.caller.Scopes(policy), p.sets[policy])
+	})
 	states, err := budgeting.ReadStates(ctx, p.costs, p.caller.Org, all, p.now)
 	if err != nil {
 		return nil, err
@@ -60,7 +62,8 @@ func (p *page) budgetStates(ctx context.Context, q *WidgetQuery) ([]WidgetBudget
 	for i := range states {
 		st := &states[i]
 		out[i] = WidgetBudget{
-			st.Budget.ID, st.Budget.Name, st.Budget.Amount.Fixed(2), st.Spent.Fixed(2), st.Forecast.Mean.Fixed(2), st.PercentUsed(), st.Signal,
+			st.Budget.ID, st.Budget.Name, st.Budget.Amount.Fixed(2), st.Spent.Fixed(2), st.Forecast.Mean.Fixed(2),
+			st.PercentUsed(), st.Signal,
 		}
 	}
 	return out, nil
@@ -78,8 +81,11 @@ func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnoma
 	}
 	out := []WidgetAnomaly{}
 	for _, r := range all {
-		if r.Status == anomaly.Open && r.SeenIn(p.caller.Scopes(costReading), p.sets[costReading]) && len(out) < q.Limit {
-			out = append(out, WidgetAnomaly{r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2), r.Baseline.Fixed(2), r.Severity})
+		if r.Status == anomaly.Open && r.SeenIn(p.caller.Scopes(costReading), p.sets[costReading]) &&
+			len(out) < q.Limit {
+			out = append(out,
+				WidgetAnomaly{r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2),
+					r.Baseline.Fixed(2), r.Severity})
 		}
 	}
 	return out, nil
@@ -100,11 +106,13 @@ func (p *page) realized(ctx context.Context, q *WidgetQuery) (*WidgetSavings, er
 	if err != nil {
 		return nil, err
 	}
-	return &WidgetSavings{from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines), got.WithoutRate}, nil
+	return &WidgetSavings{from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines),
+		got.WithoutRate}, nil
 }
 
 func (p *page) states(ctx context.Context) (map[string]int, error) {
-	sum, err := p.inventory.SummarizeResources(ctx, p.caller.Org, inventory.Filter{Sight: inventory.SightOf(p.caller, "resources:read")})
+	sum, err := p.inventory.SummarizeResources(ctx, p.caller.Org,
+		inventory.Filter{Sight: inventory.SightOf(p.caller, "resources:read")})
 	return sum.ByStatus, err
 }
 

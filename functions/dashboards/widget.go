@@ -51,10 +51,12 @@ const costReading = "reports:read"
 var costFields = []string{"period", "cost", "filter"}
 
 var kinds = map[string]kind{
-	totalsWidget:    {costReading, "What the period costs, beside the one before it", costFields},
-	trendWidget:     {costReading, "What the period costs, day by day; by month beyond 92 days", costFields},
-	breakdownWidget: {costReading, "What the period costs, split by dimensions; the rows sum to the total", append(slices.Clone(costFields), "dims", "limit")},
-	topWidget:       {costReading, "The resources that cost most in the period", append(slices.Clone(costFields), "limit")},
+	totalsWidget: {costReading, "What the period costs, beside the one before it", costFields},
+	trendWidget:  {costReading, "What the period costs, day by day; by month beyond 92 days", costFields},
+	breakdownWidget: {costReading, "What the period costs, split by dimensions; the rows sum to the total",
+		append(slices.Clone(costFields), "dims", "limit")},
+	topWidget: {costReading, "The resources that cost most in the period",
+		append(slices.Clone(costFields), "limit")},
 	budgetsWidget:   {"budgets:read", "How budgets stand, the worst first", []string{"limit"}},
 	anomaliesWidget: {costReading, "The newest open anomalies", []string{"limit"}},
 	savingsWidget:   {costReading, "What was saved in the period by stopping things", []string{"period"}},
@@ -66,7 +68,8 @@ var kinds = map[string]kind{
 func (w Widget) complete() Widget {
 	q := &w.Query
 	w.Size = cmp.Or(w.Size, "medium")
-	q.Period, q.Cost, q.Limit = cmp.Or(q.Period, "month_to_date"), cmp.Or(q.Cost, string(cost.Billed)), cmp.Or(q.Limit, 10)
+	q.Period, q.Cost, q.Limit = cmp.Or(q.Period, "month_to_date"), cmp.Or(q.Cost, string(cost.Billed)),
+		cmp.Or(q.Limit, 10)
 	if q.Dims = append([]string{}, q.Dims...); q.Filter == nil {
 		q.Filter = map[string][]string{}
 	}
@@ -102,5 +105,6 @@ func isDim(d string) bool {
 }
 
 func unknownDim(at, d string) error {
-	return fault.New(fault.Invalid, "%s: %.64q is no dimension; send one of %s, %s or tag:<key>", at, d, strings.Join(cost.SummaryDims, ", "), cost.ResourceDim)
+	return fault.New(fault.Invalid, "%s: %.64q is no dimension; send one of %s, %s or tag:<key>", at, d,
+		strings.Join(cost.SummaryDims, ", "), cost.ResourceDim)
 }

@@ -34,7 +34,8 @@ func get(h http.Handler, path string) *httptest.ResponseRecorder {
 
 func TestHealth(t *testing.T) {
 	h, _ := mounted()
-	if w := get(h, "/healthz"); w.Code != http.StatusOK || w.Body.String() != `{"data":{"status":"ok","version":"v1.2.3"}}` {
+	if w := get(h, "/healthz"); w.Code != http.StatusOK ||
+		w.Body.String() != `{"data":{"status":"ok","version":"v1.2.3"}}` {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -66,7 +67,8 @@ func TestFile(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	h, _ = rest.Mount(p, description.Operations(p, description.FileSource(path+".none")))
-	if w := get(h, "/openapi.json"); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), path) {
+	if w := get(h, "/openapi.json"); w.Code != http.StatusInternalServerError ||
+		strings.Contains(w.Body.String(), path) {
 		t.Errorf("without the file: %d %s", w.Code, w.Body)
 	}
 }
@@ -78,11 +80,13 @@ func TestPage(t *testing.T) {
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("%d %s", w.Code, w.Header())
 	}
-	for _, foreign := range regexp.MustCompile(`(?:src|href|url|import|fetch)\W{0,3}https?://[^"')\s]+`).FindAllString(w.Body.String(), -1) {
+	for _, foreign := range regexp.MustCompile(
+		`(?:src|href|url|import|fetch)\W{0,3}https?://[^"')\s]+`).FindAllString(w.Body.String(), -1) {
 		t.Errorf("the page loads %s", foreign)
 	}
 	policy := w.Header().Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "script-src 'sha256-", "style-src 'sha256-"} {
+	for _, part := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'",
+		"script-src 'sha256-", "style-src 'sha256-"} {
 		if !strings.Contains(policy, part) {
 			t.Errorf("the policy lacks %s: %s", part, policy)
 		}

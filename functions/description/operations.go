@@ -49,11 +49,20 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 		ID: "getHealth", Method: http.MethodGet, Path: "/healthz", Public: true,
 		Summary: "Tell whether the service is well",
 	}, func(context.Context, *none) (Health, error) { return Health{"ok", p.Settings.Version}, nil })
-	document(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"}, func() ([]byte, error) { v, err := d(); return v.json, err })
-	document(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"}, func() ([]byte, error) { v, err := d(); return v.yaml, err })
+	document(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"},
+		func() ([]byte, error) {
+			v, err := d()
+			return v.json, err
+		})
+	document(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"},
+		func() ([]byte, error) {
+			v, err := d()
+			return v.yaml, err
+		})
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: "text/html; charset=utf-8",
-		Summary: "The interface description as a page", Description: "Self-contained: it loads nothing but `/openapi.json`.",
+		Summary:     "The interface description as a page",
+		Description: "Self-contained: it loads nothing but `/openapi.json`.",
 	}, func(context.Context, *none) (rest.Raw, error) { return docsPage(), nil })
 	return g
 }

@@ -48,9 +48,10 @@ func (p *Progress) readable(now time.Time) bool {
 // what is late: 10,000 instances take longer than patience. In a small account that saves less than the time of one more call in each
 // region is worth.
 func (r *run) comesLater(p Progress, now time.Time) bool {
-	return cloud.IsCollective(p.Kind) && sharesOf(r.account) > 1 && slices.ContainsFunc(r.sh.Parts, func(q Progress) bool {
-		return q.Region == p.Region && !cloud.IsCollective(q.Kind) && (q.readable(now) || q.asked)
-	})
+	return cloud.IsCollective(p.Kind) && sharesOf(r.account) > 1 &&
+		slices.ContainsFunc(r.sh.Parts, func(q Progress) bool {
+			return q.Region == p.Region && !cloud.IsCollective(q.Kind) && (q.readable(now) || q.asked)
+		})
 }
 
 // listed is what the cloud answered when it was asked for a page of a part.
@@ -115,7 +116,8 @@ func (r *run) await(ctx context.Context) error {
 		if err := r.take(ctx, got.part, got); err != nil {
 			return err
 		}
-		if _, reading := r.regionInHand(); !reading && r.awaits() && len(r.next()) == 0 { // only what is late is still to come
+		// only what is late is still to come
+		if _, reading := r.regionInHand(); !reading && r.awaits() && len(r.next()) == 0 {
 			return r.settle(ctx)
 		}
 		return r.note(ctx)

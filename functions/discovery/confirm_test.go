@@ -88,7 +88,8 @@ func TestAShare_ReadsByIDAreBounded(t *testing.T) {
 	for i := range uids {
 		uids[i] = string(rune('a' + i))
 	}
-	if got := r.existence(p)(t.Context(), uids); conn.reads != maxConfirmCalls || len(got) != maxConfirmCalls || got["a"] {
+	if got := r.existence(p)(t.Context(), uids); conn.reads != maxConfirmCalls || len(got) != maxConfirmCalls ||
+		got["a"] {
 		t.Errorf("%d reads, which tell of %d resources; want %d", conn.reads, len(got), maxConfirmCalls)
 	}
 	if p.Kind = "p-*"; r.existence(p) != nil {

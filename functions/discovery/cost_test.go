@@ -23,7 +23,8 @@ func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
 		t.Fatalf("%+v: %+v; want 1,000 unchanged", j, sum)
 	}
 	used := s.usage.sum
-	t.Logf("%d states; %d round trips, %.1f read units, %.0f write units", s.states.Load(), used.RoundTrips, used.ReadUnits, used.WriteUnits)
+	t.Logf("%d states; %d round trips, %.1f read units, %.0f write units", s.states.Load(), used.RoundTrips,
+		used.ReadUnits, used.WriteUnits)
 	if n := s.states.Load(); n > 9 {
 		t.Errorf("%d states; want at most 9", n)
 	}

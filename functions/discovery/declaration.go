@@ -19,11 +19,14 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "discovery",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition, estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
-		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.ScanPartition,
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
+		estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
+		inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition,
+		cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},

@@ -41,7 +41,8 @@ func TestADiscoveryFindsEverythingWithOneCallForEachPage(t *testing.T) {
 		}
 	}
 	a := s.stored()
-	if a.Status != inventory.AccountConnected || a.ResourceCount != 500 || a.JobID != "" || a.LastDiscoveredAt.IsZero() {
+	if a.Status != inventory.AccountConnected || a.ResourceCount != 500 || a.JobID != "" ||
+		a.LastDiscoveredAt.IsZero() {
 		t.Errorf("%+v", a)
 	}
 }
@@ -74,8 +75,10 @@ func TestWhatVanishedIsTerminatedAndComesBack(t *testing.T) {
 	s.account = s.stored()
 	s.settings(settings{"size": "400", "vanish": "0.25"})
 	_, sum := s.pass(discovery.Succeeded)
-	if sum.Vanished < 60 || sum.Vanished > 140 || s.live() != before-sum.Vanished || s.stored().ResourceCount != s.live() {
-		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.live(), before, s.stored().ResourceCount)
+	if sum.Vanished < 60 || sum.Vanished > 140 || s.live() != before-sum.Vanished ||
+		s.stored().ResourceCount != s.live() {
+		t.Errorf("%d vanished, %d of %d live, account counts %d", sum.Vanished, s.live(), before,
+			s.stored().ResourceCount)
 	}
 	s.clk.Advance(time.Hour)
 	s.account = s.stored()
@@ -133,10 +136,12 @@ func TestThrottlingThatPassesIsWaitedOut(t *testing.T) {
 func TestRefusedCredentialsDisconnectTheAccount(t *testing.T) {
 	s := newFixture(t, settings{"refuse": "true"})
 	j, _ := s.pass(discovery.Failed)
-	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") || a.JobID != "" {
+	if a := s.stored(); a.Status != inventory.AccountDisconnected || !strings.Contains(a.Error, "security token") ||
+		a.JobID != "" {
 		t.Errorf("account %+v", a)
 	}
-	page, err := s.Table.Query(table.Within(s.ctx, workqueue.Prefix), table.Query{PK: workqueue.WorkKey(j.ID).PK, Limit: 10})
+	page, err := s.Table.Query(table.Within(s.ctx, workqueue.Prefix),
+		table.Query{PK: workqueue.WorkKey(j.ID).PK, Limit: 10})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("the pass is still pending: %v, %v", page.Items, err)
 	}
@@ -166,9 +171,11 @@ func TestAnActionsStatusIsNewerThanAListingThatLags(t *testing.T) {
 	s.clk.Advance(time.Hour)
 	uid := slices.Sorted(maps.Keys(s.records()))[0]
 	at := s.clk.Now()
-	seen := apitest.Value(inventory.NoteStatuses(org, at, []inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
+	seen := apitest.Value(inventory.NoteStatuses(org, at,
+		[]inventory.Seen{{UID: uid, Status: cloud.Stopped, At: at}}))(s)
 	s.Must(s.Table.Transact(s.ctx, inventory.ClaimResource(org, uid, "act_1", cloud.Stop)))
-	s.Must(s.Table.Transact(s.ctx, inventory.SettleResource(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
+	s.Must(s.Table.Transact(s.ctx,
+		inventory.SettleResource(org, "act_1", inventory.Seen{UID: uid, Status: cloud.Stopped, At: at}), seen))
 	s.clk.Advance(10 * time.Second)
 	s.pass(discovery.Succeeded) // the cloud was never told: its listing is that of before
 	if got := s.records()[uid].Status; got != cloud.Stopped {
@@ -278,7 +285,8 @@ func TestManyStartsAtOnceBeginOnePass(t *testing.T) {
 func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 	s := newFixture(t, settings{"size": "20"})
 	lost := discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_lost"}
-	s.Put(discovery.JobKey(org, lost.JobID), discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
+	s.Put(discovery.JobKey(org, lost.JobID),
+		discovery.Job{ID: lost.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	s.account.JobID = lost.JobID
 	s.settings(settings{"size": "20"})
 	if j := s.start(); j.ID != lost.JobID {

@@ -59,7 +59,8 @@ type outage struct {
 	account     inventory.Account
 	credentials map[string]string
 	resources   int
-	takes       time.Duration // a call; 0 where a mutex is held while a token is asked for, which bubbles cannot wait for
+	// a call; 0 where a mutex is held while a token is asked for, which bubbles cannot wait for
+	takes time.Duration
 }
 
 func outages() []outage {
@@ -70,7 +71,8 @@ func outages() []outage {
 func awsOutage() outage {
 	tw := &awstwin.Cloud{}
 	for i := range 9 {
-		tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(i), Region: []string{"eu-south-1", "eu-west-1", "us-east-1"}[i%3]})
+		tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(i),
+			Region: []string{"eu-south-1", "eu-west-1", "us-east-1"}[i%3]})
 	}
 	return outage{
 		name: "a region of AWS", cloud: tw, resources: 9, takes: 100 * time.Millisecond,
@@ -100,8 +102,10 @@ func azureOutage() outage {
 		provider: func(s *fixture, b *broken) cloud.Provider {
 			return azure.New(azure.Options{Clock: clock.System{}, Transport: b, Store: s.Table})
 		},
-		account:     inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription, AuthMethod: "service_principal"},
-		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": azuretwin.Secret},
+		account: inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription,
+			AuthMethod: "service_principal"},
+		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret},
 	}
 }
 
@@ -110,7 +114,8 @@ func googleOutage() outage {
 	tw := &gcptwin.Cloud{}
 	tw.AddDatabase(gcptwin.Database{Name: "orders", Region: "europe-west1"})
 	for i := range 5 {
-		tw.AddInstance(gcptwin.Instance{Name: fmt.Sprint("vm-", i), Zone: []string{"europe-west1-b", "us-central1-a"}[i%2]})
+		tw.AddInstance(gcptwin.Instance{Name: fmt.Sprint("vm-", i),
+			Zone: []string{"europe-west1-b", "us-central1-a"}[i%2]})
 	}
 	return outage{
 		name: "an API of Google's", cloud: tw, resources: 6,
@@ -130,7 +135,8 @@ func TestADiscovery_WhatIsDownSlowsOnlyItself(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	newFixture(t, settings{"size": "10"}).pass(discovery.Succeeded) // what bubbles share is made outside of them: the index's compressor
+	// what bubbles share is made outside of them: the index's compressor
+	newFixture(t, settings{"size": "10"}).pass(discovery.Succeeded)
 	for _, o := range outages() {
 		for _, hangs := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, which hangs: %t", o.name, hangs), func(t *testing.T) {
@@ -143,10 +149,12 @@ func TestADiscovery_WhatIsDownSlowsOnlyItself(t *testing.T) {
 func (o outage) slowsOnlyItself(t *testing.T, hangs bool) {
 	t.Helper()
 	time.Sleep(time.Until(noon))
-	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{})), ctx: table.WithOrg(t.Context(), org), account: o.account}
+	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{})), ctx: table.WithOrg(t.Context(), org),
+		account: o.account}
 	way := &broken{takes: o.takes, cloud: o.cloud, hits: o.hits, hangs: hangs}
 	s.providers = cloud.Providers{o.account.Provider: o.provider(s, way)}
-	s.account.ID, s.account.PermissionLevel, s.account.Status = id.New("ca", noon), "read_write", inventory.AccountConnecting
+	s.account.ID, s.account.PermissionLevel, s.account.Status = id.New("ca", noon), "read_write",
+		inventory.AccountConnecting
 	s.settings(o.credentials)
 	first, _ := s.outagePass(o)
 	if first.Status != discovery.Succeeded || s.live() < o.resources {
@@ -177,9 +185,11 @@ func (s *fixture) outagePass(o outage) (j discovery.Job, others time.Duration) {
 	s.Helper()
 	w := s.worker()
 	began := time.Now()
-	s.Must(w.measurements.NoteCollection(s.ctx, org, s.account.ID, measurement.Collection{Day: measurement.DayOf(began)}))
+	s.Must(w.measurements.NoteCollection(s.ctx, org, s.account.ID,
+		measurement.Collection{Day: measurement.DayOf(began)}))
 	in := discovery.Input{Org: org, AccountID: s.account.ID, JobID: id.New("job", began)}
-	s.Put(discovery.JobKey(org, in.JobID), discovery.Job{ID: in.JobID, AccountID: in.AccountID, Status: discovery.Running, StartedAt: began})
+	s.Put(discovery.JobKey(org, in.JobID),
+		discovery.Job{ID: in.JobID, AccountID: in.AccountID, Status: discovery.Running, StartedAt: began})
 	s.account = s.stored()
 	s.account.JobID = in.JobID
 	s.Put(inventory.AccountKey(org, in.AccountID), s.account)

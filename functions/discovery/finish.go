@@ -32,8 +32,10 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 	if err = w.inventory.CompactIndex(ctx, in.Org); err != nil {
 		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
 	}
-	if _, err = w.estimates.Update(ctx, in.Org); err != nil { // what the account has is known all the same, and the night makes up for it
-		w.p.Log.WarnContext(ctx, "resources were not estimated after their discovery", "org", in.Org, "error", err.Error())
+	// what the account has is known all the same, and the night makes up for it
+	if _, err = w.estimates.Update(ctx, in.Org); err != nil {
+		w.p.Log.WarnContext(ctx, "resources were not estimated after their discovery", "org", in.Org, "error",
+			err.Error())
 	}
 	j.CompletedAt = w.p.Clock.Now()
 	j.Status, j.Error = outcome(j, parts, f, gone)
@@ -134,7 +136,8 @@ func (w *worker) account(ctx context.Context, in discovery.Input, j discovery.Jo
 	if j.Status == discovery.Succeeded {
 		changes = append(changes, table.Set("seenFrom", j.StartedAt))
 	}
-	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID), table.Lacks("ended")), nil
+	return table.Update(inventory.AccountKey(in.Org, in.AccountID), changes, table.Equal("jobID", in.JobID),
+		table.Lacks("ended")), nil
 }
 
 // health returns the status of an account after a pass.

@@ -77,11 +77,13 @@ func (u *usage) add(used table.Usage) {
 func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := skipping{clock.NewManual(noon)}
-	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{}}
+	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk,
+		ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{}}
 	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",
-		AuthMethod: simulated.AuthMethod, PermissionLevel: "read_write", Status: inventory.AccountConnecting, CreatedAt: noon,
+		AuthMethod: simulated.AuthMethod, PermissionLevel: "read_write", Status: inventory.AccountConnecting,
+		CreatedAt: noon,
 	}
 	s.settings(settings)
 	s.open()
@@ -92,7 +94,8 @@ func newFixture(tb testing.TB, settings map[string]string) *fixture {
 func (s *fixture) open() {
 	s.Helper()
 	definition := apitest.Value(os.ReadFile("../../statemachines/discovery.asl.json"))(s)
-	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}}, map[string]string{"DiscoveryFunctionArn": "discovery"})
+	machines, err := workflow.LoadMachines(fstest.MapFS{"discovery.asl.json": {Data: definition}},
+		map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
 	worker := Handler(s.Clone(), s.providers) // it keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
@@ -113,7 +116,8 @@ func (s *fixture) open() {
 // settings stores the account with these credentials.
 func (s *fixture) settings(settings map[string]string) {
 	s.Helper()
-	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer, inventory.SecretPlace(org, s.account.ID), settings))(s)
+	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer,
+		inventory.SecretPlace(org, s.account.ID), settings))(s)
 	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
 }
 
@@ -183,7 +187,8 @@ func (s *fixture) calls(method string) int {
 func (s *fixture) share(region string, kinds ...string) Share {
 	sh := Share{Input: discovery.Input{Org: org, AccountID: s.account.ID, JobID: "job_x"}, Started: s.clk.Now()}
 	for _, k := range kinds {
-		sh.Parts = append(sh.Parts, Progress{Part: discovery.Part{Region: region, Kind: k, Status: discovery.PartRunning}})
+		sh.Parts = append(sh.Parts,
+			Progress{Part: discovery.Part{Region: region, Kind: k, Status: discovery.PartRunning}})
 	}
 	return sh
 }

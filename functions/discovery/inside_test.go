@@ -33,14 +33,17 @@ func newInside(t *testing.T, provider, method string) (*fixture, *twin.Cluster, 
 	cluster.Add("deployments", twin.Named("shop", "web", 2))
 	s.providers[provider] = h.Cloud
 	s.providers["kubernetes"] = kubernetes.New(kubernetes.Options{Clock: s.clk, PrivateAddresses: true})
-	s.account.Provider, s.account.AuthMethod, s.account.CloudAccountID, s.account.Clusters = provider, h.Account.AuthMethod, h.Account.NativeID, 1
+	s.account.Provider, s.account.AuthMethod, s.account.CloudAccountID, s.account.Clusters = provider,
+		h.Account.AuthMethod, h.Account.NativeID, 1
 	s.account.Regions = h.Regions()
 	s.settings(h.Account.Credentials)
-	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name}, AccountID: s.account.ID, Method: method}
+	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
+		AccountID: s.account.ID, Method: method}
 	if method == inventory.Kubeconfig {
 		access := kubeconfig.Access{Server: cluster.URL(), Authority: cluster.Authority(), Token: twin.Token}
 		plain := apitest.Value(json.Marshal(access))(s)
-		r.Sealed = apitest.Value(s.Sealer.Seal(s.ctx, inventory.ClusterPlace(org, s.account.ID, r.ClusterName), plain))(s)
+		r.Sealed = apitest.Value(s.Sealer.Seal(s.ctx, inventory.ClusterPlace(org, s.account.ID, r.ClusterName),
+			plain))(s)
 	}
 	s.Put(inventory.ClusterKey(org, s.account.ID, r.ClusterName), r)
 	return s, cluster, h
@@ -71,7 +74,8 @@ func looksInside(t *testing.T, provider, method string) {
 		t.Errorf("%d partitions of what is in the cluster; want %d", inside, len(s.providers["kubernetes"].Kinds()))
 	}
 	web, there := s.records()[twin.UID+"/shop/deployments/web"]
-	if !there || web.Provider != "kubernetes" || web.Region != h.Region || web.CloudAccountID != s.account.ID || web.Status != cloud.Running {
+	if !there || web.Provider != "kubernetes" || web.Region != h.Region || web.CloudAccountID != s.account.ID ||
+		web.Status != cloud.Running {
 		t.Fatalf("web: %+v", web)
 	}
 	cluster.Deny("list deployments.apps")
@@ -100,7 +104,8 @@ func TestADiscoveryThatAClusterDoesNotLetInKeepsTheAccount(t *testing.T) {
 	s, cluster, _ := newInside(t, "aws", inventory.CloudIAM)
 	cluster.Accept = nil
 	s.pass(discovery.Partial)
-	if a := s.stored(); a.Status != inventory.AccountDegraded || !strings.Contains(a.Error, "does not let these credentials in") {
+	if a := s.stored(); a.Status != inventory.AccountDegraded ||
+		!strings.Contains(a.Error, "does not let these credentials in") {
 		t.Errorf("%s: %s; want it degraded, and why", a.Status, a.Error)
 	}
 }
@@ -129,8 +134,10 @@ func TestADiscoveryOfTheRestKeepsTheRestOfClusters(t *testing.T) {
 	tw := h.Twin.(*awstwin.Cloud)
 	tw.AddVolume(awstwin.Volume{ID: "vol-1", Region: "eu-west-1", SizeGB: 8})
 	cluster.Add("nodes", map[string]any{"metadata": map[string]any{"name": "node-1"}})
-	cluster.Add("persistentvolumeclaims", map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "data"}})
-	rest := []string{twin.UID + "//nodes/node-1", twin.UID + "/shop/persistentvolumeclaims/data", "arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1"}
+	cluster.Add("persistentvolumeclaims",
+		map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "data"}})
+	rest := []string{twin.UID + "//nodes/node-1", twin.UID + "/shop/persistentvolumeclaims/data",
+		"arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1"}
 	types := []string{"kubernetes-node", "kubernetes-persistentvolumeclaim", "aws-ebs"}
 	for range 3 {
 		s.pass(discovery.Succeeded)

@@ -25,7 +25,8 @@ func (s *fixture) service() killpoint.Service {
 		Machines: apitest.Machines(s, "discovery"), Functions: map[string]string{"DiscoveryFunctionArn": "discovery"},
 		Clock: hurried{began: clock.System{}.Now()},
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
-			return map[string]workflow.Handler{"discovery": Handler(p, cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)})}
+			return map[string]workflow.Handler{"discovery": Handler(p,
+				cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)})}
 		},
 	}
 }
@@ -35,11 +36,13 @@ func (s *fixture) inventoried() string {
 	s.Helper()
 	var lines []string
 	for _, r := range apitest.Rows[inventory.Resource](s.Fixture, inventory.ResourcePKs(org)...) {
-		lines = append(lines, fmt.Sprintf("%s %s %s in %s, claimed by %q", r.Type, r.UID, r.Status, r.Region, r.ActionID))
+		lines = append(lines,
+			fmt.Sprintf("%s %s %s in %s, claimed by %q", r.Type, r.UID, r.Status, r.Region, r.ActionID))
 	}
 	slices.Sort(lines)
 	a := s.stored()
-	return fmt.Sprintf("%s\n%s with %d resources, %d live, job %q", strings.Join(lines, "\n"), a.Status, a.ResourceCount, s.live(), a.JobID)
+	return fmt.Sprintf("%s\n%s with %d resources, %d live, job %q", strings.Join(lines, "\n"), a.Status,
+		a.ResourceCount, s.live(), a.JobID)
 }
 
 // An account is discovered, changes, and is discovered again.

@@ -47,7 +47,8 @@ func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a invento
 	if last.Day >= measurement.DayOf(yesterday) {
 		return nil, nil
 	}
-	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{Day: yesterday}}}, nil
+	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{Day: yesterday}}},
+		nil
 }
 
 // measureShare collects a part of the account's resources, and notes how it went behind the last one.
@@ -84,7 +85,8 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 		return sh, nil
 	}
 	todo.Sum.Day, todo.Sum.CollectedAt = measurement.DayOf(todo.Day), w.p.Clock.Now()
-	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", todo.Sum.Day, "calls", todo.Sum.Calls, "usd", todo.Sum.USD)
+	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", todo.Sum.Day, "calls", todo.Sum.Calls,
+		"usd", todo.Sum.USD)
 	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, todo.Sum)
 }
 
@@ -142,7 +144,9 @@ func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[
 			groups[g] = append(groups[g], r.UID)
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(groups), func(a, b ofOne) int { return strings.Compare(a.region+a.kind, b.region+b.kind) })
+	order := slices.SortedFunc(maps.Keys(groups), func(a, b ofOne) int {
+		return strings.Compare(a.region+a.kind, b.region+b.kind)
+	})
 	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.ask(ctx, order[i], groups[order[i]]) })
 	return c.all, c.failed
 }
@@ -192,7 +196,8 @@ func (c *collector) take(day time.Time, uids []string, measures []cloud.Measure,
 
 // addTo adds what this run took to what runs before it did.
 func (c *collector) addTo(sum measurement.Collection) measurement.Collection {
-	sum.Series, sum.Calls, sum.Queries, sum.USD = sum.Series+c.sum.Series, sum.Calls+c.sum.Calls, sum.Queries+c.sum.Queries, sum.USD+c.sum.USD
+	sum.Series, sum.Calls, sum.Queries, sum.USD = sum.Series+c.sum.Series, sum.Calls+c.sum.Calls,
+		sum.Queries+c.sum.Queries, sum.USD+c.sum.USD
 	if sum.Error == "" {
 		sum.Error = c.sum.Error
 	}

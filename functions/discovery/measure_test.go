@@ -34,7 +34,8 @@ func TestMeasuring_TheFirstPassOfADayCollectsTheDayBefore(t *testing.T) {
 	}
 	s.days(1)
 	c := s.collected()
-	if c.Day != "2026-03-01" || c.Resources < 150 || c.Series == 0 || c.Calls == 0 || c.Calls != s.calls("Metrics") || c.USD <= 0 || c.Error != "" {
+	if c.Day != "2026-03-01" || c.Resources < 150 || c.Series == 0 || c.Calls == 0 || c.Calls != s.calls("Metrics") ||
+		c.USD <= 0 || c.Error != "" {
 		t.Errorf("%+v after %d calls; want a day's", c, s.calls("Metrics"))
 	}
 	s.clk.Advance(6 * time.Hour)
@@ -51,7 +52,8 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
 	answered := map[string]int{}
 	for _, r := range s.records() {
-		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID}, end.AddDate(0, 0, -30), end))(s)
+		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID},
+			end.AddDate(0, 0, -30), end))(s)
 		for _, m := range cloud.MetricsOf(r.Type) {
 			if v, ok := h.Answer(m, measurement.Window{End: end, Since: r.CreatedAt}); ok && v >= 0 {
 				answered[r.Type+" "+m.Name]++
@@ -60,7 +62,8 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 			}
 		}
 	}
-	if answered["aws-ec2 cpu_p995_14d"] < 20 || answered["aws-rds free_mem_min_14d"] < 5 || answered["aws-rds free_storage_min_30d"] != 0 {
+	if answered["aws-ec2 cpu_p995_14d"] < 20 || answered["aws-rds free_mem_min_14d"] < 5 ||
+		answered["aws-rds free_storage_min_30d"] != 0 {
 		t.Errorf("%v; want those of 14 days, and none of 30", answered)
 	}
 }
@@ -80,7 +83,8 @@ func TestMeasuring_WhatIsThrottledIsTriedAgainAndPaidFor(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2"})
 	s.pass(discovery.Succeeded)
 	w, in := s.worker(), s.share("").Input
-	sh := Share{Input: in, Started: s.clk.Now(), Measuring: &Measuring{Day: noon.Truncate(24*time.Hour).AddDate(0, 0, -1)}}
+	sh := Share{Input: in, Started: s.clk.Now(),
+		Measuring: &Measuring{Day: noon.Truncate(24*time.Hour).AddDate(0, 0, -1)}}
 	s.account = s.stored()
 	s.settings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2", "throttle": "1"})
 	tried := apitest.Value(w.scanShare(s.ctx, sh))(s)
@@ -101,7 +105,9 @@ func TestMeasuring_LeavesOutWhatIsTerminated(t *testing.T) {
 	s.clk.Advance(time.Hour)
 	s.pass(discovery.Succeeded)
 	found := apitest.Value(s.worker().measurable(s.ctx, org, s.account.ID, ""))(s)
-	if len(found) != 0 || len(apitest.Value(inventory.New(s.Platform).FindResources(s.ctx, org, inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}}))(s)) == 0 {
+	if len(found) != 0 ||
+		len(apitest.Value(inventory.New(s.Platform).FindResources(s.ctx, org,
+			inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}}))(s)) == 0 {
 		t.Errorf("%d are measured; want none of what is gone", len(found))
 	}
 }
@@ -115,7 +121,8 @@ func TestMeasuring_OfAzureHasEachDayByTheSecondNight(t *testing.T) {
 	calls := s.calls("Metrics")
 	found := s.records()
 	for _, r := range found {
-		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID}, end.AddDate(0, 0, -30), end))(s)
+		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID},
+			end.AddDate(0, 0, -30), end))(s)
 		for _, m := range cloud.MeasuresOf(r.Type) {
 			for _, ago := range []int{2, 3} {
 				if _, asked := h[m][measurement.DayOf(end.AddDate(0, 0, -ago))]; !asked {

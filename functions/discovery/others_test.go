@@ -33,10 +33,12 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 	s.pass(discovery.Succeeded)
 	before := s.kinds()
 	s.account = s.stored()
-	s.settings(settings{"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1", "denied": "simulated:ListOthers"})
+	s.settings(settings{"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1",
+		"denied": "simulated:ListOthers"})
 	s.clk.Advance(6 * time.Hour)
 	s.pass(discovery.Partial)
-	if got := s.kinds(); got["aws-ebs"] != before["aws-ebs"] || got["azure-vm"] != before["azure-vm"] || got["aws-ec2"] != 0 {
+	if got := s.kinds(); got["aws-ebs"] != before["aws-ebs"] || got["azure-vm"] != before["azure-vm"] ||
+		got["aws-ec2"] != 0 {
 		t.Errorf("after a pass that was denied: %v of %v", got, before)
 	}
 	s.settings(settings{"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1"})
@@ -62,7 +64,8 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 func TestPlaces_WhatBelongsToNoRegionIsScannedOnceUnlessTheAccountIsConfined(t *testing.T) {
 	kinds := []cloud.Kind{{Type: "aws-ec2"}, {Type: "aws-*", Global: true}, {Type: "aws-ebs", Collected: true}}
 	in := map[string][]cloud.Kind{"a": kinds, "b": kinds}
-	if got := placesOf(in, []string{"a", "b"}, true); countPlaces(got) != 5 || len(got) != 3 || got[2][0] != (place{cloud.Global, "aws-*"}) {
+	if got := placesOf(in, []string{"a", "b"}, true); countPlaces(got) != 5 || len(got) != 3 ||
+		got[2][0] != (place{cloud.Global, "aws-*"}) {
 		t.Errorf("%v", got)
 	}
 	if got := placesOf(in, []string{"a", "b"}, false); countPlaces(got) != 4 {

@@ -54,7 +54,8 @@ func newRun(w *worker, conn cloud.Conn, a inventory.Account, sh *Share) *run {
 		p.notBefore, p.WaitSeconds = w.p.Clock.Now().Add(time.Duration(p.WaitSeconds)*time.Second), 0
 	}
 	return &run{
-		w: w, conn: conn, account: a, sh: sh, reads: make([]*reading, len(sh.Parts)), changed: map[string]bool{}, noted: w.p.Clock.Now(),
+		w: w, conn: conn, account: a, sh: sh, reads: make([]*reading, len(sh.Parts)), changed: map[string]bool{},
+		noted:   w.p.Clock.Now(),
 		answers: make(chan listed, len(sh.Parts)), answered: map[string]bool{}, slow: map[string]bool{},
 	}
 }
@@ -157,8 +158,9 @@ func (r *run) write(ctx context.Context, pages ...page) error {
 func (r *run) scan(part int) inventory.Scan {
 	p := r.sh.Parts[part]
 	return inventory.Scan{
-		Partition: inventory.Partition{AccountID: r.account.ID, Provider: r.w.providerOf(r.account, p.Kind), Region: p.Region, Kind: p.Kind},
-		ID:        r.sh.JobID, Started: r.sh.Started.Add(-listingMayLag),
+		Partition: inventory.Partition{AccountID: r.account.ID, Provider: r.w.providerOf(r.account, p.Kind),
+			Region: p.Region, Kind: p.Kind},
+		ID: r.sh.JobID, Started: r.sh.Started.Add(-listingMayLag),
 	}
 }
 
@@ -220,7 +222,8 @@ func (r *run) finish(ctx context.Context) error {
 	for i, read := range r.reads {
 		if p := r.sh.Parts[i]; p.ended && !p.IsFinal() {
 			ended = append(ended, inventory.EndedScan{
-				Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Exists: r.existence(p), Others: r.listedAlone(p.Region),
+				Scan: r.scan(i), Found: &read.found, Kept: read.from > 0, Exists: r.existence(p),
+				Others: r.listedAlone(p.Region),
 			})
 			of = append(of, i)
 		}

@@ -57,7 +57,8 @@ func TestAShare_AKindThatCannotBeReadHidesNoOther(t *testing.T) {
 	if got := s.kinds(); len(got) != 1 || got["aws-ec2"] != before["aws-ec2"] {
 		t.Errorf("%v are left of %v; want all of the kind that was not read, and no others", got, before)
 	}
-	if sum.Vanished == 0 || !strings.HasPrefix(j.Error, "2 of 14 partitions could not be read; aws-ec2 in us-east-1: ") {
+	if sum.Vanished == 0 ||
+		!strings.HasPrefix(j.Error, "2 of 14 partitions could not be read; aws-ec2 in us-east-1: ") {
 		t.Errorf("%d vanished, error %q", sum.Vanished, j.Error)
 	}
 }
@@ -77,12 +78,14 @@ func TestAShare_ALongPartIsReadInManyRuns(t *testing.T) {
 		if share, err = s.worker().scanShare(s.ctx, share); err != nil || share.WaitSeconds != 0 {
 			t.Fatalf("run %d: waits %d s, %v", runs, share.WaitSeconds, err)
 		}
-		if parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org, "job_x"))(s); parts[0].Pages != share.Parts[0].Pages {
+		if parts := apitest.Value(discovery.ListParts(s.ctx, s.Table, org,
+			"job_x"))(s); parts[0].Pages != share.Parts[0].Pages {
 			t.Errorf("run %d: clients see %d pages of %d", runs, parts[0].Pages, share.Parts[0].Pages)
 		}
 	}
 	got := share.Parts[0]
-	if runs < 3 || got.Changes.Unchanged != s.live() || got.Changes.Vanished != 500-s.live() || s.live() < 300 || s.live() > 440 {
+	if runs < 3 || got.Changes.Unchanged != s.live() || got.Changes.Vanished != 500-s.live() || s.live() < 300 ||
+		s.live() > 440 {
 		t.Errorf("%d runs, %+v, %d live; want what vanished terminated, and nothing else", runs, got.Changes, s.live())
 	}
 	if marks := s.scanRows(); marks != 0 {
@@ -112,7 +115,8 @@ func TestAShare_AThrottledKindIsWaitedForAfterTheOthers(t *testing.T) {
 		share.Parts[1].Status != discovery.PartDone || share.Parts[2].Status != discovery.PartDone {
 		t.Errorf("%+v", share)
 	}
-	if share, err = w.scanShare(s.ctx, share); err != nil || !share.Done || share.Parts[0].Status != discovery.PartDone {
+	if share, err = w.scanShare(s.ctx, share); err != nil || !share.Done ||
+		share.Parts[0].Status != discovery.PartDone {
 		t.Errorf("after the wait: %+v, %v", share, err)
 	}
 }
@@ -200,7 +204,8 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 			parts += len(sh.Parts)
 		}
 		if len(plan.Shares) != c.want || parts != 56 {
-			t.Errorf("%d known resources: %d shares of %d parts, want %d of 56", c.known, len(plan.Shares), parts, c.want)
+			t.Errorf("%d known resources: %d shares of %d parts, want %d of 56", c.known, len(plan.Shares), parts,
+				c.want)
 		}
 	}
 }
@@ -209,7 +214,8 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 func (s *fixture) planned() discovery.Input {
 	s.Helper()
 	in := s.share("").Input
-	s.Put(discovery.JobKey(org, in.JobID), discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
+	s.Put(discovery.JobKey(org, in.JobID),
+		discovery.Job{ID: in.JobID, AccountID: s.account.ID, Status: discovery.Running, StartedAt: s.clk.Now()})
 	return in
 }
 
@@ -233,7 +239,9 @@ type refusing struct {
 }
 
 func (r refusing) Transact(ctx context.Context, ws ...table.Write) error {
-	if slices.ContainsFunc(ws, func(w table.Write) bool { return strings.Contains(string(w.Item.Data), `"type":"`+r.kind+`"`) }) {
+	if slices.ContainsFunc(ws, func(w table.Write) bool {
+		return strings.Contains(string(w.Item.Data), `"type":"`+r.kind+`"`)
+	}) {
 		return fault.New(fault.Internal, "the record is too large")
 	}
 	return r.Store.Transact(ctx, ws...)
@@ -245,7 +253,8 @@ func TestAShare_AKindThatCannotBeStoredHidesNoOther(t *testing.T) {
 	share, err := s.worker().scanShare(s.ctx, s.share("us-east-1", "aws-rds", "aws-ec2", "aws-asg"))
 	s.Must(err)
 	got := s.statuses()
-	if !share.Done || got["aws-rds"] != discovery.PartFailed || got["aws-ec2"] != discovery.PartDone || got["aws-asg"] != discovery.PartDone {
+	if !share.Done || got["aws-rds"] != discovery.PartFailed || got["aws-ec2"] != discovery.PartDone ||
+		got["aws-asg"] != discovery.PartDone {
 		t.Errorf("%v", got)
 	}
 	if live := s.kinds(); live["aws-rds"] != 0 || live["aws-ec2"] == 0 || live["aws-asg"] == 0 {
@@ -257,7 +266,8 @@ func TestAShare_WhatWasReadStaysReadWhenItIsAbandoned(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1"})
 	w, share := s.worker(), s.share("us-east-1", "aws-ec2", "aws-rds")
 	s.Must(discovery.RecordParts(s.ctx, s.Platform, share.Input, []discovery.Part{
-		{Region: "us-east-1", Kind: "aws-ec2", Status: discovery.PartDone}, {Region: "us-east-1", Kind: "aws-rds", Status: discovery.PartRunning},
+		{Region: "us-east-1", Kind: "aws-ec2", Status: discovery.PartDone},
+		{Region: "us-east-1", Kind: "aws-rds", Status: discovery.PartRunning},
 	}))
 	share, err := w.abandonShare(s.ctx, share, &workflow.Caught{Error: "States.Timeout"})
 	s.Must(err)

@@ -20,7 +20,8 @@ const Everything table.Partition = "ORG#*"
 var Declaration = platform.Declaration{
 	Name: "eraser",
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
-		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*", wakePrefix + "*", simulatedPrefix + "*",
+		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*",
+		wakePrefix + "*", simulatedPrefix + "*",
 		discovery.DuePartition, billing.DuePartition, identity.DirectoryPartition,
 	}}),
 	Tasks:   []string{erasure.Machine},

@@ -45,7 +45,9 @@ func Handler(p *platform.Platform, w Walk) workflow.Handler {
 		if c.Task != "erase" {
 			return nil, fault.New(fault.Invalid, "the eraser knows no task %q", c.Task)
 		}
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) { return (&eraser{p, in, w}).run(ctx) })
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) {
+			return (&eraser{p, in, w}).run(ctx)
+		})
 	}
 }
 
@@ -58,7 +60,8 @@ type eraser struct {
 
 // run erases what it can of the organization. One that has not ended is never touched.
 func (e *eraser) run(ctx context.Context) (Result, error) {
-	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix, simulatedPrefix, discovery.DuePrefix, billing.DuePrefix,
+	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix,
+		simulatedPrefix, discovery.DuePrefix, billing.DuePrefix,
 		identity.DirectoryPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {

@@ -36,7 +36,8 @@ const waiting = `{"StartAt":"Wait","States":{"Wait":{"Type":"Wait","Seconds":360
 func walk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
-	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* COST COST#* RES#* "+
+	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM "+
+		"TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* COST COST#* RES#* "+
 		"HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
@@ -87,7 +88,8 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	s := &fixture{Fixture: apitest.New(t)}
-	s.RunMachines(fstest.MapFS{"discovery.asl.json": {Data: []byte(waiting)}, "erasure.asl.json": {Data: []byte(waiting)}}, nil)
+	s.RunMachines(fstest.MapFS{"discovery.asl.json": {Data: []byte(waiting)},
+		"erasure.asl.json": {Data: []byte(waiting)}}, nil)
 	s.all = &recording{Store: s.Table, keys: map[table.Key]bool{}}
 	s.Table = s.all
 	s.Workers = lambdacall.Local{archive.Worker: func(_ context.Context, in json.RawMessage) (any, error) {
@@ -118,7 +120,8 @@ func (s *fixture) fill(org string, n int) {
 		u := identity.User{ID: "usr_" + name, Email: name + "@example.com", Verified: true}
 		s.row(identity.UserPrefix+u.ID, "PROFILE", u)
 		s.Must(membership.New(s.Platform).JoinOrganisation(ctx, org, u, apitest.Roles(grant.Owner)))
-		apitest.Value(membership.New(s.Platform).StoreInvitation(ctx, org, membership.Invitation{}, membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
+		apitest.Value(membership.New(s.Platform).StoreInvitation(ctx, org, membership.Invitation{},
+			membership.Invitation{Email: "guest-" + u.Email, Role: grant.Viewer, Inviter: u.ID}))(s)
 		apitest.Value(audit.New(s.Platform).Append(ctx, org, audit.Row{Action: "createTeam", Actor: u.Email}))(s)
 		domains = append(domains, map[string]string{"name": name + ".example.com"})
 		s.row(domainPrefix+name+".example.com", "D", map[string]string{"org": org})
@@ -137,15 +140,18 @@ func (s *fixture) fill(org string, n int) {
 		for _, chunk := range []string{"named", "planned", "replaced"} {
 			s.row(within+"INV#"+chunk, "C", struct{}{})
 		}
-		s.row(within+"COST", "P#2026-03#ca_"+name, map[string]string{"month": "2026-03", "gen": "live", "stamps": "stamped"})
+		s.row(within+"COST", "P#2026-03#ca_"+name,
+			map[string]string{"month": "2026-03", "gen": "live", "stamps": "stamped"})
 		s.row(within+"COST", "G#dead", struct{}{})
 		for _, generation := range []string{"live", "stamped", "dead"} {
 			s.row(within+"COST#"+generation, "D0000#00", struct{}{})
 		}
-		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name, ChangedBy: "user:" + u.Email}
+		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name,
+			ChangedBy: "user:" + u.Email}
 		s.row(execution.HistoryPKs(org)[i%4], c.ID, c)
 		s.row(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
-		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1}) // as earlier versions wrote it
+		// as earlier versions wrote it
+		s.row(execution.HistoryResourcePK(org, c.ResourceUID), "!count", map[string]int{"n": 1})
 		for _, p := range walk(s) {
 			if p.leads == nil && p.name != "AUDIT" && p.name != "ASSIGN" {
 				s.row(within+p.name, name, struct{}{})
@@ -153,7 +159,8 @@ func (s *fixture) fill(org string, n int) {
 		}
 	}
 	s.row(within+"SSO", "SETUP", map[string]any{"domains": domains})
-	work, err := workqueue.AddWork(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()}, map[string]string{"org": org})
+	work, err := workqueue.AddWork(workqueue.Work{ID: "job_" + org, Org: org, Machine: "discovery", At: s.Clock.Now()},
+		map[string]string{"org": org})
 	s.Must(err)
 	s.Write(work)
 	s.Must(s.Workflow.Start(ctx, "discovery", "job_"+org, json.RawMessage(`{"org":"`+org+`"}`)))
@@ -182,7 +189,8 @@ func (s *fixture) of(org string) map[table.Key]string {
 // ends makes an end of org_a and gives what the machine is started with.
 func (s *fixture) ends() erasure.Input {
 	s.Helper()
-	s.Must(erasure.BeginErasure(identity.WithCaller(s.Context(), identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
+	s.Must(erasure.BeginErasure(identity.WithCaller(s.Context(),
+		identity.Caller{User: "usr_x", Email: "x@example.com"}), s.Platform, "org_a"))
 	for shard := range workqueue.Shards {
 		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: workqueue.PK(shard), Limit: 100}))(s)
 		works := apitest.Value(table.DecodeAll[workqueue.Work](page.Items))(s)
@@ -227,7 +235,8 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("after the first pass: %v", left)
 	}
-	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_a"); err != nil || ex.Status != workflow.Aborted {
+	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_a"); err != nil ||
+		ex.Status != workflow.Aborted {
 		t.Errorf("its discovery: %+v, %v", ex, err)
 	}
 	s.row("ORG#org_a#AUDIT", "late", struct{}{}) // by a request that had begun before
@@ -254,7 +263,8 @@ func TestNothingOfAnOrganizationIsLeft(t *testing.T) {
 			t.Errorf("the other organization's %v became %q", k, now[k])
 		}
 	}
-	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_b"); err != nil || ex.Status != workflow.Running {
+	if ex, err := s.Workflow.Describe(t.Context(), "discovery", "job_org_b"); err != nil ||
+		ex.Status != workflow.Running {
 		t.Errorf("the other organization's discovery: %+v, %v", ex, err)
 	}
 }
@@ -270,7 +280,8 @@ func TestTheInstallationRemembersThatItWas(t *testing.T) {
 	for _, at := range audit.SystemPlaces() {
 		page := apitest.Value(s.Table.Query(s.Anywhere(), table.Query{PK: at.PK, Limit: 100}))(s)
 		for _, it := range page.Items {
-			if r, err := table.Decode[audit.Row](it); err == nil && r.Action == "eraseOrganisation" && r.Target == "org_a" && r.Actor == "x@example.com" {
+			if r, err := table.Decode[audit.Row](it); err == nil && r.Action == "eraseOrganisation" &&
+				r.Target == "org_a" && r.Actor == "x@example.com" {
 				found++
 			}
 		}
@@ -293,7 +304,8 @@ func TestAnOrganizationThatLivesIsNotTouched(t *testing.T) {
 	if _, err := s.run(erasure.Input{}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no organization: %v", err)
 	}
-	if _, err := Handler(s.Platform, walk(s))(t.Context(), json.RawMessage(`{"task":"other","input":{}}`)); !fault.Is(err, fault.Invalid) {
+	if _, err := Handler(s.Platform, walk(s))(t.Context(),
+		json.RawMessage(`{"task":"other","input":{}}`)); !fault.Is(err, fault.Invalid) {
 		t.Errorf("another task: %v", err)
 	}
 }
@@ -364,13 +376,17 @@ func TestARunThatIsOutOfTimeGoesOnLater(t *testing.T) {
 
 // A family of partitions is erased by what names its members; one that nothing names is refused before anything runs.
 func TestNewWalk_RefusesWhatNothingLeadsTo(t *testing.T) {
-	if w, err := NewWalk([]table.Partition{"ORG#*#THING", "ORG#*#THING#*", "ORG#*#MEMBER", "THING#*"}); err != nil || len(w) != 2 || w[0].name != "MEMBER" || w[1].leads == nil {
+	if w, err := NewWalk([]table.Partition{"ORG#*#THING", "ORG#*#THING#*", "ORG#*#MEMBER", "THING#*"}); err != nil ||
+		len(w) != 2 || w[0].name != "MEMBER" || w[1].leads == nil {
 		t.Errorf("%v, %v", w, err)
 	}
-	if _, err := NewWalk([]table.Partition{"ORG#*#OTHER", "ORG#*#THING#*"}); err == nil || !strings.Contains(err.Error(), "declare ORG#*#THING,") {
+	if _, err := NewWalk([]table.Partition{"ORG#*#OTHER", "ORG#*#THING#*"}); err == nil ||
+		!strings.Contains(err.Error(), "declare ORG#*#THING,") {
 		t.Errorf("got %v", err)
 	}
-	if w, err := ReadWalk(func(string) string { return "ACT,CA, MEMBER,META" }); err != nil || len(w) != 3 || w[0].name != "MEMBER" {
+	if w, err := ReadWalk(func(string) string {
+		return "ACT,CA, MEMBER,META"
+	}); err != nil || len(w) != 3 || w[0].name != "MEMBER" {
 		t.Errorf("%v, %v", w, err)
 	}
 	if _, err := ReadWalk(func(string) string { return "" }); err == nil {

@@ -68,5 +68,6 @@ func (s *fixture) remains() string {
 			}
 		}
 	}
-	return fmt.Sprintf("of org_a: %s\nof org_b: %s\narchives of %v, %d on record", keys("org_a"), keys("org_b"), slices.Compact(s.archives), recorded)
+	return fmt.Sprintf("of org_a: %s\nof org_b: %s\narchives of %v, %d on record", keys("org_a"), keys("org_b"),
+		slices.Compact(s.archives), recorded)
 }

@@ -33,7 +33,8 @@ func (e *eraser) erasePass(ctx context.Context) error {
 	if err := e.halt(ctx); err != nil {
 		return err
 	}
-	if _, err := e.Table.Write(ctx, table.Delete(identity.DirectoryKey(e.in.Org))); err != nil { // nothing more of it is archived
+	// nothing more of it is archived
+	if _, err := e.Table.Write(ctx, table.Delete(identity.DirectoryKey(e.in.Org))); err != nil {
 		return fmt.Errorf("take %s out of the directory: %w", e.in.Org, err)
 	}
 	for _, s := range e.walk {
@@ -168,7 +169,8 @@ func (e *eraser) domains(ctx context.Context, setups []table.Item) error {
 	}
 	for _, s := range all {
 		for _, d := range s.Domains {
-			_, err = e.Table.Write(ctx, table.Delete(table.Key{PK: domainPrefix + d.Name, SK: "D"}, table.Equal("org", e.in.Org)))
+			_, err = e.Table.Write(ctx,
+				table.Delete(table.Key{PK: domainPrefix + d.Name, SK: "D"}, table.Equal("org", e.in.Org)))
 			if _, others := errors.AsType[*table.ConditionError](err); err != nil && !others {
 				return fmt.Errorf("free the domain %s: %w", d.Name, err)
 			}

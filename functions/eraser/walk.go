@@ -47,7 +47,8 @@ var leads = map[string]lead{
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition, cost.ChunkPartition}
+var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition,
+	cost.ChunkPartition}
 
 // spread are the families that one list is spread over, and their members.
 var spread = map[table.Partition]func(org string) []string{
@@ -92,14 +93,17 @@ func NewWalk(declared []table.Partition) (Walk, error) {
 				names = append(names, strings.TrimPrefix(pk, table.OrgPK("")))
 			}
 		case !slices.Contains(led, p) && !slices.Contains(declared, owner(p)):
-			errs = append(errs, fmt.Errorf("nothing leads to the partitions %s: declare %s, whose sort keys name them, or teach functions/eraser/walk.go", p, owner(p)))
+			errs = append(errs,
+				fmt.Errorf("nothing leads to the partitions %s: declare %s, whose sort keys name them, or teach "+
+					"functions/eraser/walk.go", p, owner(p)))
 		}
 	}
 	slices.SortFunc(names, byTurn)
 	walk := make(Walk, len(names))
 	for i, name := range names {
 		walk[i] = step{name, leads[list(name)]}
-		if family := table.Partition("ORG#*#" + name + "#*"); slices.Contains(declared, family) && !slices.Contains(led, family) {
+		if family := table.Partition("ORG#*#" + name + "#*"); slices.Contains(declared, family) &&
+			!slices.Contains(led, family) {
 			walk[i].leads = withFamily(name)
 		}
 	}
@@ -148,7 +152,8 @@ func withFamily(name string) lead {
 func ReadWalk(getenv func(string) string) (Walk, error) {
 	names := strings.Split(getenv("LAMPLIGHTER_PARTITIONS"), ",")
 	if len(names) < 2 {
-		return nil, errors.New("the variable LAMPLIGHTER_PARTITIONS does not name the partitions of an organization: deploy the template as it is in the repository")
+		return nil, errors.New("the variable LAMPLIGHTER_PARTITIONS does not name the partitions of an organization: " +
+			"deploy the template as it is in the repository")
 	}
 	declared := make([]table.Partition, len(names))
 	for i, n := range names {

@@ -304,14 +304,18 @@ func TestEvaluator_AnOverrideOnALargeGroupIsSplit(t *testing.T) {
 		for i := range some {
 			some[i] = cloud.Resource{UID: fmt.Sprintf("many-%d-%05d", n, i), Name: "web", Status: cloud.Running}
 		}
-		inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: inventorytest.Account, Region: fmt.Sprint("eu-west-", n), Kind: "aws-rds"}, ours, some...)
+		inventorytest.DiscoverIn(a.Fixture,
+			inventory.Partition{AccountID: inventorytest.Account, Region: fmt.Sprint("eu-west-", n), Kind: "aws-rds"},
+			ours, some...)
 	}
 	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
-		inventory.Group{ID: id.New("grp", monday), Name: "All", Selector: &inventory.Selector{Type: "aws-rds"}}, nil))(t)
+		inventory.Group{ID: id.New("grp", monday), Name: "All", Selector: &inventory.Selector{Type: "aws-rds"}},
+		nil))(t)
 	store := evaluation.New(a.Platform)
 	now := a.Clock.Now()
 	o := apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
-		ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(10 * time.Minute),
+		ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOff, CreatedAt: now,
+		ExpiresAt: now.Add(10 * time.Minute),
 	}, apitest.Value(store.GroupTarget(a.In(ours), ours, g.ID))(t)))(t)
 	if len(o.BulkActionIDs) != 3 || o.BulkActionID != o.BulkActionIDs[0] {
 		t.Fatalf("%+v", o.BulkActionIDs)
@@ -320,7 +324,8 @@ func TestEvaluator_AnOverrideOnALargeGroupIsSplit(t *testing.T) {
 	on := override.NewID(now.Add(time.Second))
 	a.Clock.Advance(time.Second)
 	apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
-		ID: on, GroupID: g.ID, Action: override.ForceOn, CreatedAt: now.Add(time.Second), ExpiresAt: now.Add(5 * time.Minute),
+		ID: on, GroupID: g.ID, Action: override.ForceOn, CreatedAt: now.Add(time.Second),
+		ExpiresAt: now.Add(5 * time.Minute),
 	}, apitest.Value(store.GroupTarget(a.In(ours), ours, g.ID))(t)))(t)
 	a.until(at(1, 7, 36)) // it ends, and the older one holds again
 	a.eachOnce(apitest.Read[override.Override](a.Fixture, override.Key(ours, on)).RestoredBy, size)
@@ -381,6 +386,7 @@ func TestEvaluator_DriftIsRecordedWithItsEnforcement(t *testing.T) {
 		}
 	}
 	if stops := len(a.bulks(ours)) - n; told != 1 || stops < 2 || stops > 3 {
-		t.Errorf("told %d times, stopped %d times in three hours; want it told once, and stopped once an hour", told, stops)
+		t.Errorf("told %d times, stopped %d times in three hours; want it told once, and stopped once an hour", told,
+			stops)
 	}
 }

@@ -56,7 +56,8 @@ func newBenchmark(b *testing.B, accounts, each int) *fixture {
 		for i := range found {
 			found[i] = cloud.Resource{UID: fmt.Sprintf("i-%04d-%02d", n, i), Name: "web", Status: cloud.Running}
 		}
-		ids := inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: account, Region: "eu-west-1", Kind: "aws-ec2"}, ours, found...)
+		ids := inventorytest.DiscoverIn(a.Fixture,
+			inventory.Partition{AccountID: account, Region: "eu-west-1", Kind: "aws-ec2"}, ours, found...)
 		for _, id := range ids {
 			places[n%2] = append(places[n%2], inventory.GroupPlacement{ResourceID: id, Tier: 1, Order: 1})
 		}
@@ -65,8 +66,11 @@ func newBenchmark(b *testing.B, accounts, each int) *fixture {
 	a.Must(store.CompactIndex(a.In(ours), ours))
 	sch := a.schedule(nil, []string{"stop 0 19 * * *"})
 	for n, some := range places {
-		g := apitest.Value(store.CreateGroup(a.In(ours), ours, inventory.Group{ID: id.New("grp", a.Clock.Now().Add(time.Duration(n)*time.Second)), Name: fmt.Sprint("G", n)}, some))(b)
-		a.Must(a.schedules.Attach(a.In(ours), ours, scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: a.Clock.Now()}))
+		g := apitest.Value(store.CreateGroup(a.In(ours), ours,
+			inventory.Group{ID: id.New("grp", a.Clock.Now().Add(time.Duration(n)*time.Second)),
+				Name: fmt.Sprint("G", n)}, some))(b)
+		a.Must(a.schedules.Attach(a.In(ours), ours,
+			scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: a.Clock.Now()}))
 	}
 	return a
 }

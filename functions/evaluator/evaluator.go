@@ -64,7 +64,8 @@ func EvaluateDue(ctx context.Context, p *platform.Platform) (Evaluated, error) {
 	}
 	_ = g.Wait() // what failed is among errs
 	if d := r.did; d.Due > 0 {
-		p.Log.InfoContext(ctx, "evaluated", "due", d.Due, "evaluated", d.Evaluated, "lateMinutes", d.Late, "fired", d.Fired, "orders", d.Orders, "ended", d.Ended)
+		p.Log.InfoContext(ctx, "evaluated", "due", d.Due, "evaluated", d.Evaluated, "lateMinutes", d.Late, "fired",
+			d.Fired, "orders", d.Orders, "ended", d.Ended)
 	}
 	return r.did, errors.Join(r.errs...)
 }
@@ -105,7 +106,8 @@ func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due)
 	first := evaluation.FirstDue(rows)
 	if err != nil && r.now.Sub(first) > parkAfter {
 		err = errors.Join(err, r.store.Postpone(ctx, org, rows, r.now.Add(parkedPause)))
-		r.Log.ErrorContext(ctx, "organization parked: it is evaluated once an hour", "org", org, "since", first.Format(time.RFC3339), "error", err.Error())
+		r.Log.ErrorContext(ctx, "organization parked: it is evaluated once an hour", "org", org, "since",
+			first.Format(time.RFC3339), "error", err.Error())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,11 +123,13 @@ func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due)
 }
 
 // evaluateSafely evaluates one organization. A panic in it is its error, so that it does not keep the others from being evaluated.
-func (r *round) evaluateSafely(ctx context.Context, org string, rows []scheduling.Due) (done evaluation.Done, err error) {
+func (r *round) evaluateSafely(ctx context.Context, org string, rows []scheduling.Due) (done evaluation.Done,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			r.Log.ErrorContext(ctx, "evaluation panicked", "org", org, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.Log.ErrorContext(ctx, "evaluation panicked", "org", org, "panic", fmt.Sprint(p), "stack",
+				string(debug.Stack()))
 		}
 	}()
 	return r.store.Evaluate(ctx, org, r.now, rows)

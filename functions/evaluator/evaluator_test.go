@@ -31,7 +31,8 @@ func TestEvaluator_FiresEachCronInItsMinute(t *testing.T) {
 	}
 	equal(t, "targets", a.targets(ours, b), []string{"i-0", "i-1", "i-2"})
 	log := fired(a.log(sch.ID))
-	if len(log) != 3 || log[1].Acted != 3 || !log[1].At.Equal(at(1, 19, 0)) || !log[1].EvaluatedAt.Equal(at(1, 19, 0)) || log[1].BulkActionIDs[0] != b.ID {
+	if len(log) != 3 || log[1].Acted != 3 || !log[1].At.Equal(at(1, 19, 0)) ||
+		!log[1].EvaluatedAt.Equal(at(1, 19, 0)) || log[1].BulkActionIDs[0] != b.ID {
 		t.Errorf("%+v", log)
 	}
 	if n := len(a.bulks(theirs)); n != 0 {
@@ -56,8 +57,10 @@ func TestEvaluator_AGroupKeepsItsTiers(t *testing.T) {
 	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 5)
 	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
 		inventory.Group{ID: id.New("grp", monday), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 9},
-		[]inventory.GroupPlacement{{ResourceID: a.ids[ours][0], Tier: 1, Order: 1}, {ResourceID: a.ids[ours][1], Tier: 2, Order: 3}}))(t)
-	a.Must(a.schedules.Attach(a.In(ours), ours, scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: monday}))
+		[]inventory.GroupPlacement{{ResourceID: a.ids[ours][0], Tier: 1, Order: 1},
+			{ResourceID: a.ids[ours][1], Tier: 2, Order: 3}}))(t)
+	a.Must(a.schedules.Attach(a.In(ours), ours,
+		scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: monday}))
 	a.until(at(1, 8, 0))
 	bs := a.bulks(ours)
 	if len(bs) != 2 {
@@ -99,7 +102,8 @@ func TestEvaluator_TellsWhomAFiringSkippedAndWhy(t *testing.T) {
 	a.Change(inventory.AccountKey(ours, inventorytest.Account), table.Set("permissionLevel", "read_only"))
 	n := len(a.bulks(ours))
 	a.until(at(2, 8, 0))
-	if log = a.log(sch.ID); reasons(log[1]) != "override 1, read_only_account 2" && reasons(log[1]) != "read_only_account 3" || len(a.bulks(ours)) != n {
+	if log = a.log(sch.ID); reasons(log[1]) != "override 1, read_only_account 2" &&
+		reasons(log[1]) != "read_only_account 3" || len(a.bulks(ours)) != n {
 		t.Errorf("%+v %v", log[1], a.asked())
 	}
 }
@@ -109,11 +113,13 @@ func TestEvaluator_ADisconnectedAccountIsSkippedWithItsReason(t *testing.T) {
 	a := newFixture(t)
 	sch := a.schedule(nil, hours, 0, 1)
 	account := inventory.AccountKey(ours, inventorytest.Account)
-	a.Change(account, table.Set("status", inventory.AccountDisconnected), table.Set("error", "it is closed in the cloud"))
+	a.Change(account, table.Set("status", inventory.AccountDisconnected),
+		table.Set("error", "it is closed in the cloud"))
 	a.until(at(1, 20, 0))
 	equal(t, "asked of a disconnected account", a.asked(), nil)
 	log := fired(a.log(sch.ID))
-	if len(log) != 2 || reasons(log[1]) != "disconnected_account 2" || log[1].Skipped[0].Detail != "its cloud account is disconnected: it is closed in the cloud" {
+	if len(log) != 2 || reasons(log[1]) != "disconnected_account 2" ||
+		log[1].Skipped[0].Detail != "its cloud account is disconnected: it is closed in the cloud" {
 		t.Errorf("%+v", log)
 	}
 	a.Change(account, table.Set("status", inventory.AccountConnected), table.Remove("error"))
@@ -124,7 +130,8 @@ func TestEvaluator_ADisconnectedAccountIsSkippedWithItsReason(t *testing.T) {
 func TestEvaluator_ACalendarKeepsAScheduleFromActing(t *testing.T) {
 	a := newFixture(t)
 	c := apitest.Value(a.schedules.CreateCalendar(a.In(ours), ours, scheduling.Calendar{
-		ID: id.New("cal", monday), Name: "Holidays", Effect: scheduling.StayStopped, Entries: []scheduling.Entry{{From: "2026-03-02"}}, CreatedAt: monday, UpdatedAt: monday,
+		ID: id.New("cal", monday), Name: "Holidays", Effect: scheduling.StayStopped,
+		Entries: []scheduling.Entry{{From: "2026-03-02"}}, CreatedAt: monday, UpdatedAt: monday,
 	}))(t)
 	sch := a.schedule(func(s *scheduling.Schedule) { s.CalendarIDs = []string{c.ID} }, hours, 0)
 	a.until(at(1, 20, 0))
@@ -138,14 +145,17 @@ func TestEvaluator_WhatIsDisabledOrDetachedDoesNothing(t *testing.T) {
 	a := newFixture(t)
 	a.schedule(func(s *scheduling.Schedule) { s.Enabled = false }, []string{"stop 0 8 * * *"}, 0)
 	sch := a.schedule(nil, []string{"stop 0 8 * * *"}, 1)
-	a.Must(a.schedules.Detach(a.In(ours), ours, scheduling.Attachment{ScheduleID: sch.ID, ResourceID: a.ids[ours][1], CloudAccountID: inventorytest.Account}))
+	a.Must(a.schedules.Detach(a.In(ours), ours,
+		scheduling.Attachment{ScheduleID: sch.ID, ResourceID: a.ids[ours][1], CloudAccountID: inventorytest.Account}))
 	a.until(at(1, 8, 10))
 	equal(t, "asked", a.asked(), nil)
 }
 
 func TestEvaluator_AStopOnlyScheduleStopsAgainWhatSomebodyStarted(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0 }, []string{"stop 0 19 * * *"}, 0)
+	sch := a.schedule(func(s *scheduling.Schedule) {
+		s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0
+	}, []string{"stop 0 19 * * *"}, 0)
 	a.until(at(1, 19, 0))
 	a.status(cloud.Stopped, 0)
 	a.until(at(1, 21, 0))
@@ -163,9 +173,12 @@ func TestEvaluator_AnOutageIsCaughtUpInOrderAndTheLastActionRuns(t *testing.T) {
 		want   []string // of "stop 0 * * * *" and "start 30 * * * *"
 		logged int
 	}{
-		"of three hours: the last action of each resource alone":           {3*time.Hour + 10*time.Minute, []string{"stop 1"}, 2},
-		"of thirty hours: what is older than a day is not done":            {30*time.Hour + 10*time.Minute, []string{"stop 1"}, 2},
-		"of half an hour: the one that was missed":                         {30*time.Minute + 10*time.Minute, []string{"start 1"}, 1},
+		"of three hours: the last action of each resource alone": {3*time.Hour + 10*time.Minute,
+			[]string{"stop 1"}, 2},
+		"of thirty hours: what is older than a day is not done": {30*time.Hour + 10*time.Minute,
+			[]string{"stop 1"}, 2},
+		"of half an hour: the one that was missed": {30*time.Minute + 10*time.Minute,
+			[]string{"start 1"}, 1},
 		"of ten minutes in which nothing was due: nothing but a late look": {10 * time.Minute, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,8 +238,10 @@ func TestEvaluator_OnDaysOnWhichClocksJumpEachCronFiresOnce(t *testing.T) {
 		from time.Time
 		want time.Time
 	}{
-		"a time that is skipped fires at the first minute after the gap": {time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)},
-		"a time that comes twice fires the first time":                   {time.Date(2026, 10, 24, 23, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)},
+		"a time that is skipped fires at the first minute after the gap": {time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC),
+			time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)},
+		"a time that comes twice fires the first time": {time.Date(2026, 10, 24, 23, 0, 0, 0,
+			time.UTC), time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
@@ -281,7 +296,8 @@ func TestEvaluator_DriftIsReportedOnceAndLeftAlone(t *testing.T) {
 			found = append(found, e)
 		}
 	}
-	if len(found) != 1 || found[0].Kind != evaluation.DriftFound || found[0].Acted != 1 || found[0].Skipped[0].ResourceUID != "i-1" || found[0].CronID != "cron_1" {
+	if len(found) != 1 || found[0].Kind != evaluation.DriftFound || found[0].Acted != 1 ||
+		found[0].Skipped[0].ResourceUID != "i-1" || found[0].CronID != "cron_1" {
 		t.Errorf("%+v", found)
 	}
 	if len(a.bulks(ours)) != n {
@@ -305,8 +321,10 @@ func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
-			a.ids[ours] = append(a.ids[ours], inventorytest.DiscoverIn(a.Fixture, inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: c.kind}, ours,
-				cloud.Resource{UID: "i-6", Name: "orders", Status: cloud.Running, Type: c.kind})...)
+			a.ids[ours] = append(a.ids[ours],
+				inventorytest.DiscoverIn(a.Fixture,
+					inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: c.kind}, ours,
+					cloud.Resource{UID: "i-6", Name: "orders", Status: cloud.Running, Type: c.kind})...)
 			sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 6)
 			a.until(at(1, 19, 0))
 			a.status(cloud.Stopped, 6)
@@ -316,7 +334,9 @@ func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
 			a.until(at(1, 22, 0).Add(c.runs))
 			a.status(cloud.Stopped, 6)
 			a.until(at(2, 7, 59))
-			told := slices.ContainsFunc(a.log(sch.ID), func(e evaluation.Entry) bool { return e.Kind == evaluation.DriftFound })
+			told := slices.ContainsFunc(a.log(sch.ID), func(e evaluation.Entry) bool {
+				return e.Kind == evaluation.DriftFound
+			})
 			if stopped := len(a.bulks(ours)) > n; told != c.drift || stopped != c.drift {
 				t.Errorf("told %t, stopped again %t; want %t", told, stopped, c.drift)
 			}
@@ -327,7 +347,8 @@ func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
 func TestEvaluator_WhatWasAttachedSinceTheStopIsNoDrift(t *testing.T) {
 	a := newFixture(t)
 	a.Clock.Advance(at(1, 23, 0).Sub(a.Clock.Now()))
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0) // it runs, in the night
+	// it runs, in the night
+	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift = scheduling.EnforceDrift }, hours, 0)
 	a.until(at(2, 7, 59))
 	if log := a.log(sch.ID); len(log) != 0 || len(a.bulks(ours)) != 0 {
 		t.Errorf("%+v %v", log, a.asked())
@@ -336,7 +357,9 @@ func TestEvaluator_WhatWasAttachedSinceTheStopIsNoDrift(t *testing.T) {
 
 func TestEvaluator_DriftIsEnforcedAfterItsGrace(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 45 }, hours, 0, 1, 2)
+	sch := a.schedule(func(s *scheduling.Schedule) {
+		s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 45
+	}, hours, 0, 1, 2)
 	a.until(at(1, 19, 0))
 	a.status(cloud.Stopped, 0, 1, 2)
 	a.until(at(1, 22, 0))
@@ -345,7 +368,8 @@ func TestEvaluator_DriftIsEnforcedAfterItsGrace(t *testing.T) {
 	n := len(a.bulks(ours))
 	a.until(at(2, 0, 30))
 	bs := a.bulks(ours)[n:]
-	if len(bs) == 0 || bs[0].Type != cloud.Stop || bs[0].Plan.ChangedBy != "schedule:"+sch.Name+":cron_1" || bs[0].Plan.ScheduleID != sch.ID {
+	if len(bs) == 0 || bs[0].Type != cloud.Stop || bs[0].Plan.ChangedBy != "schedule:"+sch.Name+":cron_1" ||
+		bs[0].Plan.ScheduleID != sch.ID {
 		t.Fatalf("%v", a.asked()[n:])
 	}
 	equal(t, "targets", a.targets(ours, bs[0]), []string{"i-1"})

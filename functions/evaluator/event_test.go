@@ -19,7 +19,8 @@ const eventPlan = "evt_01k00000000000000000000009"
 func (a *fixture) holdForEvent(until time.Time, instances ...int) {
 	a.Helper()
 	for _, n := range instances {
-		h := eventhold.Hold{PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Since: a.Clock.Now(), Until: until}
+		h := eventhold.Hold{PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n),
+			Since: a.Clock.Now(), Until: until}
 		a.Write(eventhold.Begin(ours, h)[0])
 	}
 }
@@ -43,7 +44,8 @@ func TestEvaluator_SkipsTargetsOfAnEventAndMakesTheStopGoodAtItsEnd(t *testing.T
 	equal(t, "asked during the event", a.asked()[before:], []string{"stop 1 schedule:" + sch.Name + ":cron_1"})
 	equal(t, "stopped during the event", a.targets(ours, a.bulks(ours)[before]), []string{"i-1"})
 	log := fired(a.log(sch.ID))
-	if last := log[len(log)-1]; reasons(last) != "event 1" || last.Skipped[0].ResourceUID != "i-0" || last.Skipped[0].Detail == "" {
+	if last := log[len(log)-1]; reasons(last) != "event 1" || last.Skipped[0].ResourceUID != "i-0" ||
+		last.Skipped[0].Detail == "" {
 		t.Errorf("%+v", last)
 	}
 	a.Clock.Advance(30 * time.Second)
@@ -95,7 +97,9 @@ func TestEvaluator_TheEndOfAnEventStartsWhatTheInventoryTakesForRunning(t *testi
 
 func TestEvaluator_DriftOfATargetIsEnforcedOnlyAfterTheEvent(t *testing.T) {
 	a := newFixture(t)
-	sch := a.schedule(func(s *scheduling.Schedule) { s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0 }, hours, 0, 1)
+	sch := a.schedule(func(s *scheduling.Schedule) {
+		s.Drift, s.GraceMinutes = scheduling.EnforceDrift, 0
+	}, hours, 0, 1)
 	a.until(at(1, 19, 0))
 	a.status(cloud.Stopped, 0, 1)
 	a.until(at(1, 19, 50))

@@ -65,11 +65,13 @@ func (a *fixture) schedule(change func(*scheduling.Schedule), lines []string, in
 	return a.scheduleOf(ours, change, lines, instances...)
 }
 
-func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), lines []string, instances ...int) scheduling.Schedule {
+func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), lines []string,
+	instances ...int) scheduling.Schedule {
 	a.Helper()
 	now := a.Clock.Now()
 	sch := scheduling.Schedule{
-		ID: id.New("sch", now), Timezone: "Europe/Berlin", Crons: crons(lines...), Enabled: true, Drift: scheduling.ReportDrift, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("sch", now), Timezone: "Europe/Berlin", Crons: crons(lines...), Enabled: true,
+		Drift: scheduling.ReportDrift, CreatedAt: now, UpdatedAt: now,
 	}
 	sch.Name = "Hours " + sch.ID[20:]
 	if change != nil {
@@ -157,7 +159,8 @@ func fired(log []evaluation.Entry) []evaluation.Entry {
 func (a *fixture) status(s cloud.Status, instances ...int) {
 	a.Helper()
 	for _, n := range instances {
-		w := apitest.Value(inventory.NoteStatuses(ours, a.Clock.Now(), []inventory.Seen{{UID: fmt.Sprint("i-", n), Status: s, At: a.Clock.Now()}}))(a)
+		w := apitest.Value(inventory.NoteStatuses(ours, a.Clock.Now(),
+			[]inventory.Seen{{UID: fmt.Sprint("i-", n), Status: s, At: a.Clock.Now()}}))(a)
 		a.Write(w)
 	}
 }
@@ -168,7 +171,8 @@ func (a *fixture) hold(action override.Action, instance int, d time.Duration) {
 	now, store := a.Clock.Now(), evaluation.New(a.Platform)
 	t := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][instance]))(a)
 	apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
-		ID: override.NewID(now), ResourceID: a.ids[ours][instance], ResourceUID: fmt.Sprint("i-", instance), Action: action, CreatedAt: now, ExpiresAt: now.Add(d),
+		ID: override.NewID(now), ResourceID: a.ids[ours][instance], ResourceUID: fmt.Sprint("i-", instance),
+		Action: action, CreatedAt: now, ExpiresAt: now.Add(d),
 	}, t))(a)
 }
 

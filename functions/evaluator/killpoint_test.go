@@ -61,16 +61,20 @@ func (a *fixture) decided() string {
 		lines = append(lines, fmt.Sprintf("%s %v for %s", b.Type, a.targets(ours, b), b.Plan.ChangedBy))
 	}
 	for _, e := range fired(apitest.Rows[evaluation.Entry](a.Fixture, evaluation.FiringPK(ours))) {
-		lines = append(lines, fmt.Sprintf("%s %s at %s: %d acted, %v skipped", e.Kind, e.CronID, e.At.Format(time.RFC3339), e.Acted, e.Skips))
+		lines = append(lines,
+			fmt.Sprintf("%s %s at %s: %d acted, %v skipped", e.Kind, e.CronID, e.At.Format(time.RFC3339), e.Acted,
+				e.Skips))
 	}
 	for _, o := range apitest.Rows[override.Override](a.Fixture, override.PK(ours)) {
 		if o.Action != "" {
-			lines = append(lines, fmt.Sprintf("override %s, ended %v, restored by %d", o.Action, !o.EndedAt.IsZero(), len(o.RestoredBy)))
+			lines = append(lines,
+				fmt.Sprintf("override %s, ended %v, restored by %d", o.Action, !o.EndedAt.IsZero(), len(o.RestoredBy)))
 		}
 	}
 	pending := apitest.Value(killpoint.Pending(a.In(ours), a.Table))(a)
 	slices.Sort(lines)
-	return fmt.Sprintf("%s\n%d of %d bulk actions pending, due again: %v", strings.Join(lines, "\n"), len(pending), len(bulks), a.due() > 0)
+	return fmt.Sprintf("%s\n%d of %d bulk actions pending, due again: %v", strings.Join(lines, "\n"), len(pending),
+		len(bulks), a.due() > 0)
 }
 
 // A schedule is made, attached, and fires three times; its hints are its own.
@@ -81,7 +85,8 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 		a.Workflow = apitest.Idle{}
 		now := a.Clock.Now()
 		sch := scheduling.Schedule{
-			ID: id.New("sch", now), Name: "Hours", Timezone: "Europe/Berlin", Crons: crons(hours...), Enabled: true, Drift: scheduling.ReportDrift,
+			ID: id.New("sch", now), Name: "Hours", Timezone: "Europe/Berlin", Crons: crons(hours...), Enabled: true,
+			Drift:     scheduling.ReportDrift,
 			CreatedAt: now, UpdatedAt: now,
 		}
 		moments := []moment{{now, func(ctx context.Context, p *platform.Platform) error {
@@ -91,7 +96,8 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 		for n := range 3 {
 			moments = append(moments, moment{now, func(ctx context.Context, p *platform.Platform) error {
 				return scheduling.New(p).Attach(ctx, ours, scheduling.Attachment{
-					ScheduleID: sch.ID, ResourceID: a.ids[ours][n], CloudAccountID: inventorytest.Account, CreatedAt: now,
+					ScheduleID: sch.ID, ResourceID: a.ids[ours][n], CloudAccountID: inventorytest.Account,
+					CreatedAt: now,
 				})
 			}})
 		}
@@ -112,11 +118,16 @@ func TestKilledAtAnyStep_OverridesLoseNothing(t *testing.T) {
 		a.schedule(func(s *scheduling.Schedule) { s.Name = "Hours" }, hours, 0, 1, 2)
 		now := at(1, 9, 0)
 		begin := func(o *override.Override) moment {
-			return moment{now, func(ctx context.Context, p *platform.Platform) error { return a.beginOverride(ctx, p, o, now) }}
+			return moment{now, func(ctx context.Context, p *platform.Platform) error {
+				return a.beginOverride(ctx, p, o, now)
+			}}
 		}
-		off := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][0], ResourceUID: "i-0", ExpiresAt: at(1, 12, 0)}
-		byHand := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][1], ResourceUID: "i-1", ExpiresAt: at(2, 12, 0)}
-		woken := &override.Override{Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2", ExpiresAt: at(1, 21, 0), WakeLinkID: "wake_1"}
+		off := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][0], ResourceUID: "i-0",
+			ExpiresAt: at(1, 12, 0)}
+		byHand := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][1], ResourceUID: "i-1",
+			ExpiresAt: at(2, 12, 0)}
+		woken := &override.Override{Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2",
+			ExpiresAt: at(1, 21, 0), WakeLinkID: "wake_1"}
 		a.live(t, lives, []moment{
 			{at(1, 8, 0), nothing},
 			begin(off),

@@ -20,9 +20,12 @@ func TestEvaluator_AnOverrideBeatsAFiringThatIsEvaluatedAfterIt(t *testing.T) {
 		late    time.Duration // from then to the evaluation
 		want    string
 	}{
-		"of the same minute":                   {override.ForceOn, time.Second, 55 * time.Second, "start 1 override:force_on"},
-		"after an outage of two hours":         {override.ForceOn, 2 * time.Hour, time.Minute, "start 1 override:force_on"},
-		"also one that wants the same":         {override.ForceOff, time.Second, 55 * time.Second, "stop 1 override:force_off"},
+		"of the same minute": {override.ForceOn, time.Second, 55 * time.Second,
+			"start 1 override:force_on"},
+		"after an outage of two hours": {override.ForceOn, 2 * time.Hour, time.Minute,
+			"start 1 override:force_on"},
+		"also one that wants the same": {override.ForceOff, time.Second, 55 * time.Second,
+			"stop 1 override:force_off"},
 		"made in the minute of the evaluation": {override.ForceOn, 10 * time.Minute, 0, "start 1 override:force_on"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +76,9 @@ func TestEvaluator_ACalendarKeepsADelayedFiringFromActing(t *testing.T) {
 				ID: id.New("cal", monday), Name: "Freeze", Effect: scheduling.NoAction, Timezone: "Europe/Berlin",
 				Entries: []scheduling.Entry{{From: c.from, To: c.to}}, CreatedAt: monday, UpdatedAt: monday,
 			}))(t)
-			a.schedule(func(s *scheduling.Schedule) { s.CalendarIDs = []string{cal.ID} }, []string{"stop 0 19 * * *"}, 0)
+			a.schedule(func(s *scheduling.Schedule) {
+				s.CalendarIDs = []string{cal.ID}
+			}, []string{"stop 0 19 * * *"}, 0)
 			a.until(at(1, 18, 59))
 			a.Clock.Advance(time.Hour + time.Minute)
 			a.run()
@@ -102,10 +107,12 @@ func TestEvaluator_AScheduleMadeInAnEvaluatedMinuteLosesNoFiring(t *testing.T) {
 			sch := a.schedule(nil, []string{"stop 5 8 * * *", "start 7 8 * * *"}, 1)
 			a.Clock.Advance(c.late)
 			a.run()
-			equal(t, "asked", a.asked(), []string{"stop 1 schedule:" + old.Name + ":cron_0", "stop 1 schedule:" + sch.Name + ":cron_0"})
+			equal(t, "asked", a.asked(),
+				[]string{"stop 1 schedule:" + old.Name + ":cron_0", "stop 1 schedule:" + sch.Name + ":cron_0"})
 			a.Clock.Advance(at(1, 8, 7).Sub(a.Clock.Now()))
 			a.run()
-			if log := fired(a.log(sch.ID)); len(log) != 2 || !log[0].At.Equal(at(1, 8, 5)) || !log[1].At.Equal(at(1, 8, 7)) {
+			if log := fired(a.log(sch.ID)); len(log) != 2 || !log[0].At.Equal(at(1, 8, 5)) ||
+				!log[1].At.Equal(at(1, 8, 7)) {
 				t.Errorf("%+v", log)
 			}
 			if log := fired(a.log(old.ID)); len(log) != 1 {
@@ -156,8 +163,10 @@ func TestEvaluator_AnOverrideEndsInTheFirstRunAfterItsTime(t *testing.T) {
 		run   time.Duration
 		want  []string
 	}{
-		"in its own minute, after it":          {30*time.Minute + time.Second, 30*time.Minute + 24*time.Second, []string{"stop"}},
-		"at the moment of its end":             {30*time.Minute + 24*time.Second, 30*time.Minute + 24*time.Second, []string{"stop"}},
+		"in its own minute, after it": {30*time.Minute + time.Second, 30*time.Minute + 24*time.Second,
+			[]string{"stop"}},
+		"at the moment of its end": {30*time.Minute + 24*time.Second, 30*time.Minute + 24*time.Second,
+			[]string{"stop"}},
 		"but not in its own minute, before it": {30*time.Minute + 30*time.Second, 30*time.Minute + 24*time.Second, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,12 +32,16 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 		override override.Action // that holds the instance when the event ends
 		want     []string
 	}{
-		"a schedule wants it stopped":                   {lines: hours, want: []string{"stop 1 schedule:Hours:cron_1"}},
-		"no schedule wants anything":                    {},
-		"no schedule wants anything after a wake link":  {promised: true, want: []string{"stop 1 override_expired:force_on"}},
-		"another override holds it on":                  {lines: hours, override: override.ForceOn, want: []string{"start 1 override:force_on"}},
-		"another override holds it off":                 {override: override.ForceOff, want: []string{"stop 1 override:force_off"}},
-		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true, want: []string{"start 1 schedule:Hours:cron_0"}},
+		"a schedule wants it stopped": {lines: hours, want: []string{"stop 1 schedule:Hours:cron_1"}},
+		"no schedule wants anything":  {},
+		"no schedule wants anything after a wake link": {promised: true,
+			want: []string{"stop 1 override_expired:force_on"}},
+		"another override holds it on": {lines: hours, override: override.ForceOn,
+			want: []string{"start 1 override:force_on"}},
+		"another override holds it off": {override: override.ForceOff,
+			want: []string{"stop 1 override:force_off"}},
+		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true,
+			want: []string{"start 1 schedule:Hours:cron_0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)
@@ -60,7 +64,8 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 				t.Errorf("asked by the end of the event: %v; want %v", got, c.want)
 			}
 			l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t)
-			if _, owed := l.Owed(eventhold.Hold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed || len(l.Ended()) != 0 {
+			if _, owed := l.Owed(eventhold.Hold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed ||
+				len(l.Ended()) != 0 {
 				t.Errorf("owed %v, and %d holds have ended", owed, len(l.Ended()))
 			}
 		})
@@ -85,7 +90,8 @@ func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testin
 	before := len(a.bulks(ours))
 	for n, until := range []time.Time{at(1, 20, 0), at(1, 22, 0)} {
 		a.Write(eventhold.Begin(ours, eventhold.Hold{
-			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Enclosing: []string{"i-2"}, Since: a.Clock.Now(), Until: until,
+			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Enclosing: []string{"i-2"},
+			Since: a.Clock.Now(), Until: until,
 		})[0])
 	}
 	a.until(at(1, 20, 0))
@@ -114,7 +120,8 @@ func TestEvaluator_TheStopAtTheEndOfAWakeLinkIsPromised(t *testing.T) {
 		now, store := a.Clock.Now(), evaluation.New(a.Platform)
 		target := apitest.Value(store.ResourceTarget(a.In(ours), ours, a.ids[ours][0]))(t)
 		apitest.Value(store.BeginOverride(a.In(ours), ours, override.Override{
-			ID: override.NewID(now), ResourceID: a.ids[ours][0], ResourceUID: "i-0", Action: override.ForceOn, CreatedAt: now, ExpiresAt: now.Add(time.Hour), WakeLinkID: link,
+			ID: override.NewID(now), ResourceID: a.ids[ours][0], ResourceUID: "i-0", Action: override.ForceOn,
+			CreatedAt: now, ExpiresAt: now.Add(time.Hour), WakeLinkID: link,
 		}, target))(t)
 		a.until(at(1, 21, 5))
 		bulks := a.bulks(ours)

@@ -36,7 +36,8 @@ func newZoneMinutes(zone string, from, to int64) *zoneMinutes {
 		}
 		for latest.Before(wall) {
 			latest = latest.Add(time.Minute)
-			first = append(first, wallMinute{latest.Minute(), latest.Hour(), latest.Day(), int(latest.Month()), int(latest.Weekday())})
+			first = append(first,
+				wallMinute{latest.Minute(), latest.Hour(), latest.Day(), int(latest.Month()), int(latest.Weekday())})
 		}
 		z.shown, z.wall = append(z.shown, first), append(z.wall, latest)
 	}
@@ -50,13 +51,15 @@ type naiveCron struct {
 }
 
 var cronNames = strings.NewReplacer(
-	"JAN", "1", "FEB", "2", "MAR", "3", "APR", "4", "MAY", "5", "JUN", "6", "JUL", "7", "AUG", "8", "SEP", "9", "OCT", "10", "NOV", "11", "DEC", "12",
+	"JAN", "1", "FEB", "2", "MAR", "3", "APR", "4", "MAY", "5", "JUN", "6", "JUL", "7", "AUG", "8", "SEP", "9", "OCT",
+	"10", "NOV", "11", "DEC", "12",
 	"SUN", "0", "MON", "1", "TUE", "2", "WED", "3", "THU", "4", "FRI", "5", "SAT", "6")
 
 func readNaiveCron(expression string) naiveCron {
 	f := strings.Fields(cronNames.Replace(expression))
 	c := naiveCron{
-		minute: cronSet(f[0], 0, 59), hour: cronSet(f[1], 0, 23), day: cronSet(f[2], 1, 31), month: cronSet(f[3], 1, 12), weekday: cronSet(f[4], 0, 7),
+		minute: cronSet(f[0], 0, 59), hour: cronSet(f[1], 0, 23), day: cronSet(f[2], 1, 31),
+		month: cronSet(f[3], 1, 12), weekday: cronSet(f[4], 0, 7),
 		anyDay: strings.HasPrefix(f[2], "*"), anyWeekday: strings.HasPrefix(f[4], "*"),
 	}
 	c.weekday[0] = c.weekday[0] || c.weekday[7]

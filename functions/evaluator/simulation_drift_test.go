@@ -47,7 +47,8 @@ func (n *naive) lookAtDrift(at time.Time) {
 // keeps them from stopping it now. It returns the schedules whose stop it was.
 func (n *naive) drifts(resource int, at time.Time) ([]int, bool) {
 	verb, minute, by := n.wanted(resource, at)
-	if !n.seen[resource] || verb != "stop" || minute < minuteAt(n.Start) || at.Before(time.Unix(minute*60, 0).Add(30*time.Minute)) || !n.startAndStop(resource) {
+	if !n.seen[resource] || verb != "stop" || minute < minuteAt(n.Start) ||
+		at.Before(time.Unix(minute*60, 0).Add(30*time.Minute)) || !n.startAndStop(resource) {
 		return nil, false
 	}
 	by = slices.DeleteFunc(slices.Clone(by), func(s int) bool { return n.closed(s, "stop", minuteAt(at)) })

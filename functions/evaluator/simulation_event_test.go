@@ -19,7 +19,8 @@ type naiveEvent struct {
 	mayOwe   bool      // and so may the enforcement of drift, of which it is left open when it is
 	want     naiveWant // of schedules, as it ended
 	blocked  time.Time // when an override last held it off
-	ended    int       // runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
+	// runs of the evaluator since it was given back that have not seen to it; -1 when there is nothing to see to
+	ended int
 }
 
 const (

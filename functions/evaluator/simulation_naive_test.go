@@ -58,7 +58,8 @@ type naiveWant struct {
 }
 
 func newNaive(d *simDay) *naive {
-	n := &naive{simDay: d, events: newNaiveEvents(d), zones: map[string]*zoneMinutes{}, evaluated: minuteAt(d.Start) - 1}
+	n := &naive{simDay: d, events: newNaiveEvents(d), zones: map[string]*zoneMinutes{},
+		evaluated: minuteAt(d.Start) - 1}
 	for range d.Resources {
 		n.running, n.seen = append(n.running, true), append(n.seen, true)
 	}
@@ -127,7 +128,8 @@ func (n *naive) closed(schedule int, verb string, minute int64) bool {
 func (n *naive) asked(resource int, minute, done int64) (verb string, schedules []int) {
 	for _, verb := range [...]string{"start", "stop"} {
 		for i := range n.Schedules {
-			if n.reaches[i][resource] && n.fires[i][minute-n.earliest()].has(verb) && !n.closed(i, verb, minute) && !n.closed(i, verb, done) {
+			if n.reaches[i][resource] && n.fires[i][minute-n.earliest()].has(verb) && !n.closed(i, verb, minute) &&
+				!n.closed(i, verb, done) {
 				schedules = append(schedules, i)
 			}
 		}
@@ -154,7 +156,8 @@ func (n *naive) wanted(resource int, at time.Time) (verb string, minute int64, s
 func (n *naive) held(resource int, at time.Time) string {
 	verb, newest := "", time.Time{}
 	for _, o := range n.overrides {
-		if !o.ended && slices.Contains(n.on(o.simAct), resource) && !at.Before(o.from) && at.Before(o.to) && o.from.After(newest) {
+		if !o.ended && slices.Contains(n.on(o.simAct), resource) && !at.Before(o.from) && at.Before(o.to) &&
+			o.from.After(newest) {
 			verb, newest = o.Verb, o.from
 		}
 	}

@@ -44,7 +44,8 @@ const (
 
 // newSimPlans makes the plans of a day, and schedules them.
 func newSimPlans(a *simReal) *simPlans {
-	s := &simPlans{simReal: a, Checker: precheck.Checker{Table: a.Table, Inventory: a.inventory}, store: readiness.New(a.Table, a.now)}
+	s := &simPlans{simReal: a, Checker: precheck.Checker{Table: a.Table, Inventory: a.inventory},
+		store: readiness.New(a.Table, a.now)}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,
 		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) { return s, nil },
@@ -65,16 +66,20 @@ func newSimPlans(a *simReal) *simPlans {
 func (s *simPlans) schedulePlan(n int, e simEvent) {
 	s.Helper()
 	p := readiness.Plan{
-		ID: fmt.Sprintf("evt_01k0000000000000000000000%d", n), Org: ours, Name: fmt.Sprint("Event ", n), Timezone: "UTC", CreatedBy: "someone@example.com",
+		ID: fmt.Sprintf("evt_01k0000000000000000000000%d", n), Org: ours, Name: fmt.Sprint("Event ", n),
+		Timezone: "UTC", CreatedBy: "someone@example.com",
 		EventStart: s.simDay.Start.Add(e.Up + simPreScale*time.Minute), PreScaleMinutes: simPreScale,
-		EventEnd: s.simDay.Start.Add(e.Down - simPostEvent*time.Minute), PostEventMinutes: simPostEvent, ExpectedMultiplier: 3_000_000,
+		EventEnd: s.simDay.Start.Add(e.Down - simPostEvent*time.Minute), PostEventMinutes: simPostEvent,
+		ExpectedMultiplier: 3_000_000,
 	}
 	for _, r := range e.Targets {
 		uid := fmt.Sprint("i-", r)
 		s.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
-			ID: "asp_" + uid, Mode: autoscaling.Autopilot, CloudAccountID: "ca_1", Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+			ID: "asp_" + uid, Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
+			Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 		})
-		p.Targets = append(p.Targets, readiness.Target{PolicyID: "asp_" + uid, OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
+		p.Targets = append(p.Targets,
+			readiness.Target{PolicyID: "asp_" + uid, OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
 	}
 	p = apitest.Value(s.store.Create(s.In(ours), p))(s)
 	_, w, err := s.store.Dispatch(s.In(ours), p, readiness.Change{To: readiness.Scheduling, By: p.CreatedBy})
@@ -127,7 +132,8 @@ func (s *simPlans) unsettled() []bool {
 func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
 	s.Helper()
 	for _, h := range holds {
-		at, why, err := s.runner.LetGo(s.In(ours), rescaling.Forced{Org: ours, PlanID: h.PlanID, PolicyID: h.PolicyID, By: "someone", ActionID: "act_1"})
+		at, why, err := s.runner.LetGo(s.In(ours),
+			rescaling.Forced{Org: ours, PlanID: h.PlanID, PolicyID: h.PolicyID, By: "someone", ActionID: "act_1"})
 		s.Must(err)
 		if !at.IsZero() {
 			s.Fatalf("resource %d is not let go at once: %s", resource, why)

@@ -73,7 +73,8 @@ func newSimReal(t testing.TB, base *platform.Platform, d *simDay) *simReal {
 	queue := &simQueue{now: now, lag: d.Lag}
 	p.Workflow = queue
 	a := &simReal{
-		Fixture: apitest.On(t, p), simDay: d, now: now, schedules: scheduling.New(p), store: evaluation.New(p), inventory: inventory.New(p),
+		Fixture: apitest.On(t, p), simDay: d, now: now, schedules: scheduling.New(p), store: evaluation.New(p),
+		inventory: inventory.New(p),
 		overrides: map[int]string{}, queue: queue,
 	}
 	a.Clock = now
@@ -95,13 +96,15 @@ func (a *simReal) furnish() {
 		for i, r := range members {
 			places = append(places, inventory.GroupPlacement{ResourceID: a.ids[r], Tier: 1 + i%2, Order: 1})
 		}
-		g := inventory.Group{ID: id.New("grp", a.Start), Name: fmt.Sprint("Group ", n), FailurePolicy: inventory.ContinueOnFailure}
+		g := inventory.Group{ID: id.New("grp", a.Start), Name: fmt.Sprint("Group ", n),
+			FailurePolicy: inventory.ContinueOnFailure}
 		a.groups = append(a.groups, apitest.Value(a.inventory.CreateGroup(a.In(ours), ours, g, places))(a).ID)
 	}
 	var calendars []string
 	for n, c := range a.Calendars {
 		next := scheduling.Calendar{
-			ID: id.New("cal", a.Start), Name: fmt.Sprint("Calendar ", n), Effect: scheduling.Effect(c.Effect), Timezone: c.Zone, CreatedAt: a.Start, UpdatedAt: a.Start,
+			ID: id.New("cal", a.Start), Name: fmt.Sprint("Calendar ", n), Effect: scheduling.Effect(c.Effect),
+			Timezone: c.Zone, CreatedAt: a.Start, UpdatedAt: a.Start,
 		}
 		for _, e := range c.Entries {
 			next.Entries = append(next.Entries, scheduling.Entry{From: e.From, To: e.To, Yearly: e.Yearly})
@@ -116,14 +119,16 @@ func (a *simReal) furnish() {
 func (a *simReal) schedule(n int, s simSchedule, calendars []string) {
 	a.Helper()
 	next := scheduling.Schedule{
-		ID: id.New("sch", a.Start), Name: fmt.Sprint("Schedule ", n), Timezone: s.Zone, Enabled: true, Drift: scheduling.ReportDrift,
+		ID: id.New("sch", a.Start), Name: fmt.Sprint("Schedule ", n), Timezone: s.Zone, Enabled: true,
+		Drift:        scheduling.ReportDrift,
 		GraceMinutes: s.Grace, CreatedAt: a.Start, UpdatedAt: a.Start,
 	}
 	if s.Enforce {
 		next.Drift = scheduling.EnforceDrift
 	}
 	for i, c := range s.Crons {
-		next.Crons = append(next.Crons, scheduling.CronLine{ID: fmt.Sprint("cron_", i), Expression: c.Expression, Action: cloud.Verb(c.Verb)})
+		next.Crons = append(next.Crons,
+			scheduling.CronLine{ID: fmt.Sprint("cron_", i), Expression: c.Expression, Action: cloud.Verb(c.Verb)})
 	}
 	for _, c := range s.Calendars {
 		next.CalendarIDs = append(next.CalendarIDs, calendars[c])
@@ -180,7 +185,8 @@ func (a *simReal) do(act simAct) {
 func (a *simReal) beginOverride(act simAct) {
 	a.Helper()
 	now := a.now.Now()
-	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now, ExpiresAt: now.Add(act.For), Force: act.Force}
+	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now,
+		ExpiresAt: now.Add(act.For), Force: act.Force}
 	if act.Verb == "start" {
 		o.Action = override.ForceOn
 	}
@@ -192,7 +198,8 @@ func (a *simReal) beginOverride(act simAct) {
 		o.ResourceID, o.ResourceUID = a.ids[act.Resource], fmt.Sprint("i-", act.Resource)
 		t = apitest.Value(a.store.ResourceTarget(a.In(ours), ours, o.ResourceID))(a)
 	}
-	if _, err := a.store.BeginOverride(a.In(ours), ours, o, t); !fault.Is(err, fault.Conflict) { // else an event holds its target
+	// else an event holds its target
+	if _, err := a.store.BeginOverride(a.In(ours), ours, o, t); !fault.Is(err, fault.Conflict) {
 		a.Must(err)
 		a.overrides[act.ID] = o.ID
 	}
@@ -247,7 +254,8 @@ func (a *simReal) act(b execution.Bulk, ids ...string) {
 	for r, resourceID := range a.ids {
 		var s scheduling.Subject
 		standing.Apply(resourceID, &s)
-		if may := s.MayAct(in).Reason == scheduling.Acts; slices.Contains(ids, resourceID) && a.unheld(b, r, may) && may {
+		if may := s.MayAct(in).Reason == scheduling.Acts; slices.Contains(ids, resourceID) && a.unheld(b, r, may) &&
+			may {
 			a.running[r] = b.Type == cloud.Start
 			a.note(r)
 		}
@@ -268,7 +276,9 @@ func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
 	if l.Against(b.Type, uid) == "" {
 		return true
 	}
-	if w, some := l.Owe(ours, eventhold.Order{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some && b.Ordered() {
+	if w, some := l.Owe(ours,
+		eventhold.Order{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some &&
+		b.Ordered() {
 		a.Write(w)
 	}
 	return false

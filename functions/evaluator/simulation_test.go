@@ -233,7 +233,8 @@ func (d *simDay) smaller() []*simDay {
 // String returns the day as a person reads it.
 func (d *simDay) String() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "starts %s, evaluated at second %d, orders begin after %s, %d resources, groups %v, outages (minutes) %v\n",
+	fmt.Fprintf(&out,
+		"starts %s, evaluated at second %d, orders begin after %s, %d resources, groups %v, outages (minutes) %v\n",
 		d.Start.Format(time.RFC3339), d.Second, d.Lag, d.Resources, d.Groups, d.Outages)
 	for i, c := range d.Calendars {
 		fmt.Fprintf(&out, "calendar %d: %+v\n", i, c)
@@ -242,7 +243,8 @@ func (d *simDay) String() string {
 		fmt.Fprintf(&out, "schedule %d: %+v\n", i, s)
 	}
 	for i, e := range d.Events {
-		fmt.Fprintf(&out, "event %d on %v from %s to %s\n", i, e.Targets, d.Start.Add(e.Up).Format(time.RFC3339), d.Start.Add(e.Down).Format(time.RFC3339))
+		fmt.Fprintf(&out, "event %d on %v from %s to %s\n", i, e.Targets, d.Start.Add(e.Up).Format(time.RFC3339),
+			d.Start.Add(e.Down).Format(time.RFC3339))
 	}
 	for _, a := range d.Acts {
 		fmt.Fprintf(&out, "%s %+v\n", d.Start.Add(a.At).Format("2006-01-02T15:04:05.000"), a)

@@ -45,7 +45,8 @@ func (s *service) calculate(ctx context.Context, in *calculateInput) (Calculated
 	}
 	size, err := g.scaled(&readiness.Plan{ExpectedMultiplier: m})
 	reason := why(g.target())
-	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil, reason}, err
+	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil,
+		reason}, err
 }
 
 // multiplierIn reads the multiplier of a query.
@@ -88,11 +89,14 @@ func (s *service) groupOf(ctx context.Context, policyID string) (*group, error) 
 // byRequests calculates by how many requests a second there will be. No cloud measures what one member of a group takes.
 func (g *group) byRequests(in *calculateInput) (CalculatedCapacity, error) {
 	if in.RequestsPerInstance == 0 {
-		return CalculatedCapacity{}, fault.New(fault.Invalid, "expected_requests: how many requests one member of policy %s's target takes is not measured: "+
-			"send requests_per_instance too, or multiplier instead", in.PolicyID)
+		return CalculatedCapacity{},
+			fault.New(fault.Invalid,
+				"expected_requests: how many requests one member of policy %s's target takes is not measured: "+
+					"send requests_per_instance too, or multiplier instead", in.PolicyID)
 	}
 	size, err := readiness.ScaleTo(g.size(), readiness.ByRequests(in.ExpectedRequests, in.RequestsPerInstance))
 	reason := "requests_per_instance is what was sent, and not measured"
 	times := money.FromInt(size.Desired).DivInt(max(g.now.Desired, 1)).Round(2)
-	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(times), "absolute", true, &reason}, fault.Wrap("expected_requests", err)
+	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(times), "absolute", true, &reason},
+		fault.Wrap("expected_requests", err)
 }

@@ -59,7 +59,9 @@ func (s *service) check(ctx context.Context, in *EventPlanPath) (ReadinessCheck,
 	for i := range found {
 		out.Checks = append(out.Checks, found[i].checks...)
 	}
-	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool { return c.Status == failed || c.Status == unknown })
+	out.Ready = !slices.ContainsFunc(out.Checks, func(c ReadinessCheckItem) bool {
+		return c.Status == failed || c.Status == unknown
+	})
 	return out, nil
 }
 
@@ -95,7 +97,8 @@ func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []
 		g.Go(func() error {
 			out[i] = s.checkTarget(ctx, p, &groups[i], p.Targets[i])
 			if why := held[groups[i].policy.Target.UID]; why != "" {
-				out[i].checks = append(out[i].checks, ReadinessCheckItem{"capacity", &p.Targets[i].PolicyID, failed, why})
+				out[i].checks = append(out[i].checks,
+					ReadinessCheckItem{"capacity", &p.Targets[i].PolicyID, failed, why})
 			}
 			return nil
 		})
@@ -160,7 +163,8 @@ func reasonOf(ctx context.Context, err error) string {
 
 // checkTimes looks whether the event is yet to come, and whether there is time enough before it.
 func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
-	c := ReadinessCheckItem{Name: "times", Status: passed, Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
+	c := ReadinessCheckItem{Name: "times", Status: passed,
+		Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
 	if w := s.warnings(p); len(w) > 0 {
 		c.Status, c.Message = warning, w[0]
 	}
@@ -172,7 +176,8 @@ func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
 
 // checkQueue looks whether the executor has the plan, and how often it had to begin anew: one round trip.
 func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessCheckItem, error) {
-	c := ReadinessCheckItem{Name: "executor", Status: passed, Message: "nothing is queued: the plan is " + string(p.Status)}
+	c := ReadinessCheckItem{Name: "executor", Status: passed,
+		Message: "nothing is queued: the plan is " + string(p.Status)}
 	if p.Run == 0 || p.Status == readiness.Draft || p.Status == readiness.Completed {
 		return c, nil
 	}
@@ -228,7 +233,8 @@ func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group)
 	at := readiness.InZone(p.CheckedAt(s.p.Clock.Now()), p.Timezone)
 	out := ReadinessCheckItem{
 		"capacity", &g.policy.ID, warning,
-		"it has 0 instances; unless it is started before, the plan starts it at " + at + " and then scales it up, which takes the time of a start more",
+		"it has 0 instances; unless it is started before, the plan starts it at " + at +
+			" and then scales it up, which takes the time of a start more",
 	}
 	why, err := s.checker().StartProblem(ctx, p.Org, g.policy.Target)
 	switch {
@@ -241,7 +247,8 @@ func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group)
 }
 
 // checkCapacity compares what a target has now with what was captured, and with what it is to have.
-func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target, now cloud.Autoscaling) ReadinessCheckItem {
+func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
+	now cloud.Autoscaling) ReadinessCheckItem {
 	live := readiness.Size{Min: now.Min, Max: now.Max, Desired: now.Desired}
 	out := ReadinessCheckItem{"capacity", &t.PolicyID, passed, "it has " + live.String()}
 	scaled, err := p.Scaled(t, live)
@@ -253,7 +260,9 @@ func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
 	case g.policy.PlanID == p.ID:
 		out.Message = "this plan holds it; it has " + live.String()
 	case live != t.Original():
-		out.Status, out.Message = warning, fmt.Sprintf("it has %s, and had %s when that was captured; it is captured again before it is scaled to %s", live, t.Original(), scaled)
+		out.Status, out.Message = warning,
+			fmt.Sprintf("it has %s, and had %s when that was captured; it is captured again before it is scaled to %s",
+				live, t.Original(), scaled)
 	default:
 		out.Message += "; it will have " + scaled.String()
 	}

@@ -80,7 +80,8 @@ func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group)
 		n := rest.NumberOf(a)
 		out.PerTarget[priced[i]].ExtraCost = &n
 	}
-	out.EstimatedExtraCost, out.MaximumExtraCost = rest.NumberOf(money.Sum(extra...).Round(cent)), rest.NumberOf(most.Round(cent))
+	out.EstimatedExtraCost, out.MaximumExtraCost = rest.NumberOf(money.Sum(extra...).Round(cent)),
+		rest.NumberOf(most.Round(cent))
 	return out, nil
 }
 
@@ -109,7 +110,8 @@ func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Est
 		case !known:
 			out[i].Reason = "its target is not in the inventory: discover its account"
 		case t == nil:
-			out[i].Reason = "no prices of " + r.Provider + " in " + r.Region + " are known yet; they are fetched every night"
+			out[i].Reason = "no prices of " + r.Provider + " in " + r.Region +
+				" are known yet; they are fetched every night"
 		default:
 			out[i] = dearest(t, r, members[r.UID])
 		}
@@ -122,7 +124,8 @@ func pairOf(r inventory.Priceable) estimation.Pair {
 }
 
 // records finds what the inventory knows of groups, and of which classes their members are: one round trip.
-func (s *service) records(ctx context.Context, groups []group) (records map[string]inventory.Priceable, members map[string][]string, err error) {
+func (s *service) records(ctx context.Context, groups []group) (records map[string]inventory.Priceable,
+	members map[string][]string, err error) {
 	wanted := map[string]bool{}
 	for _, g := range groups {
 		wanted[g.policy.Target.UID] = true

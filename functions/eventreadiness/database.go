@@ -51,7 +51,8 @@ func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.
 	if in.ResourceID != "" {
 		r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, inventory.Visibility{Resources: c.Scopes(reading)})
 		if err == nil && !slices.Contains(readiness.DatabaseTypes, r.Type) {
-			err = fault.New(fault.Invalid, "resource_id: %.64q is of type %s, which has no class to step up", in.ResourceID, r.Type)
+			err = fault.New(fault.Invalid, "resource_id: %.64q is of type %s, which has no class to step up",
+				in.ResourceID, r.Type)
 		}
 		return r, err
 	}
@@ -64,7 +65,10 @@ func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.
 		return inventory.Listed{}, err
 	}
 	if !slices.Contains(readiness.DatabaseTypes, p.Target.Type) {
-		return inventory.Listed{}, fault.New(fault.Invalid, "policy_id: the target of %.64q is a group of type %s, and no database: name a database by resource_id", in.PolicyID, p.Target.Type)
+		return inventory.Listed{},
+			fault.New(fault.Invalid,
+				"policy_id: the target of %.64q is a group of type %s, and no database: name a database by resource_id",
+				in.PolicyID, p.Target.Type)
 	}
 	return s.byUID(ctx, p.Target.UID)
 }
@@ -85,9 +89,11 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	out := DatabaseClass{ResourceID: r.ID, ResourceUID: r.UID, Multiplier: rest.NumberOf(m.Amount())}
 	var ok bool
 	if out.Current, ok = readiness.ClassOf(r.Type, r.InstanceType); !ok {
-		return out, fault.New(fault.Invalid, "resource_id: what class %.64q of %s has cannot be read", r.InstanceType, r.ID)
+		return out, fault.New(
+			fault.Invalid, "resource_id: what class %.64q of %s has cannot be read", r.InstanceType, r.ID)
 	}
-	average, err := s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID}, r.Type)
+	average, err := s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+		r.Type)
 	if err != nil {
 		return out, err
 	}
@@ -105,7 +111,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 		offered = readiness.ClassesIn(t, r.Type)
 	}
 	if out.Recommended, ok = readiness.StepUp(out.Current, readiness.ByMultiplier(m, c), offered); !ok {
-		return out, fault.New(fault.Invalid, "multiplier: of the %d classes with a known price in %s none of the family of %s is large enough for %s times the load",
+		return out, fault.New(fault.Invalid, "multiplier: of the %d classes with a known price in %s none of the "+
+			"family of %s is large enough for %s times the load",
 			len(offered), r.Region, out.Current.Name, m)
 	}
 	return out, nil
@@ -147,7 +154,8 @@ func (s *service) databaseImpact(ctx context.Context, in *EventPlanPath) ([]Data
 		}
 		out = append(out, DatabaseImpact{
 			PolicyID: t.PolicyID, Current: c.Current, Recommended: c.Recommended,
-			VCPUDelta: c.Recommended.VCPUs - c.Current.VCPUs, MemoryMiBDelta: c.Recommended.MemoryMiB - c.Current.MemoryMiB,
+			VCPUDelta:      c.Recommended.VCPUs - c.Current.VCPUs,
+			MemoryMiBDelta: c.Recommended.MemoryMiB - c.Current.MemoryMiB,
 		})
 	}
 	return out, nil

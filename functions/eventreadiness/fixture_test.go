@@ -94,8 +94,10 @@ func newFixture(t *testing.T) *fixture {
 	f.Workers = lambdacall.Local{inventory.Connector: f.cloud.answer, readiness.Executor: rehearse}
 	f.Mount(Operations)
 	inventorytest.Discover(f.Fixture, ours, cloud.AWSASG,
-		cloud.Resource{UID: "web", Name: "web", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running, InstanceType: "m5.large"},
-		cloud.Resource{UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running, InstanceType: "x9.unknown"})
+		cloud.Resource{UID: "web", Name: "web", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "m5.large"},
+		cloud.Resource{UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "x9.unknown"})
 	for _, uid := range []string{"web", "api", "watch"} {
 		f.policy(uid, autoscaling.Autopilot)
 	}
@@ -106,13 +108,15 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) policy(uid string, mode autoscaling.Mode) {
 	f.cloud.groups[uid] = cloud.Autoscaling{Min: 2, Max: 10, Desired: 4}
 	f.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
-		ID: "asp_" + uid, Mode: mode, CloudAccountID: inventorytest.Account, TargetCPUPercent: 70, Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		ID: "asp_" + uid, Mode: mode, CloudAccountID: inventorytest.Account, TargetCPUPercent: 70,
+		Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 	})
 }
 
 func (f *fixture) call(request string, body ...any) apitest.Answer {
 	f.Helper()
-	return f.Call(apitest.Caller(ours, "ada", "event-readiness:read,event-readiness:write,actions:execute"), request, body...)
+	return f.Call(apitest.Caller(ours, "ada", "event-readiness:read,event-readiness:write,actions:execute"), request,
+		body...)
 }
 
 // body is that of a plan that begins in a day and takes eight hours.
@@ -123,7 +127,8 @@ func (f *fixture) body(policies ...string) map[string]any {
 	}
 	start := f.Clock.Now().Add(24 * time.Hour)
 	return map[string]any{
-		"name": "Black Friday", "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(8 * time.Hour).Format(time.RFC3339),
+		"name": "Black Friday", "eventStart": start.Format(time.RFC3339),
+		"eventEnd":           start.Add(8 * time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": json.RawMessage("3.0"), "timezone": "Europe/Berlin", "targets": targets,
 	}
 }
@@ -138,7 +143,8 @@ func (f *fixture) create(policies ...string) EventPlan {
 func (f *fixture) report(planID string, r readiness.Report) error {
 	f.Helper()
 	return rest.CallAsWorker(f.Context(), f.function(f.Platform), rest.WorkerCall{
-		Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST", Path: readiness.ReportPath(planID), Body: r,
+		Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST",
+		Path: readiness.ReportPath(planID), Body: r,
 	})
 }
 

@@ -32,7 +32,8 @@ func (g *group) size() readiness.Size {
 
 // target returns the group as a plan keeps it.
 func (g *group) target() readiness.Target {
-	t := readiness.Target{PolicyID: g.policy.ID, OriginalMin: g.now.Min, OriginalMax: g.now.Max, OriginalDesired: g.now.Desired}
+	t := readiness.Target{PolicyID: g.policy.ID, OriginalMin: g.now.Min, OriginalMax: g.now.Max,
+		OriginalDesired: g.now.Desired}
 	if g.average > 0 && g.policy.TargetCPUPercent > 0 {
 		t.AverageCPU, t.TargetCPU = g.average, 100*g.policy.TargetCPUPercent
 	}
@@ -50,7 +51,8 @@ func why(t readiness.Target) *string {
 	if _, measured := t.CPU(); measured {
 		return nil
 	}
-	reason := "no CPU metrics are known of this policy's target: an average of 50 percent is assumed, and a target of 70 percent"
+	reason := "no CPU metrics are known of this policy's target: an average of 50 percent is assumed, and a target " +
+		"of 70 percent"
 	return &reason
 }
 
@@ -95,7 +97,8 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 	for i, id := range ids {
 		p, there := policies[id]
 		if !there || !sees.has(id) {
-			return nil, fault.New(fault.Invalid, "targets[%d].policyId: autoscaler policy %.64q does not exist; GET /autoscaler-policies lists those that do", i, id)
+			return nil, fault.New(fault.Invalid, "targets[%d].policyId: autoscaler policy %.64q does not exist; GET "+
+				"/autoscaler-policies lists those that do", i, id)
 		}
 		out[i].policy, members[i].CloudAccountID = p, p.CloudAccountID
 	}
@@ -110,7 +113,8 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 func (g *group) scalable(field string) error {
 	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
 	case g.policy.Mode == autoscaling.Monitor:
-		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first", field, g.policy.ID)
+		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first",
+			field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():
 		return fault.New(fault.Denied, "%s: policy %s: %s", field, g.policy.ID, reason)
 	case reason != "":
@@ -137,7 +141,8 @@ func (s *service) readGroup(ctx context.Context, g *group) error {
 	if err = g.assumeRunning(); err != nil {
 		return err
 	}
-	g.average, err = s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID}, g.policy.Target.Type)
+	g.average, err = s.averageCPU(ctx,
+		measurement.Of{Org: callerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID}, g.policy.Target.Type)
 	return err
 }
 
@@ -148,7 +153,9 @@ func (g *group) assumeRunning() error {
 	}
 	known, ok := g.policy.RunningSize()
 	if !ok {
-		return fault.New(fault.Invalid, "targets: policy %s: target %.300s has 0 instances, so its size is not known: start it first", g.policy.ID, g.policy.Target.UID)
+		return fault.New(fault.Invalid,
+			"targets: policy %s: target %.300s has 0 instances, so its size is not known: start it first", g.policy.ID,
+			g.policy.Target.UID)
 	}
 	g.now = known
 	return nil
@@ -164,7 +171,8 @@ func (s *service) askNow(ctx context.Context, g *group) (now cloud.Autoscaling, 
 func (s *service) ask(ctx context.Context, g *group, about string, answer any) (err error) {
 	t := g.policy.Target
 	q := inventory.Question{
-		Ask: about, Org: callerOrg(ctx), Account: g.account, Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
+		Ask: about, Org: callerOrg(ctx), Account: g.account,
+		Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
 	}
 	if t.Type == cloud.KubernetesDeployment && g.account.Provider != inventory.ClusterProvider {
 		if q.Registrations, err = inventory.ReadRegistrations(ctx, s.p.Table, q.Org, g.account.ID); err != nil {

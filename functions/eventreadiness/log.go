@@ -37,7 +37,8 @@ func (r *EventPlanReport) taken() readiness.Report {
 	out := readiness.Report{ID: r.ID, Run: r.Run, Status: r.Status, Message: r.Message}
 	for _, t := range r.Targets {
 		out.Targets = append(out.Targets, readiness.Target{
-			PolicyID: t.PolicyID, OriginalMin: t.OriginalMin, OriginalMax: t.OriginalMax, OriginalDesired: t.OriginalDesired,
+			PolicyID: t.PolicyID, OriginalMin: t.OriginalMin, OriginalMax: t.OriginalMax,
+			OriginalDesired: t.OriginalDesired,
 		})
 	}
 	return out

@@ -23,7 +23,8 @@ func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org
 
 // draft makes the plan that a body describes, without its targets.
 func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
-	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour, PostEventMinutes: halfHour, Timezone: timezone}
+	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
+		PostEventMinutes: halfHour, Timezone: timezone}
 	if e.PreScaleMinutes != nil {
 		p.PreScaleMinutes = *e.PreScaleMinutes
 	}
@@ -114,7 +115,9 @@ func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.Lis
 		return rest.List[readiness.Plan]{}, err
 	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: page}
-	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool { return f.meets(p) && sees.covers(&p) })
+	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool {
+		return f.meets(p) && sees.covers(&p)
+	})
 }
 
 func (s *service) list(ctx context.Context, in *struct {

@@ -78,7 +78,9 @@ const shortLead = 10
 func (s *service) warnings(p *readiness.Plan) []string {
 	out := []string{}
 	if p.PreScaleMinutes < shortLead {
-		out = append(out, fmt.Sprintf("preScaleMinutes: %d minutes may be too few: machines need 5 to 10 to boot, warm up and be found healthy", p.PreScaleMinutes))
+		out = append(out,
+			fmt.Sprintf("preScaleMinutes: %d minutes may be too few: machines need 5 to 10 to boot, warm up and be "+
+				"found healthy", p.PreScaleMinutes))
 	}
 	if now := s.p.Clock.Now(); p.ScaleUpAt().Before(now) && p.EventStart.After(now) {
 		out = append(out, "eventStart: the time to scale up is past: that begins as soon as the plan is scheduled")

@@ -22,7 +22,8 @@ func TestCalculate_ByMultiplierWithAndWithoutMetrics(t *testing.T) {
 	f := newFixture(t)
 	w := f.call("GET /event-readiness/calculate?policy_id=asp_web&multiplier=3.0")
 	got := apitest.Data[CalculatedCapacity](w)
-	if got.ScaledMin != 9 || got.ScaledMax != 22 || got.ScaledDesired != 9 || got.Method != "multiplier" || !got.IsEstimated || got.EstimationReason == nil || !strings.Contains(w.Body, `"multiplier":3,`) {
+	if got.ScaledMin != 9 || got.ScaledMax != 22 || got.ScaledDesired != 9 || got.Method != "multiplier" ||
+		!got.IsEstimated || got.EstimationReason == nil || !strings.Contains(w.Body, `"multiplier":3,`) {
 		t.Errorf("%s", w)
 	}
 	f.measure("web", cloud.AWSASG, 35)
@@ -47,20 +48,28 @@ func (f *fixture) measure(uid, kind string, percent float64) {
 			points.Values = append(points.Values, percent)
 		}
 		series := measurement.NewSeries(uid, m.Of[0], day, points)
-		f.Must(measurement.New(f.Platform).WriteDay(f.In(ours), ours, inventorytest.Account, measurement.Day{Start: day}, []measurement.Series{series}))
+		f.Must(measurement.New(f.Platform).WriteDay(f.In(ours), ours, inventorytest.Account,
+			measurement.Day{Start: day}, []measurement.Series{series}))
 	}
 }
 
 func TestCalculate_ByRequests(t *testing.T) {
 	f := newFixture(t)
-	got := apitest.Data[CalculatedCapacity](f.call("GET /event-readiness/calculate?policy_id=asp_web&expected_requests=1001&requests_per_instance=100"))
-	if got.ScaledDesired != 11 || got.ScaledMin != 11 || got.ScaledMax != 14 || got.Method != "absolute" || !got.IsEstimated || apitest.JSON(got.Multiplier) != "2.75" {
+	got := apitest.Data[CalculatedCapacity](f.call(
+		"GET /event-readiness/calculate?policy_id=asp_web&expected_requests=1001&requests_per_instance=100"))
+	if got.ScaledDesired != 11 || got.ScaledMin != 11 || got.ScaledMax != 14 || got.Method != "absolute" ||
+		!got.IsEstimated || apitest.JSON(got.Multiplier) != "2.75" {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	for query, says := range map[string]string{
-		"policy_id=asp_web": "multiplier, expected_requests", "multiplier=3": "policy_id", "policy_id=asp_web&multiplier=3&expected_requests=5": "send one of them",
-		"policy_id=asp_web&expected_requests=5": "requests_per_instance", "policy_id=asp_web&multiplier=0": "multiplier", "policy_id=asp_web&multiplier=NaN": "multiplier",
-		"policy_id=asp_web&multiplier=-1": "multiplier", "policy_id=asp_web&multiplier=101": "multiplier", "policy_id=asp_web&expected_requests=0": "expected_requests",
+		"policy_id=asp_web": "multiplier, expected_requests", "multiplier=3": "policy_id",
+		"policy_id=asp_web&multiplier=3&expected_requests=5": "send one of them",
+		"policy_id=asp_web&expected_requests=5":              "requests_per_instance",
+		"policy_id=asp_web&multiplier=0":                     "multiplier",
+		"policy_id=asp_web&multiplier=NaN":                   "multiplier",
+		"policy_id=asp_web&multiplier=-1":                    "multiplier",
+		"policy_id=asp_web&multiplier=101":                   "multiplier",
+		"policy_id=asp_web&expected_requests=0":              "expected_requests",
 	} {
 		f.call("GET /event-readiness/calculate?"+query).Want(400, says)
 	}
@@ -73,13 +82,17 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 	body["preScaleMinutes"] = 5
 	got := apitest.Data[EventPreview](f.call("POST /event-readiness/preview-readiness", body))
 	start := f.Clock.Now().Add(24 * time.Hour).Truncate(time.Second)
-	if !got.ScaleUpAt.Equal(start.Add(-5*time.Minute)) || !got.ScaleDownAt.Equal(start.Add(8*time.Hour+30*time.Minute)) || len(got.Warnings) != 1 || len(got.Targets) != 2 {
+	if !got.ScaleUpAt.Equal(start.Add(-5*time.Minute)) ||
+		!got.ScaleDownAt.Equal(start.Add(8*time.Hour+30*time.Minute)) || len(got.Warnings) != 1 ||
+		len(got.Targets) != 2 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
-	if x := got.Targets[1]; x.PolicyID != "asp_api" || x.Current != (GroupSize{2, 10, 4}) || x.Scaled != (GroupSize{9, 22, 9}) || !x.IsEstimated {
+	if x := got.Targets[1]; x.PolicyID != "asp_api" || x.Current != (GroupSize{2, 10, 4}) ||
+		x.Scaled != (GroupSize{9, 22, 9}) || !x.IsEstimated {
 		t.Errorf("%s", apitest.JSON(x))
 	}
-	if n := apitest.Data[EventPlanCount](f.call("GET /event-readiness/count")); n.Count != 0 || len(f.Audited(ours)) != 0 {
+	if n := apitest.Data[EventPlanCount](f.call("GET /event-readiness/count")); n.Count != 0 ||
+		len(f.Audited(ours)) != 0 {
 		t.Errorf("a preview left %d plans and %d rows in the audit log", n.Count, len(f.Audited(ours)))
 	}
 	body["eventEnd"] = "2020-01-01"
@@ -90,7 +103,9 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 // price gives eu-west-1 a price.
 func (f *fixture) price(key, usd string) {
 	f.Helper()
-	f.Must(estimation.New(f.Platform, cloud.Providers{"aws": pricer{keys: key, usd: usd}}).RefreshPrices(table.Within(f.Context(), estimation.PricePrefix), estimation.Pair{Provider: "aws", Region: "eu-west-1"}))
+	f.Must(estimation.New(f.Platform,
+		cloud.Providers{"aws": pricer{keys: key, usd: usd}}).RefreshPrices(table.Within(f.Context(),
+		estimation.PricePrefix), estimation.Pair{Provider: "aws", Region: "eu-west-1"}))
 }
 
 // The example of design/finops.md, section 8: five machines of 0.096 for nine hours.
@@ -100,36 +115,48 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	p := f.create("asp_web", "asp_api")
 	w := f.call("GET /event-readiness/" + p.ID + "/cost-estimate")
 	got := apitest.Data[EventCost](w)
-	if got.Currency != "USD" || apitest.JSON(got.EstimatedExtraCost) != "4.32" || apitest.JSON(got.MaximumExtraCost) != "15.55" || !strings.Contains(w.Body, `"estimatedExtraCost":4.32`) {
+	if got.Currency != "USD" || apitest.JSON(got.EstimatedExtraCost) != "4.32" ||
+		apitest.JSON(got.MaximumExtraCost) != "15.55" || !strings.Contains(w.Body, `"estimatedExtraCost":4.32`) {
 		t.Errorf("%s", w)
 	}
 	web, api := got.PerTarget[0], got.PerTarget[1]
-	if web.PolicyID != "asp_web" || apitest.JSON(web.ExtraCost) != "4.32" || web.Reason != nil || api.ExtraCost != nil || api.Reason == nil || !strings.Contains(*api.Reason, "x9.unknown") {
+	if web.PolicyID != "asp_web" || apitest.JSON(web.ExtraCost) != "4.32" || web.Reason != nil ||
+		api.ExtraCost != nil || api.Reason == nil || !strings.Contains(*api.Reason, "x9.unknown") {
 		t.Errorf("%s", w)
 	}
-	f.Equal("the preview", apitest.JSON(apitest.Data[EventCost](f.call("POST /event-readiness/cost-preview", f.body("asp_web", "asp_api")))), apitest.JSON(got))
+	f.Equal("the preview",
+		apitest.JSON(apitest.Data[EventCost](f.call("POST /event-readiness/cost-preview",
+			f.body("asp_web", "asp_api")))), apitest.JSON(got))
 }
 
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	f := newFixture(t)
-	ids := inventorytest.Discover(f.Fixture, ours, cloud.AWSRDS, cloud.Resource{UID: "db-1", Name: "orders", Type: cloud.AWSRDS, Region: "eu-west-1", Status: cloud.Running, InstanceType: "db.m5.large"})
-	f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id="+ids[0]).Want(400, "multiplier: of the 0 classes with a known price")
-	f.prices("rds/db.m5.large/postgres/single", "rds/db.m5.xlarge/postgres/single", "rds/db.m5.2xlarge/postgres/single", "rds/db.r5.xlarge/postgres/single")
+	ids := inventorytest.Discover(f.Fixture, ours, cloud.AWSRDS,
+		cloud.Resource{UID: "db-1", Name: "orders", Type: cloud.AWSRDS, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "db.m5.large"})
+	f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id="+ids[0]).Want(400,
+		"multiplier: of the 0 classes with a known price")
+	f.prices("rds/db.m5.large/postgres/single", "rds/db.m5.xlarge/postgres/single", "rds/db.m5.2xlarge/postgres/single",
+		"rds/db.r5.xlarge/postgres/single")
 	got := apitest.Data[DatabaseClass](f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id=" + ids[0]))
-	if got.Current.Name != "db.m5.large" || got.Recommended != (readiness.Class{Name: "db.m5.2xlarge", VCPUs: 8, MemoryMiB: 32768}) || !got.IsEstimated {
+	if got.Current.Name != "db.m5.large" ||
+		got.Recommended != (readiness.Class{Name: "db.m5.2xlarge", VCPUs: 8, MemoryMiB: 32768}) || !got.IsEstimated {
 		t.Errorf("%s", apitest.JSON(got)) // two vCPUs × 3 × 50 / 70 are 4.3
 	}
-	if small := apitest.Data[DatabaseClass](f.call("GET /event-readiness/calculate-db?multiplier=1.2&resource_id=" + ids[0])); small.Recommended.Name != "db.m5.large" {
+	if small := apitest.Data[DatabaseClass](f.call("GET /event-readiness/calculate-db?multiplier=1.2&resource_id=" +
+		ids[0])); small.Recommended.Name != "db.m5.large" {
 		t.Errorf("%s", apitest.JSON(small))
 	}
 	for query, says := range map[string]string{
-		"multiplier=3": "resource_id, policy_id", "multiplier=3&policy_id=asp_web": "no database", "resource_id=" + ids[0]: "multiplier", "multiplier=50&resource_id=" + ids[0]: "none of the family",
+		"multiplier=3": "resource_id, policy_id", "multiplier=3&policy_id=asp_web": "no database",
+		"resource_id=" + ids[0]: "multiplier", "multiplier=50&resource_id=" + ids[0]: "none of the family",
 	} {
 		f.call("GET /event-readiness/calculate-db?"+query).Want(400, says)
 	}
 	p := f.create("asp_web")
 	f.call("GET /event-readiness/"+p.ID+"/db-impact").Want(200, `{"data":[]}`)
-	f.Change(autoscaling.Key(ours, "asp_web"), table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
+	f.Change(autoscaling.Key(ours, "asp_web"),
+		table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
 	impact := apitest.Data[[]DatabaseImpact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
 	if len(impact) != 1 || impact[0].VCPUDelta != 6 || impact[0].MemoryMiBDelta != 24576 {
 		t.Errorf("%s", apitest.JSON(impact))
@@ -150,15 +177,19 @@ func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 		t.Fatalf("nothing looked at %s: %s", name, apitest.JSON(got))
 		return got, ReadinessCheckItem{}
 	}
-	if got, c := look("capacity"); !got.Ready || c.Status != "passed" || *c.PolicyID != "asp_web" || len(got.Checks) != 4 {
+	if got, c := look("capacity"); !got.Ready || c.Status != "passed" || *c.PolicyID != "asp_web" ||
+		len(got.Checks) != 4 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	f.cloud.groups["web"] = cloud.Autoscaling{Min: 3, Max: 10, Desired: 5}
-	if got, c := look("capacity"); !got.Ready || c.Status != "warning" || !strings.Contains(c.Message, "min 3, max 10, desired 5") {
+	if got, c := look("capacity"); !got.Ready || c.Status != "warning" ||
+		!strings.Contains(c.Message, "min 3, max 10, desired 5") {
 		t.Errorf("%s", apitest.JSON(got))
 	}
-	f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup", Status: "denied", Message: "no"}}
-	if got, c := look("credentials"); got.Ready || c.Status != "failed" || !strings.Contains(c.Message, "autoscaling:UpdateAutoScalingGroup") {
+	f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
+		Status: "denied", Message: "no"}}
+	if got, c := look("credentials"); got.Ready || c.Status != "failed" ||
+		!strings.Contains(c.Message, "autoscaling:UpdateAutoScalingGroup") {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	f.cloud.groups["web"] = cloud.Autoscaling{}
@@ -188,11 +219,14 @@ func TestRehearse_RunsThePlanAndTouchesNothing(t *testing.T) {
 	p := f.create("asp_web", "asp_api")
 	before := apitest.JSON(f.cloud.groups)
 	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
-	if !got.Ready || got.Status != readiness.Completed || len(got.Targets) != 2 || *got.Targets[0].SecondsToCapacity < 100 || got.Targets[0].Scaled != (GroupSize{9, 22, 9}) || len(got.Log) != 12 {
+	if !got.Ready || got.Status != readiness.Completed || len(got.Targets) != 2 ||
+		*got.Targets[0].SecondsToCapacity < 100 || got.Targets[0].Scaled != (GroupSize{9, 22, 9}) ||
+		len(got.Log) != 12 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	slow := apitest.Data[EventRehearsal](f.call("POST /event-readiness/"+p.ID+"/rehearse", `{"launchSeconds":3600}`))
-	if slow.Status != readiness.Completed || slow.Ready != (slow.Targets[0].Shortfall+slow.Targets[1].Shortfall == 0) || *slow.Targets[0].SecondsToCapacity < 1700 {
+	if slow.Status != readiness.Completed || slow.Ready != (slow.Targets[0].Shortfall+slow.Targets[1].Shortfall == 0) ||
+		*slow.Targets[0].SecondsToCapacity < 1700 {
 		t.Errorf("%s", apitest.JSON(slow))
 	}
 	f.call("POST /event-readiness/"+p.ID+"/rehearse", `{"launchSeconds":0}`).Want(400, "launchSeconds")

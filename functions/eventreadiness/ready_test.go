@@ -25,7 +25,8 @@ func (f *fixture) holdWebOff(d time.Duration) {
 	f.Helper()
 	now := f.Clock.Now()
 	f.Put(override.LiveKey(ours), override.Live{Change: 1, Overrides: []override.Held{{
-		ID: override.NewID(now), ResourceID: inventorytest.IDs(f.Fixture, ours, "web")[0], Action: override.ForceOff, ExpiresAt: now.Add(d),
+		ID: override.NewID(now), ResourceID: inventorytest.IDs(f.Fixture, ours, "web")[0], Action: override.ForceOff,
+		ExpiresAt: now.Add(d),
 	}}})
 }
 
@@ -41,10 +42,12 @@ func (f *fixture) stopWeb(kept execution.Snapshot) {
 // disconnect ends the connection of the account.
 func (f *fixture) disconnect(changes ...table.Change) {
 	f.Helper()
-	f.Change(inventory.AccountKey(ours, inventorytest.Account), append(changes, table.Set("status", inventory.AccountDisconnected))...)
+	f.Change(inventory.AccountKey(ours, inventorytest.Account),
+		append(changes, table.Set("status", inventory.AccountDisconnected))...)
 }
 
-var remembered = execution.Snapshot{ActionID: id.New("act", time.Unix(0, 0)), Snapshot: []byte(`{"min":2,"max":10,"desired":4}`)}
+var remembered = execution.Snapshot{ActionID: id.New("act", time.Unix(0, 0)),
+	Snapshot: []byte(`{"min":2,"max":10,"desired":4}`)}
 
 func used(s execution.Snapshot) execution.Snapshot {
 	s.UsedBy = "act_2"
@@ -56,19 +59,30 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 		prepare func(f *fixture)
 		says    string // empty: the target can be ready
 	}{
-		"a target that runs":                           {func(*fixture) {}, ""},
-		"a stopped target that a start restores":       {func(f *fixture) { f.stopWeb(remembered) }, ""},
-		"a stopped target whose size is not known":     {func(f *fixture) { f.stopWeb(execution.Snapshot{}) }, "its size before it was stopped is not known"},
-		"a stopped target whose size was given back":   {func(f *fixture) { f.stopWeb(used(remembered)) }, "its size before it was stopped is not known"},
-		"a target that was off before it was stopped":  {func(f *fixture) { f.stopWeb(execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff}) }, "a start leaves it so"},
-		"an override that holds it past the event":     {func(f *fixture) { f.holdWebOff(72 * time.Hour) }, "it is held by"},
+		"a target that runs":                     {func(*fixture) {}, ""},
+		"a stopped target that a start restores": {func(f *fixture) { f.stopWeb(remembered) }, ""},
+		"a stopped target whose size is not known": {func(f *fixture) {
+			f.stopWeb(execution.Snapshot{})
+		}, "its size before it was stopped is not known"},
+		"a stopped target whose size was given back": {func(f *fixture) {
+			f.stopWeb(used(remembered))
+		}, "its size before it was stopped is not known"},
+		"a target that was off before it was stopped": {func(f *fixture) {
+			f.stopWeb(execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff})
+		}, "a start leaves it so"},
+		"an override that holds it past the event": {func(f *fixture) {
+			f.holdWebOff(72 * time.Hour)
+		}, "it is held by"},
 		"an override that ends before it is scaled up": {func(f *fixture) { f.holdWebOff(time.Hour) }, ""},
-		"a disconnected account":                       {func(f *fixture) { f.disconnect() }, "its cloud account is disconnected"},
+		"a disconnected account": {func(f *fixture) {
+			f.disconnect()
+		}, "its cloud account is disconnected"},
 		"an account excluded from its organization": {func(f *fixture) {
 			f.disconnect(table.Set("ended", "excluded"), table.Set("error", "its organization excludes it"))
 		}, "its organization excludes it"},
 		"credentials that may not scale": {func(f *fixture) {
-			f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup", Status: "denied", Message: "no"}}
+			f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
+				Status: "denied", Message: "no"}}
 		}, "autoscaling:UpdateAutoScalingGroup"},
 		"a policy that is gone": {func(f *fixture) {
 			f.Write(table.Delete(autoscaling.Key(ours, "asp_web")))
@@ -81,7 +95,8 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 			f.wantCheck(p, c.says)
 			f.wantRehearsal(p, c.says)
 			got := apitest.Data[EventDispatch](f.call("POST /event-readiness/" + p.ID + "/schedule"))
-			if says := "asp_web cannot be ready: "; strings.Contains(got.Message, says) != (c.says != "") || !strings.Contains(got.Message, c.says) {
+			if says := "asp_web cannot be ready: "; strings.Contains(got.Message, says) != (c.says != "") ||
+				!strings.Contains(got.Message, c.says) {
 				t.Errorf("schedule says %q; want %q", got.Message, c.says)
 			}
 		})
@@ -111,7 +126,9 @@ func (f *fixture) wantRehearsal(p EventPlan, says string) {
 	switch {
 	case says == "" && (!got.Ready || web.Problem != nil || got.Status != readiness.Completed):
 		f.Errorf("want it ready: %s", apitest.JSON(got))
-	case says != "" && (got.Ready || web.Problem == nil || !strings.Contains(*web.Problem, says) || web.ReachedAt != nil || web.Shortfall == 0 || got.Status == readiness.Completed):
+	case says != "" &&
+		(got.Ready || web.Problem == nil || !strings.Contains(*web.Problem, says) || web.ReachedAt != nil ||
+			web.Shortfall == 0 || got.Status == readiness.Completed):
 		f.Errorf("want it not ready because %q: %s", says, apitest.JSON(got))
 	}
 }
@@ -121,7 +138,8 @@ func TestReady_AStoppedTargetIsStartedByThePlanInTheCheckAndInTheRehearsal(t *te
 	p := f.create("asp_web", "asp_api")
 	f.stopWeb(remembered)
 	check := apitest.Data[ReadinessCheck](f.call("GET /event-readiness/" + p.ID + "/readiness-check"))
-	if c := check.Checks[2]; c.Status != "warning" || !strings.Contains(c.Message, "the plan starts it at "+readiness.InZone(p.ScaleUpAt, p.Timezone)) {
+	if c := check.Checks[2]; c.Status != "warning" ||
+		!strings.Contains(c.Message, "the plan starts it at "+readiness.InZone(p.ScaleUpAt, p.Timezone)) {
 		t.Errorf("%s", apitest.JSON(check))
 	}
 	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
@@ -143,7 +161,8 @@ func TestReady_WhatACloudDoesNotTellIsUnknown(t *testing.T) {
 	p := f.create("asp_web")
 	f.cloud.down = true
 	got := apitest.Data[EventRehearsal](f.call("POST /event-readiness/" + p.ID + "/rehearse"))
-	if web := got.Targets[0]; got.Ready || web.Problem == nil || !strings.Contains(*web.Problem, "the cloud did not answer") || web.Shortfall != 0 {
+	if web := got.Targets[0]; got.Ready || web.Problem == nil ||
+		!strings.Contains(*web.Problem, "the cloud did not answer") || web.Shortfall != 0 {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 }

@@ -64,7 +64,8 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	}
 	var got readiness.Rehearsed
 	if err = s.p.Workers.RunTask(limited, readiness.Executor, call, &got); err != nil {
-		return EventRehearsal{}, fault.NewWithCause(fault.Unavailable, err, "the rehearsal did not come to its end: try again")
+		return EventRehearsal{},
+			fault.NewWithCause(fault.Unavailable, err, "the rehearsal did not come to its end: try again")
 	}
 	out := rehearsed(p, got)
 	out.name(found)
@@ -97,10 +98,12 @@ func (r *EventRehearsal) name(found []finding) {
 }
 
 func rehearsed(p readiness.Plan, got readiness.Rehearsed) EventRehearsal {
-	out := EventRehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed, Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets))}
+	out := EventRehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed,
+		Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets))}
 	for i, t := range got.Targets {
 		out.Targets[i] = RehearsedEventTarget{
-			PolicyID: t.PolicyID, Original: GroupSize(t.Original), Scaled: GroupSize(t.Scaled), ReachedAt: rest.Optional(t.ReachedAt), Shortfall: t.Shortfall, Restored: t.Restored,
+			PolicyID: t.PolicyID, Original: GroupSize(t.Original), Scaled: GroupSize(t.Scaled),
+			ReachedAt: rest.Optional(t.ReachedAt), Shortfall: t.Shortfall, Restored: t.Restored,
 		}
 		if !t.ReachedAt.IsZero() {
 			seconds := int64(t.ReachedAt.Sub(p.ScaleUpAt()) / time.Second)

@@ -80,7 +80,8 @@ func (s *service) schedule(ctx context.Context, in *EventPlanPath) (EventDispatc
 		return EventDispatch{}, err
 	}
 	p, err = s.dispatch(ctx, p, c)
-	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone) + problems, p.ID}, err
+	return EventDispatch{"the plan is sent to the executor, which scales up at " + readiness.InZone(p.ScaleUpAt(),
+		p.Timezone) + problems, p.ID}, err
 }
 
 func (s *service) cancel(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
@@ -106,7 +107,8 @@ func (s *service) retry(ctx context.Context, in *EventPlanPath) (EventPlan, erro
 		return EventPlan{}, err
 	}
 	if p.Status != readiness.Failed {
-		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that failed is retried", p.Status)
+		return EventPlan{},
+			fault.New(fault.Conflict, "status: the plan is %s; only one that failed is retried", p.Status)
 	}
 	if p.EventEnd.After(s.p.Clock.Now()) {
 		p, err = s.dispatch(ctx, p, c)
@@ -121,7 +123,8 @@ func (s *service) reset(ctx context.Context, in *EventPlanPath) (EventPlan, erro
 		return EventPlan{}, err
 	}
 	if p.Status != readiness.Completed {
-		return EventPlan{}, fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
+		return EventPlan{},
+			fault.New(fault.Conflict, "status: the plan is %s; only one that is completed is reset", p.Status)
 	}
 	return s.move(ctx, p, c)
 }

@@ -47,7 +47,8 @@ func (s *service) sight(ctx context.Context, permission string) (policySight, er
 	return out, nil
 }
 
-func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy, inventory.ResourceSet, error) {
+func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy,
+	inventory.ResourceSet, error) {
 	var policies []autoscaling.Policy
 	var sets []inventory.ResourceSet
 	g, ctx := errgroup.WithContext(ctx)

@@ -20,7 +20,8 @@ type scopedFixture struct {
 func newScopedFixture(t *testing.T) *scopedFixture {
 	t.Helper()
 	f := &scopedFixture{fixture: newFixture(t), ids: map[string]string{}}
-	found := apitest.Value(inventory.New(f.Platform).ByUIDs(f.In(ours), ours, []string{"web", "api"}, inventory.SeeEverything()))(t)
+	found := apitest.Value(inventory.New(f.Platform).ByUIDs(f.In(ours), ours, []string{"web", "api"},
+		inventory.SeeEverything()))(t)
 	for i := range found {
 		f.ids[found[i].UID] = found[i].ID
 	}
@@ -58,7 +59,8 @@ func TestPlans_ANarrowGrantSeesThoseWhoseTargetsAllLieInIt(t *testing.T) {
 			for _, p := range c.sees {
 				seen[p.ID] = true
 			}
-			if got := apitest.Data[EventPlanCount](f.Call(caller, "GET /event-readiness/count")); got.Count != len(c.sees) {
+			if got := apitest.Data[EventPlanCount](f.Call(caller,
+				"GET /event-readiness/count")); got.Count != len(c.sees) {
 				t.Errorf("it counts %d plans, want %d", got.Count, len(c.sees))
 			}
 			var statuses []string
@@ -95,11 +97,14 @@ func TestPreviews_ANarrowGrantNamesOnlyPoliciesInIt(t *testing.T) {
 	f.Call(pia, "GET /event-readiness/calculate?multiplier=2&policy_id=asp_web").Want(http.StatusOK)
 	f.Call(pia, "GET /event-readiness/calculate?multiplier=2&policy_id=asp_api").Want(http.StatusNotFound, "asp_api")
 	f.Call(pia, "GET /event-readiness/calculate-db?multiplier=2&policy_id=asp_api").Want(http.StatusNotFound, "asp_api")
-	f.Call(pia, "GET /event-readiness/calculate-db?multiplier=2&resource_id="+f.ids["api"]).Want(http.StatusNotFound, f.ids["api"])
-	f.Call(pia, "GET /event-readiness/calculate-db?multiplier=2&resource_id="+f.ids["web"]).Want(http.StatusBadRequest, "no class to step up")
+	f.Call(pia, "GET /event-readiness/calculate-db?multiplier=2&resource_id="+f.ids["api"]).Want(http.StatusNotFound,
+		f.ids["api"])
+	f.Call(pia, "GET /event-readiness/calculate-db?multiplier=2&resource_id="+f.ids["web"]).Want(http.StatusBadRequest,
+		"no class to step up")
 	for _, path := range []string{"/preview-readiness", "/cost-preview"} {
 		f.Call(pia, "POST /event-readiness"+path, preview("asp_web")).Want(http.StatusOK)
-		f.Call(pia, "POST /event-readiness"+path, preview("asp_api")).Want(http.StatusBadRequest, "asp_api", "does not exist")
+		f.Call(pia, "POST /event-readiness"+path, preview("asp_api")).Want(http.StatusBadRequest, "asp_api",
+			"does not exist")
 	}
 	writer := apitest.Caller(ours, "pia", "event-readiness:write resource:"+f.ids["web"])
 	f.Call(writer, "POST /event-readiness", f.body("asp_web")).Want(http.StatusForbidden)
@@ -116,7 +121,8 @@ func TestPlans_ANarrowGrantCostsAtMostTwoRoundTripsMore(t *testing.T) {
 	for _, path := range []string{"/event-readiness", "/event-readiness/count", "/event-readiness/" + f.web.ID} {
 		all, narrow := trips("event-readiness:read", path), trips("event-readiness:read resource:"+f.ids["web"], path)
 		if narrow > all+2 {
-			t.Errorf("%s: %d round trips with a narrow grant and %d without, want at most two more, beside each other", path, narrow, all)
+			t.Errorf("%s: %d round trips with a narrow grant and %d without, want at most two more, beside each other",
+				path, narrow, all)
 		}
 		t.Logf("%s: %d round trips with a narrow grant, %d without", path, narrow, all)
 	}

@@ -43,9 +43,13 @@ func shown(p readiness.Plan) EventPlan {
 		targets[i] = EventTarget{t.PolicyID, t.OriginalMin, t.OriginalMax, t.OriginalDesired}
 	}
 	return EventPlan{
-		ID: p.ID, OrgID: p.Org, Name: p.Name, Description: p.Description, EventStart: p.EventStart, EventEnd: p.EventEnd,
-		PreScaleMinutes: p.PreScaleMinutes, PostEventMinutes: p.PostEventMinutes, ExpectedMultiplier: rest.NumberOf(p.ExpectedMultiplier.Amount()),
-		Timezone: p.Timezone, Status: p.Status, Targets: targets, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, CreatedBy: p.CreatedBy,
+		ID: p.ID, OrgID: p.Org, Name: p.Name, Description: p.Description, EventStart: p.EventStart,
+		EventEnd:        p.EventEnd,
+		PreScaleMinutes: p.PreScaleMinutes, PostEventMinutes: p.PostEventMinutes,
+		ExpectedMultiplier: rest.NumberOf(p.ExpectedMultiplier.Amount()),
+		Timezone:           p.Timezone, Status: p.Status, Targets: targets, CreatedAt: p.CreatedAt,
+		UpdatedAt: p.UpdatedAt,
+		CreatedBy: p.CreatedBy,
 		ScaleUpAt: p.ScaleUpAt(), ScaleDownAt: p.ScaleDownAt(), Message: rest.Optional(p.Message),
 	}
 }

@@ -16,7 +16,8 @@ func TestSchedule_DispatchesADraftOnce(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web")
 	got := apitest.Data[EventDispatch](f.call("POST /event-readiness/" + p.ID + "/schedule"))
-	if got.EventID != p.ID || got.Message == "" || f.get(p.ID).Status != readiness.Scheduling || len(f.engine.started) != 1 {
+	if got.EventID != p.ID || got.Message == "" || f.get(p.ID).Status != readiness.Scheduling ||
+		len(f.engine.started) != 1 {
 		t.Errorf("%+v, started %v", got, f.engine.started)
 	}
 	f.call("POST /event-readiness/"+p.ID+"/schedule").Want(409, "scheduling")
@@ -29,11 +30,13 @@ func TestSchedule_DispatchesADraftOnce(t *testing.T) {
 // Every operation that moves a plan, from every status: what the table does not have is 409 and changes nothing.
 func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 	all := map[string][]readiness.Status{
-		"draft": {}, "scheduling": {}, "scheduled": {readiness.Scheduled}, "scaling_up": {readiness.Scheduled, readiness.ScalingUp},
+		"draft": {}, "scheduling": {}, "scheduled": {readiness.Scheduled},
+		"scaling_up":   {readiness.Scheduled, readiness.ScalingUp},
 		"active":       {readiness.Scheduled, readiness.ScalingUp, readiness.Active},
 		"scaling_down": {readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown},
-		"completed":    {readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown, readiness.Completed},
-		"failed":       {readiness.Failed}, "cancelled": {},
+		"completed": {readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown,
+			readiness.Completed},
+		"failed": {readiness.Failed}, "cancelled": {},
 	}
 	allowed := map[string][]string{
 		"schedule": {"draft"}, "retry": {"failed"}, "reset": {"completed"},
@@ -63,7 +66,8 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 				f.call(fmt.Sprintf("POST /event-readiness/%s/%s", p.ID, op)).Want(want)
 				if after := f.get(p.ID); want == 409 {
 					f.Equal("after a refusal", after, before)
-				} else if to := map[string]readiness.Status{"schedule": "scheduling", "retry": "scheduling", "reset": "draft", "cancel": "cancelled"}[op]; after.Status != to {
+				} else if to := map[string]readiness.Status{"schedule": "scheduling", "retry": "scheduling",
+					"reset": "draft", "cancel": "cancelled"}[op]; after.Status != to {
 					t.Errorf("it is %s", after.Status)
 				}
 			})
@@ -80,7 +84,8 @@ func TestRetry_OfAPlanThatIsOverMakesADraftOfIt(t *testing.T) {
 		t.Errorf("why it failed: %v", m)
 	}
 	f.Clock.Advance(48 * time.Hour)
-	if got := apitest.Data[EventPlan](f.call("POST /event-readiness/" + p.ID + "/retry")); got.Status != readiness.Draft {
+	if got := apitest.Data[EventPlan](f.call("POST /event-readiness/" + p.ID +
+		"/retry")); got.Status != readiness.Draft {
 		t.Errorf("it is %s", got.Status)
 	}
 }
@@ -91,7 +96,8 @@ func TestDelete_PushesACancelFirst(t *testing.T) {
 	f.call("POST /event-readiness/" + p.ID + "/schedule").Want(200)
 	f.bring(p, 1, readiness.Scheduled)
 	f.call("DELETE /event-readiness/"+p.ID).Want(200, `{"data":{"id":"`+p.ID+`"}}`)
-	if want := fmt.Sprintf("[event-readiness %s-r1 event-readiness %s-c1]", p.ID, p.ID); fmt.Sprint(f.engine.started) != want {
+	if want := fmt.Sprintf("[event-readiness %s-r1 event-readiness %s-c1]", p.ID,
+		p.ID); fmt.Sprint(f.engine.started) != want {
 		t.Errorf("started %v", f.engine.started)
 	}
 	f.call("GET /event-readiness/" + p.ID).Want(404)
@@ -108,8 +114,10 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 	token := apitest.Caller(ours, "ada", "owner")
 	token.Session, token.Method = "", identity.MethodPAT
 	for name, c := range map[string]identity.Caller{
-		"an owner": apitest.Caller(ours, "ada", "owner"), "a personal access token": token, "who holds everything": apitest.Caller(ours, "ada", "*:*"),
-		"another organization's owner": apitest.Caller(theirs, "eve", "owner"), "nobody": {}, "another worker": {Worker: "mailer", Org: ours},
+		"an owner": apitest.Caller(ours, "ada", "owner"), "a personal access token": token,
+		"who holds everything":         apitest.Caller(ours, "ada", "*:*"),
+		"another organization's owner": apitest.Caller(theirs, "eve", "owner"), "nobody": {},
+		"another worker": {Worker: "mailer", Org: ours},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.Call(c, "POST "+readiness.ReportPath(p.ID), body).Want(403, "only the service's own executor")
@@ -121,7 +129,8 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 	f.Must(f.report(p.ID, body))
 	f.Must(f.report(p.ID, body))
 	logs := apitest.Data[rest.List[EventPlanLine]](f.call("GET /event-readiness/" + p.ID + "/logs"))
-	if logs.Total != 4 || logs.Items[0].Kind != "transition" || logs.Items[1].Kind != "callback" || logs.Items[1].By != "executor" || *logs.Items[0].To != readiness.Scheduled {
+	if logs.Total != 4 || logs.Items[0].Kind != "transition" || logs.Items[1].Kind != "callback" ||
+		logs.Items[1].By != "executor" || *logs.Items[0].To != readiness.Scheduled {
 		t.Errorf("%s", apitest.JSON(logs))
 	}
 	if row := f.LastAudited(ours); row.Actor != "executor" || row.Target != p.ID {
@@ -133,9 +142,11 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 func TestWorker_MayDoNothingElse(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web")
-	for _, path := range []string{"/event-readiness/" + p.ID, "/event-readiness", "/event-readiness/" + p.ID + "/cancel"} {
+	for _, path := range []string{"/event-readiness/" + p.ID, "/event-readiness",
+		"/event-readiness/" + p.ID + "/cancel"} {
 		err := rest.CallAsWorker(t.Context(), f.function(f.Platform), rest.WorkerCall{
-			Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST", Path: path, Body: map[string]any{},
+			Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST", Path: path,
+			Body: map[string]any{},
 		})
 		if err == nil {
 			t.Errorf("it may POST %s", path)
@@ -146,13 +157,16 @@ func TestWorker_MayDoNothingElse(t *testing.T) {
 		report    readiness.Report
 		kind      fault.Kind
 	}{
-		"another organization's plan":  {theirs, p.ID, readiness.Report{ID: "1", Status: readiness.Scheduled}, fault.NotFound},
-		"what the table does not have": {ours, p.ID, readiness.Report{ID: "1", Status: readiness.Active}, fault.Conflict},
-		"a status that is none":        {ours, p.ID, readiness.Report{ID: "1", Status: "asleep"}, fault.Invalid},
+		"another organization's plan": {theirs, p.ID, readiness.Report{ID: "1", Status: readiness.Scheduled},
+			fault.NotFound},
+		"what the table does not have": {ours, p.ID, readiness.Report{ID: "1", Status: readiness.Active},
+			fault.Conflict},
+		"a status that is none": {ours, p.ID, readiness.Report{ID: "1", Status: "asleep"}, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := rest.CallAsWorker(t.Context(), f.function(f.Platform), rest.WorkerCall{
-				Function: readiness.Function, Worker: readiness.Executor, Org: c.org, Method: "POST", Path: readiness.ReportPath(c.plan), Body: c.report,
+				Function: readiness.Function, Worker: readiness.Executor, Org: c.org, Method: "POST",
+				Path: readiness.ReportPath(c.plan), Body: c.report,
 			})
 			if !fault.Is(err, c.kind) {
 				t.Errorf("%v", err)

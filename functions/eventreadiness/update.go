@@ -24,13 +24,18 @@ func (s *service) update(ctx context.Context, in *struct {
 	}
 	audit.NoteChange(ctx, audit.Change{Target: was.ID, Before: shown(was)})
 	if !was.Status.Editable() {
-		return EventPlan{}, fault.New(fault.Conflict, "status: a plan that is %s cannot be changed; one that is draft, failed or scheduled can", was.Status)
+		return EventPlan{},
+			fault.New(fault.Conflict,
+				"status: a plan that is %s cannot be changed; one that is draft, failed or scheduled can", was.Status)
 	}
 	next := was
 	if err = s.patch(ctx, &next, &in.Body); err != nil {
 		return EventPlan{}, err
 	}
-	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed", Edit: func(p *readiness.Plan) { takeOver(p, &next) }}
+	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed",
+		Edit: func(p *readiness.Plan) {
+			takeOver(p, &next)
+		}}
 	var w readiness.Work
 	if was.Status == readiness.Scheduled {
 		if err = s.checkActs(ctx, &next); err != nil {
@@ -50,8 +55,10 @@ func (s *service) update(ctx context.Context, in *struct {
 
 // takeOver gives a plan what can be changed of it.
 func takeOver(p, from *readiness.Plan) {
-	p.Name, p.Description, p.Timezone, p.ExpectedMultiplier = from.Name, from.Description, from.Timezone, from.ExpectedMultiplier
-	p.EventStart, p.EventEnd, p.PreScaleMinutes, p.PostEventMinutes = from.EventStart, from.EventEnd, from.PreScaleMinutes, from.PostEventMinutes
+	p.Name, p.Description, p.Timezone, p.ExpectedMultiplier = from.Name, from.Description, from.Timezone,
+		from.ExpectedMultiplier
+	p.EventStart, p.EventEnd, p.PreScaleMinutes, p.PostEventMinutes = from.EventStart, from.EventEnd,
+		from.PreScaleMinutes, from.PostEventMinutes
 	p.Targets = from.Targets
 }
 
@@ -81,8 +88,10 @@ func (s *service) patch(ctx context.Context, p *readiness.Plan, b *EventPlanPatc
 // refuseNull refuses null for what a plan always has.
 func (b *EventPlanPatch) refuseNull() error {
 	null := map[string]bool{
-		"name": b.Name.Null, "eventStart": b.EventStart.Null, "eventEnd": b.EventEnd.Null, "preScaleMinutes": b.PreScaleMinutes.Null,
-		"postEventMinutes": b.PostEventMinutes.Null, "expectedMultiplier": b.ExpectedMultiplier.Null, "timezone": b.Timezone.Null, "targets": b.Targets.Null,
+		"name": b.Name.Null, "eventStart": b.EventStart.Null, "eventEnd": b.EventEnd.Null,
+		"preScaleMinutes":  b.PreScaleMinutes.Null,
+		"postEventMinutes": b.PostEventMinutes.Null, "expectedMultiplier": b.ExpectedMultiplier.Null,
+		"timezone": b.Timezone.Null, "targets": b.Targets.Null,
 	}
 	for _, field := range slices.Sorted(maps.Keys(null)) {
 		if null[field] {

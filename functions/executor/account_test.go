@@ -22,7 +22,8 @@ func TestRun_RevokedCredentialsDegradeTheirAccountAlone(t *testing.T) {
 	apitest.Value(w.e.RunActions(w.ctx, in))(t) // it is stopping
 	other := w.account
 	other.ID, other.Name, other.CloudAccountID = id.New("ca", noon), "other", "100000000002"
-	other.Sealed = apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, other.ID), slow))(t)
+	other.Sealed = apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, other.ID),
+		slow))(t)
 	w.Put(inventory.AccountKey(org, other.ID), other)
 	w.seal(map[string]string{"refuse": "true"})
 	w.drive(in)
@@ -42,7 +43,8 @@ func TestRun_RevokedCredentialsDegradeTheirAccountAlone(t *testing.T) {
 	if got := w.action(b.ID); got.Status != execution.Succeeded {
 		t.Errorf("the action in the other account is %s: %s", got.Status, got.ErrorMessage)
 	}
-	if got := apitest.Read[inventory.Account](w.Fixture, inventory.AccountKey(org, other.ID)); got.Status != inventory.AccountConnected {
+	if got := apitest.Read[inventory.Account](w.Fixture,
+		inventory.AccountKey(org, other.ID)); got.Status != inventory.AccountConnected {
 		t.Errorf("the other account is %s: %s", got.Status, got.Error)
 	}
 }

@@ -50,7 +50,8 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 	newFixture(t, map[string]string{"size": "1"}) // what bubbles share is made outside of them: the index's compressor
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
-		w := &awsFixture{twins: twins{&twin.Cloud{Takes: 20 * time.Second}, &twin.Cloud{Takes: 20 * time.Second}}, accounts: map[string]inventory.Account{}}
+		w := &awsFixture{twins: twins{&twin.Cloud{Takes: 20 * time.Second}, &twin.Cloud{Takes: 20 * time.Second}},
+			accounts: map[string]inventory.Account{}}
 		p := apitest.PlatformAt(t, clock.System{})
 		w.fixture = awsExecutor(t, p, w.twins)
 		w.connectAWS(twin.AccessKey, "111122223333")
@@ -69,7 +70,8 @@ func awsExecutor(t *testing.T, p *platform.Platform, over http.RoundTripper) *fi
 func (w *awsFixture) connectAWS(key, number string) {
 	w.Helper()
 	w.account = inventory.Account{
-		ID: id.New("ca", time.Now()), Provider: aws.Name, CloudAccountID: number, Name: number, AuthMethod: "static_keys",
+		ID: id.New("ca", time.Now()), Provider: aws.Name, CloudAccountID: number, Name: number,
+		AuthMethod:      "static_keys",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(map[string]string{"accessKeyID": key, "secretAccessKey": "secret-" + number})
@@ -93,10 +95,12 @@ func (w *awsFixture) instance(key string, like twin.Instance) inventory.Resource
 	if i.State == "stopped" {
 		status = cloud.Stopped
 	}
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: w.accounts[key].ID, Provider: aws.Name, Region: i.Region, Kind: cloud.AWSEC2}, ID: "first", Started: noon}
-	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: []cloud.Resource{
-		{UID: i.ID, Name: i.ID, Type: cloud.AWSEC2, Region: i.Region, Status: status},
-	}}))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: w.accounts[key].ID, Provider: aws.Name,
+		Region: i.Region, Kind: cloud.AWSEC2}, ID: "first", Started: noon}
+	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org,
+		inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: []cloud.Resource{
+			{UID: i.ID, Name: i.ID, Type: cloud.AWSEC2, Region: i.Region, Status: status},
+		}}))(w)
 	return w.resource(i.ID)
 }
 
@@ -113,7 +117,8 @@ func (w *awsFixture) ends(r inventory.Resource, verb cloud.Verb) (execution.Acti
 func (w *awsFixture) runOut(ids ...string) {
 	w.Helper()
 	for range 300 {
-		got := apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: ids, Until: execution.UntilSettled}))(w)
+		got := apitest.Value(w.e.RunActions(w.ctx,
+			execution.RunInput{Org: org, Actions: ids, Until: execution.UntilSettled}))(w)
 		if got.Done {
 			return
 		}
@@ -127,7 +132,8 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 		t.Run("of "+op, func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {
 				r := w.instance(twin.AccessKey, twin.Instance{})
-				w.first.AddFault(twin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: 503, Times: -1, Until: time.Now().Add(time.Minute)})
+				w.first.AddFault(twin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
+					Status: 503, Times: -1, Until: time.Now().Add(time.Minute)})
 				a, took := w.ends(r, cloud.Stop)
 				if a.Status != execution.Succeeded || a.Attempts != 1 {
 					t.Errorf("%s after %d attempts: %s", a.Status, a.Attempts, a.ErrorMessage)
@@ -147,7 +153,8 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 func TestOnAWS_AStartThatFallsBackFailsWithTheStateReason(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		a, _ := w.ends(w.instance(twin.AccessKey, twin.Instance{State: "stopped", BrokenKey: true}), cloud.Start)
-		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "Client.InternalError: Client error on launch") {
+		if a.Status != execution.Failed ||
+			!strings.Contains(a.ErrorMessage, "Client.InternalError: Client error on launch") {
 			t.Errorf("%s: %q", a.Status, a.ErrorMessage)
 		}
 	})
@@ -155,8 +162,10 @@ func TestOnAWS_AStartThatFallsBackFailsWithTheStateReason(t *testing.T) {
 
 func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		down, up := w.instance(twin.AccessKey, twin.Instance{}), w.instance(twin.AccessKey, twin.Instance{Region: "us-east-1"})
-		w.first.AddFault(twin.Fault{Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable", Status: 503, Times: -1})
+		down, up := w.instance(twin.AccessKey, twin.Instance{}),
+			w.instance(twin.AccessKey, twin.Instance{Region: "us-east-1"})
+		w.first.AddFault(twin.Fault{Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable",
+			Status: 503, Times: -1})
 		var took [2]time.Duration
 		var ended [2]execution.Action
 		done := make(chan int)
@@ -192,7 +201,8 @@ func TestOnAWS_ARegionThatHangsSlowsOnlyItself(t *testing.T) {
 			t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
 		}
 		<-done
-		if a := w.action(hung.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "imeout") && !strings.Contains(a.ErrorMessage, "deadline") {
+		if a := w.action(hung.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "imeout") &&
+			!strings.Contains(a.ErrorMessage, "deadline") {
 			t.Errorf("where it hangs: %s, %s", a.Status, a.ErrorMessage)
 		}
 	})
@@ -208,22 +218,28 @@ func TestOnAWS_RevokedCredentialsFailTheActionsAndDegradeTheAccountAlone(t *test
 				}
 				other := w.instance(secondKey, twin.Instance{})
 				if begun {
-					apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: revoked, Until: execution.UntilSettled}))(w)
+					apitest.Value(w.e.RunActions(w.ctx,
+						execution.RunInput{Org: org, Actions: revoked, Until: execution.UntilSettled}))(w)
 				}
 				w.first.RevokeKeys()
 				w.runOut(revoked...)
 				for _, a := range revoked {
-					if a := w.action(a); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "AWS was not able to validate the provided access credentials") {
+					if a := w.action(a); a.Status != execution.Failed ||
+						!strings.Contains(a.ErrorMessage,
+							"AWS was not able to validate the provided access credentials") {
 						t.Errorf("%s: %q; want it failed with AWS's words", a.Status, a.ErrorMessage)
 					}
 				}
-				if a := apitest.Read[inventory.Account](w.Fixture, inventory.AccountKey(org, w.accounts[twin.AccessKey].ID)); a.Status != "degraded" || !strings.Contains(a.Error, "AuthFailure") {
+				if a := apitest.Read[inventory.Account](w.Fixture,
+					inventory.AccountKey(org, w.accounts[twin.AccessKey].ID)); a.Status != "degraded" ||
+					!strings.Contains(a.Error, "AuthFailure") {
 					t.Errorf("the account is %s: %q", a.Status, a.Error)
 				}
 				if a, _ := w.ends(other, cloud.Stop); a.Status != execution.Succeeded {
 					t.Errorf("the other account: %s, %s", a.Status, a.ErrorMessage)
 				}
-				if a := apitest.Read[inventory.Account](w.Fixture, inventory.AccountKey(org, w.accounts[secondKey].ID)); a.Status != "connected" {
+				if a := apitest.Read[inventory.Account](w.Fixture,
+					inventory.AccountKey(org, w.accounts[secondKey].ID)); a.Status != "connected" {
 					t.Errorf("the other account is %s: %s", a.Status, a.Error)
 				}
 			})
@@ -238,7 +254,8 @@ func TestOnAWS_MovingStatesAreWaitedFor(t *testing.T) {
 		state string
 		acts  int
 	}{
-		{cloud.Stop, "stopping", 0}, {cloud.Start, "pending", 0}, {cloud.Stop, "pending", 1}, {cloud.Start, "stopping", 1},
+		{cloud.Stop, "stopping", 0}, {cloud.Start, "pending", 0}, {cloud.Stop, "pending", 1},
+		{cloud.Start, "stopping", 1},
 	} {
 		t.Run(fmt.Sprintf("%s while %s", c.verb, c.state), func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {

@@ -19,8 +19,10 @@ func (w *awsFixture) listed(kind string) inventory.Resource {
 	a := w.accounts[twin.AccessKey]
 	conn := apitest.Value(w.e.newClouds().Connect(w.ctx, org, a))(w)
 	page := apitest.Value(conn.List(w.ctx, kind, "eu-west-1", ""))(w)
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1", Kind: kind}, ID: "first", Started: noon}
-	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: page.Resources}))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1",
+		Kind: kind}, ID: "first", Started: noon}
+	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org,
+		inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: page.Resources}))(w)
 	if len(page.Resources) != 1 {
 		w.Fatalf("%d of %s", len(page.Resources), kind)
 	}
@@ -30,7 +32,8 @@ func (w *awsFixture) listed(kind string) inventory.Resource {
 // mutating returns the calls that change something.
 func mutating(tw *twin.Cloud) (ops []string) {
 	for _, k := range tw.Calls("") {
-		if _, op, _ := strings.Cut(k.Op, ":"); !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") && !strings.HasPrefix(op, "Get") {
+		if _, op, _ := strings.Cut(k.Op, ":"); !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") &&
+			!strings.HasPrefix(op, "Get") {
 			ops = append(ops, k.Op)
 		}
 	}
@@ -63,9 +66,11 @@ func TestOnAWS_AWrongStateIsReadAgainAndSucceeds(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		d := w.first.AddDatabase(twin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
 		r := w.listed(cloud.AWSRDS)
-		w.first.AddFault(twin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState", Message: "Instance orders is not in available state.", Status: 400, Times: 1})
+		w.first.AddFault(twin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
+			Message: "Instance orders is not in available state.", Status: 400, Times: 1})
 		a := w.submit(r, cloud.Stop)
-		apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
+		apitest.Value(w.e.RunActions(w.ctx,
+			execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
 		w.first.ChangeLocked(func() { d.Status = "stopped" })
 		w.runOut(a.ID)
 		if a = w.action(a.ID); a.Status != execution.Succeeded || len(w.first.Calls("rds:StopDBInstance")) != 1 {
@@ -110,7 +115,8 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 				}
 			}
 		}()
-		w.first.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: 7})
+		w.first.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+			Message: "You already have a pending update", Status: 500, Times: 7})
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Stop, cloud.Start} {
 			if a, _ := w.ends(r, verb); a.Status != execution.Succeeded {
 				t.Fatalf("%s: %s, %s", verb, a.Status, a.ErrorMessage)
@@ -127,7 +133,8 @@ func TestOnAWS_WhatKeepsAGroupFromStoppingIsNamed(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		w.first.AddGroup(twin.Group{Name: "web", Region: "eu-west-1", Min: 1, Max: 3, Desired: 2, Protected: true})
 		a, took := w.ends(w.listed(cloud.AWSASG), cloud.Stop)
-		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "protected from scale-in") || took < 15*time.Minute {
+		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "protected from scale-in") ||
+			took < 15*time.Minute {
 			t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
 		}
 	})

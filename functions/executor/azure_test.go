@@ -78,7 +78,8 @@ func onAzure(t *testing.T, tw *twin.Cloud) (w *fixture, set *twin.Resource) {
 	set = tw.AddScaleSet("web", "westeurope", 3, nil)
 	tw.AddSetting(set, "westeurope", 2, 9)
 	w.account = inventory.Account{
-		ID: id.New("ca", noon), Provider: "azure", CloudAccountID: twin.Subscription, Name: "az", AuthMethod: "service_principal",
+		ID: id.New("ca", noon), Provider: "azure", CloudAccountID: twin.Subscription, Name: "az",
+		AuthMethod:      "service_principal",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret})
@@ -91,7 +92,8 @@ func onAzure(t *testing.T, tw *twin.Cloud) (w *fixture, set *twin.Resource) {
 // processOn is another process on the same store.
 func processOn(w *fixture, way http.RoundTripper) *Executor {
 	return New(w.e.p, cloud.Providers{"azure": azure.New(azure.Options{
-		Clock: w.e.p.Clock, Transport: way, Attempts: 1, Backoff: time.Microsecond, Limits: map[string]azure.Limit{"": {}},
+		Clock: w.e.p.Clock, Transport: way, Attempts: 1, Backoff: time.Microsecond,
+		Limits: map[string]azure.Limit{"": {}},
 	})})
 }
 
@@ -119,7 +121,8 @@ func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 			w.settling(tw, execution.RunInput{Org: org, Actions: []string{start.ID}, Until: execution.UntilSettled})
 			sku, _ := set.Body["sku"].(map[string]any)
 			if sku["capacity"] != 3.0 || autoscaled(t, tw) != true {
-				t.Errorf("it came back with capacity %v, autoscaled: %v; want 3, as it was", sku["capacity"], autoscaled(t, tw))
+				t.Errorf("it came back with capacity %v, autoscaled: %v; want 3, as it was", sku["capacity"],
+					autoscaled(t, tw))
 			}
 		})
 	}

@@ -24,7 +24,8 @@ func (e *Executor) waitBehind(a *execution.Action) int {
 
 // unblocked returns the actions that wait behind no other, and in how many seconds to look again at those that still do; 0 without any.
 // What was waited for and has ended gives way: the action claims its resource, and begins.
-func (e *Executor) unblocked(ctx context.Context, org string, actions []*execution.Action) (free []*execution.Action, wait int, err error) {
+func (e *Executor) unblocked(ctx context.Context, org string, actions []*execution.Action) (free []*execution.Action,
+	wait int, err error) {
 	var keys []table.Key
 	for _, a := range actions {
 		if a.Progress.Behind != "" {

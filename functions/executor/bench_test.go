@@ -26,7 +26,8 @@ func BenchmarkBulkStop10000(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		w := newFixtureOnDisk(b, map[string]string{
-			"size": "11500", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "2", "callMillis": "200",
+			"size": "11500", "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "2",
+			"callMillis": "200",
 		})
 		g := w.flat(10_000)
 		in := w.submitBulk(g, cloud.Stop)
@@ -54,7 +55,8 @@ func (w *fixture) flat(size int) inventory.Group {
 			places = append(places, inventory.GroupPlacement{ResourceID: r.ID, Tier: 1, Order: 1})
 		}
 	}
-	g := apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places))(w)
+	g := apitest.Value(w.e.inventory.CreateGroup(w.ctx, org,
+		inventory.Group{ID: id.New("grp", noon), Name: "flat", FailurePolicy: "continue"}, places))(w)
 	return g
 }
 
@@ -75,7 +77,8 @@ func (w *fixture) engine() *workflow.Embedded {
 // engineAt runs them on a clock of their own.
 func (w *fixture) engineAt(c clock.Clock) *workflow.Embedded {
 	w.Helper()
-	machines, err := workflow.LoadMachines(apitest.Machines(w, "action", "bulk-action"), map[string]string{"ExecutorFunctionArn": "executor"})
+	machines, err := workflow.LoadMachines(apitest.Machines(w, "action", "bulk-action"),
+		map[string]string{"ExecutorFunctionArn": "executor"})
 	w.Must(err)
 	e, err := workflow.NewEmbedded(workflow.Parts{
 		Store: w.Table, Clock: c, Machines: machines, Log: slog.New(slog.DiscardHandler),

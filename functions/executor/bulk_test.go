@@ -116,8 +116,10 @@ func (w *fixture) audit(b execution.Bulk, places []inventory.GroupPlacement) (fa
 	for _, p := range places {
 		failed += w.auditOne(b, p, recorded)
 		a := w.action(execution.MemberAction(b.ID, p.ResourceID))
-		if n := told[a.ResourceUID]; n > 1 || n != recorded[a.ResourceUID] && a.Status != execution.Failed { // of what failed before it began nobody is told
-			w.Errorf("%s (%s) is recorded %d times, and was told of %d times", a.ResourceUID, a.Status, recorded[a.ResourceUID], n)
+		// of what failed before it began nobody is told
+		if n := told[a.ResourceUID]; n > 1 || n != recorded[a.ResourceUID] && a.Status != execution.Failed {
+			w.Errorf("%s (%s) is recorded %d times, and was told of %d times", a.ResourceUID, a.Status,
+				recorded[a.ResourceUID], n)
 		}
 	}
 	w.auditTotals()
@@ -174,7 +176,8 @@ func TestABulkStopGoesDownTheTiersAndAStartUp(t *testing.T) {
 		}
 		for i := 1; i < len(order); i++ {
 			if begun[order[i]].Before(ended[order[i-1]]) {
-				t.Errorf("%s: tier %d began at %s, before tier %d had ended at %s", verb, order[i], begun[order[i]], order[i-1], ended[order[i-1]])
+				t.Errorf("%s: tier %d began at %s, before tier %d had ended at %s", verb, order[i], begun[order[i]],
+					order[i-1], ended[order[i-1]])
 			}
 		}
 		w.Clock.Advance(time.Hour)
@@ -222,7 +225,8 @@ func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 	same := w.submit(uid(places[0]), cloud.Stop)
 	opposite := w.submit(uid(places[1]), cloud.Start)
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
-	joined, refused := w.action(execution.MemberAction(b.ID, places[0].ResourceID)), w.action(execution.MemberAction(b.ID, places[1].ResourceID))
+	joined, refused := w.action(execution.MemberAction(b.ID, places[0].ResourceID)),
+		w.action(execution.MemberAction(b.ID, places[1].ResourceID))
 	if joined.Status != execution.Succeeded || refused.Status != execution.Failed || b.Completed != 9 || b.Failed != 1 {
 		t.Errorf("joined %s, refused %s, %+v", joined.Status, refused.Status, b)
 	}
@@ -251,7 +255,8 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 // endures runs a bulk action in which one call to the store fails; it reports whether it came to that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
-	w := newFixture(t, map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
+	w := newFixture(t,
+		map[string]string{"size": "9", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "1"})
 	g, places := w.group(4, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	f := table.NewFaultyStore(w.Table, clock.System{}, table.Injection{Harm: harm, PK: "ORG#", Call: call})
@@ -277,7 +282,8 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 	const steps, each = 3, stepSize + 300
 	var ws []table.Write
 	for i := range steps * each {
-		it := apitest.Value(table.NewItem(execution.ChunkKey(org, in.BulkID, i/each, i), execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
+		it := apitest.Value(table.NewItem(execution.ChunkKey(org, in.BulkID, i/each, i),
+			execution.Chunk{Tier: 1, FirstStep: 0, LastStep: steps - 1}))(w)
 		ws = append(ws, table.Put(it))
 	}
 	w.Must(w.Table.BatchWrite(w.ctx, ws...))
@@ -295,7 +301,8 @@ func TestAStepOfManyChunksIsHandedOutInParts(t *testing.T) {
 		}
 		in.Step, in.From = s.Next, s.From
 	}
-	if want := (2*steps - 1) * each; len(seen) != want { // all but the last step are waited for twice: until accepted, then until settled
+	// all but the last step are waited for twice: until accepted, then until settled
+	if want := (2*steps - 1) * each; len(seen) != want {
 		t.Errorf("%d parts were handed out, want %d", len(seen), want)
 	}
 	for part, n := range seen {
@@ -314,7 +321,8 @@ func TestADynamicGroupStandsForWhatCanBeActedOn(t *testing.T) {
 		}
 	}
 	g, err := w.e.inventory.CreateGroup(w.ctx, org, inventory.Group{
-		ID: id.New("grp", noon), Name: "instances", FailurePolicy: "abort", Selector: &inventory.Selector{Type: "aws-ec2"},
+		ID: id.New("grp", noon), Name: "instances", FailurePolicy: "abort",
+		Selector: &inventory.Selector{Type: "aws-ec2"},
 	}, nil)
 	w.Must(err)
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
@@ -330,16 +338,19 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 	for _, c := range []struct{ call, want string }{
 		{
 			`{"task":"expand","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":0}}`,
-			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID + `","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`,
+			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID +
+				`","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`,
 		},
-		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`, `{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
+		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`,
+			`{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
 	} {
 		out := apitest.Value(w.e.HandleTask(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {
 			t.Errorf("%s: %s", c.call, b)
 		}
 	}
-	for _, call := range []string{`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`, `nonsense`} {
+	for _, call := range []string{`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`,
+		`nonsense`} {
 		if out, err := w.e.HandleTask(t.Context(), json.RawMessage(call)); err == nil {
 			t.Errorf("%s was answered: %v", call, out)
 		}

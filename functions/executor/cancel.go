@@ -17,9 +17,11 @@ func (e *Executor) wind(ctx context.Context, in execution.BulkInput, reason stri
 	if err != nil || in.Cancel {
 		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
 	}
-	out := StepResult{Last: len(going) == 0, Next: in.Step, Chunks: make([]execution.RunInput, min(len(going), stepSize))}
+	out := StepResult{Last: len(going) == 0, Next: in.Step,
+		Chunks: make([]execution.RunInput, min(len(going), stepSize))}
 	for i := range out.Chunks {
-		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: going[i], Until: execution.UntilSettled}
+		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: going[i],
+			Until: execution.UntilSettled}
 	}
 	return out, nil
 }
@@ -49,7 +51,8 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reaso
 
 // uncancelled returns the actions of a run that may go on, and the bulk action that they are of: of one that was cancelled, only those that
 // have begun.
-func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actions []*execution.Action) ([]*execution.Action, execution.Bulk, error) {
+func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput,
+	actions []*execution.Action) ([]*execution.Action, execution.Bulk, error) {
 	if in.BulkID == "" || len(actions) == 0 {
 		return actions, execution.Bulk{}, nil
 	}
@@ -66,7 +69,8 @@ func (e *Executor) uncancelled(ctx context.Context, in execution.RunInput, actio
 
 // endPending ends those of the actions that have not begun, for the reason, and gives those that have: what an executor takes up
 // at the same moment goes on.
-func (e *Executor) endPending(ctx context.Context, org, reason string, actions []*execution.Action) ([]*execution.Action, error) {
+func (e *Executor) endPending(ctx context.Context, org, reason string,
+	actions []*execution.Action) ([]*execution.Action, error) {
 	var begun []*execution.Action
 	var out []execution.Outcome
 	waiting := execution.RunInput{Org: org}

@@ -44,10 +44,12 @@ func (w *fixture) sweepUp(in execution.BulkInput) {
 func (w *fixture) ended(bulkID, groupID string, places []inventory.GroupPlacement) {
 	w.Helper()
 	b := w.bulk(bulkID)
-	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total || b.Total != len(places) {
+	if b.Status != execution.BulkCancelled || !b.Ended || b.CompletedAt.IsZero() || b.Completed+b.Failed != b.Total ||
+		b.Total != len(places) {
 		w.Errorf("the cancelled bulk action: %+v", b)
 	}
-	got, err := w.Table.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID), workqueue.WorkKey(bulkID))
+	got, err := w.Table.BatchGet(table.Within(w.ctx, workqueue.Prefix), execution.GroupClaimKey(org, groupID),
+		workqueue.WorkKey(bulkID))
 	w.Must(err)
 	if len(got) != 0 {
 		w.Errorf("it still holds its group, or is still pending: %v", got)
@@ -65,7 +67,8 @@ func (w *fixture) ended(bulkID, groupID string, places []inventory.GroupPlacemen
 func (w *fixture) begun(bulkID string, places []inventory.GroupPlacement) (asked, never int) {
 	w.Helper()
 	for _, p := range places {
-		a, err := table.Read[execution.Action](w.ctx, w.Table, execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
+		a, err := table.Read[execution.Action](w.ctx, w.Table,
+			execution.ActionKey(org, execution.MemberAction(bulkID, p.ResourceID)))
 		w.Must(err)
 		switch {
 		case a.Status == execution.Succeeded && a.Attempts == 1:
@@ -90,7 +93,9 @@ func (w *fixture) claimed(g inventory.Group) execution.BulkInput {
 func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) {
 	for name, sweepFirst := range map[string]bool{"the execution that cancels comes first": true, "it is lost": false} {
 		t.Run(name, func(t *testing.T) {
-			w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "5"})
+			w := newFixture(t,
+				map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1",
+					"transitionSeconds": "5"})
 			g, places := w.group(12, inventory.ContinueOnFailure)
 			in := w.claimed(g)
 			_, err := w.e.expandBulk(w.ctx, in)
@@ -177,7 +182,8 @@ func TestExecutor_Cancel_WhileATransactionCreates(t *testing.T) {
 		if created == 0 && w.bulk(in.BulkID).Ended {
 			w.Must(first.eachChunk(w.ctx, in, allChunks, func(key string, c execution.Chunk) error {
 				created++
-				return first.bear(w.ctx, org, []*birth{{action: first.newAction(&b, keyed{key, c}, c.Members[0]), claim: true}})
+				return first.bear(w.ctx, org,
+					[]*birth{{action: first.newAction(&b, keyed{key, c}, c.Members[0]), claim: true}})
 			}))
 		}
 	}})
@@ -217,7 +223,8 @@ func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	_, places := w.group(4, inventory.ContinueOnFailure)
 	in := w.submitBulk(inventory.Group{Size: 4, FailurePolicy: inventory.ContinueOnFailure}, cloud.Stop)
-	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID, "res_01k00000000000000000000000"}}
+	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID,
+		"res_01k00000000000000000000000"}}
 	w.Put(execution.NamedKey(org, in.BulkID), named)
 	b := w.driveBulk(in)
 	if b.Status != execution.BulkCompleted || b.Total != 2 || b.Completed != 2 {
@@ -230,7 +237,8 @@ func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
 			t.Errorf("%s is %s", r.UID, w.state(r.Resource))
 		}
 	}
-	if text, _ := json.Marshal(b.WithoutInternals()); strings.Contains(string(text), "plan") || !strings.Contains(string(text), `"groupID":""`) {
+	if text, _ := json.Marshal(b.WithoutInternals()); strings.Contains(string(text), "plan") ||
+		!strings.Contains(string(text), `"groupID":""`) {
 		t.Errorf("the record is %s", text)
 	}
 }

@@ -29,7 +29,9 @@ func (r *run) awaitCapacity(a *execution.Action, state cloud.Status, message str
 	a.Attempts = p.Errors + p.Shorts
 	end := p.Short.Add(capacityPatience)
 	if !r.now.Before(end) {
-		r.exhaust(a, state, fmt.Sprintf("no capacity in %d attempts within %s: %s", p.Shorts, r.now.Sub(p.Short).Round(time.Second), message))
+		r.exhaust(a, state,
+			fmt.Sprintf("no capacity in %d attempts within %s: %s", p.Shorts, r.now.Sub(p.Short).Round(time.Second),
+				message))
 		return
 	}
 	if p.NextAt = r.now.Add(capacityPause(p.Shorts)); p.NextAt.After(end) {

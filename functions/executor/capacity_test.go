@@ -28,7 +28,8 @@ func (w *fixture) acts() int {
 // step runs an action once.
 func (w *fixture) step(a execution.Action) RunResult {
 	w.Helper()
-	return apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
+	return apitest.Value(w.e.RunActions(w.ctx,
+		execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
 }
 
 func TestCapacity_IsAskedForAgainForAnHour(t *testing.T) {
@@ -41,7 +42,8 @@ func TestCapacity_IsAskedForAgainForAnHour(t *testing.T) {
 			break
 		}
 		now := w.action(a.ID)
-		if said := now.Logs[len(now.Logs)-1].Message; now.Status != execution.Running || !strings.Contains(said, "InsufficientInstanceCapacity") ||
+		if said := now.Logs[len(now.Logs)-1].Message; now.Status != execution.Running ||
+			!strings.Contains(said, "InsufficientInstanceCapacity") ||
 			!strings.Contains(said, "tried again at 2026-03-02T") {
 			t.Fatalf("while it waits: %s, %q", now.Status, said)
 		}
@@ -52,13 +54,15 @@ func TestCapacity_IsAskedForAgainForAnHour(t *testing.T) {
 		}
 	}
 	a = w.action(a.ID)
-	if took := a.CompletedAt.Sub(a.StartedAt); a.Status != execution.Failed || took < time.Hour || took > time.Hour+time.Minute {
+	if took := a.CompletedAt.Sub(a.StartedAt); a.Status != execution.Failed || took < time.Hour ||
+		took > time.Hour+time.Minute {
 		t.Errorf("%s after %s: %s", a.Status, took, a.ErrorMessage)
 	}
 	if n := w.acts(); n < 8 || n > 12 || a.Attempts != n || longestWait < 7*60 {
 		t.Errorf("%d tries, %d recorded, the longest wait %d s", n, a.Attempts, longestWait)
 	}
-	if !strings.Contains(a.ErrorMessage, "InsufficientInstanceCapacity") || !strings.Contains(apitest.JSON(a.Logs), "resource.retry_exhausted") {
+	if !strings.Contains(a.ErrorMessage, "InsufficientInstanceCapacity") ||
+		!strings.Contains(apitest.JSON(a.Logs), "resource.retry_exhausted") {
 		t.Errorf("it ended with %q\n%+v", a.ErrorMessage, a.Logs)
 	}
 }
@@ -81,10 +85,12 @@ func TestCapacity_ThatComesBackIsTaken(t *testing.T) {
 // kind's time again after each try.
 func TestCapacity_AFallBackForWantOfItIsTriedForAnHour(t *testing.T) {
 	p := execution.Progress{ActedAt: noon.Add(-time.Minute), Short: noon.Add(-50 * time.Minute), Shorts: 7}
-	a := &execution.Action{Action: cloud.Start, Status: execution.Running, StartedAt: noon.Add(-50 * time.Minute), Progress: &p}
+	a := &execution.Action{Action: cloud.Start, Status: execution.Running, StartedAt: noon.Add(-50 * time.Minute),
+		Progress: &p}
 	r := &run{now: noon, kind: cloud.Kind{Deadline: 10 * time.Minute}}
 	r.judge(a, cloud.State{Status: cloud.Stopped, NoCapacity: true, Reason: "Server.InsufficientInstanceCapacity"})
-	if len(r.ended) != 0 || !a.Idle || p.Shorts != 8 || !p.NextAt.After(noon.Add(7*time.Minute)) || p.NextAt.After(noon.Add(10*time.Minute)) {
+	if len(r.ended) != 0 || !a.Idle || p.Shorts != 8 || !p.NextAt.After(noon.Add(7*time.Minute)) ||
+		p.NextAt.After(noon.Add(10*time.Minute)) {
 		t.Errorf("ended %+v, progress %+v", r.ended, p)
 	}
 	r.now = noon.Add(10 * time.Minute)
@@ -163,7 +169,8 @@ func TestCapacity_WhatIsTriedAtTheMomentGoesOn(t *testing.T) {
 	taken := seen
 	taken.Idle = false
 	w.Must(w.Table.Transact(w.ctx, progress(org, &taken)))
-	ended := apitest.Value(execution.EndIdle(w.ctx, w.Table, org, execution.Outcome{Action: seen, Message: "too late", At: noon}))(w)
+	ended := apitest.Value(execution.EndIdle(w.ctx, w.Table, org,
+		execution.Outcome{Action: seen, Message: "too late", At: noon}))(w)
 	if now := w.action(a.ID); ended || now.Status != execution.Running {
 		t.Errorf("ended %t: %s", ended, now.Status)
 	}
@@ -201,11 +208,13 @@ func waitedForByTheMachine(t *testing.T) {
 	engine := w.engine()
 	a := w.submit(w.pick("aws-ec2", cloud.Stopped), cloud.Start)
 	began := time.Now()
-	w.Must(engine.Start(w.ctx, execution.Machine, a.ID, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))
+	w.Must(engine.Start(w.ctx, execution.Machine, a.ID,
+		execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))
 	x := apitest.Value(engine.Wait(w.ctx, execution.Machine, a.ID))(w)
 	took := time.Since(began)
 	w.Must(engine.Close())
-	if a = w.action(a.ID); x.Status != workflow.Succeeded || a.Status != execution.Failed || took < time.Hour || took > time.Hour+time.Minute {
+	if a = w.action(a.ID); x.Status != workflow.Succeeded || a.Status != execution.Failed || took < time.Hour ||
+		took > time.Hour+time.Minute {
 		t.Errorf("machine %s, action %s after %s: %s", x.Status, a.Status, took, a.ErrorMessage)
 	}
 	if n := w.states.Load(); n > 60 {

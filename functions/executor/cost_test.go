@@ -11,7 +11,8 @@ import (
 // TestABulkAction_CostsFewStatesAndUnits counts what a stop of fifty instances costs in AWS that have stopped when they are looked at
 // for the first time: the states that Step Functions has paid for, and the written units of the table.
 func TestABulkAction_CostsFewStatesAndUnits(t *testing.T) {
-	w := newFixture(t, map[string]string{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
+	w := newFixture(t,
+		map[string]string{"size": "100", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
 	in := w.submitBulk(w.flat(50), cloud.Stop)
 	engine := w.engineAt(clock.System{}) // the machine waits for nothing
 	w.Must(engine.Start(w.ctx, execution.BulkMachine, in.BulkID, in))

@@ -117,7 +117,8 @@ func TestBulk_GoesWithItsMonth(t *testing.T) {
 // left returns the keys of what is stored of an action or a bulk action.
 func (w *fixture) left(of string) (keys []string) {
 	w.Helper()
-	pks := append(append(execution.ActionPKs(org), execution.HistoryPKs(org)...), execution.BulkPK(org), execution.ChunkPK(org, of), table.OrgPK(org)+"COUNT")
+	pks := append(append(execution.ActionPKs(org), execution.HistoryPKs(org)...), execution.BulkPK(org),
+		execution.ChunkPK(org, of), table.OrgPK(org)+"COUNT")
 	for _, pk := range pks {
 		page := apitest.Value(w.Table.Query(w.Anywhere(), table.Query{PK: pk, Limit: 1000}))(w)
 		for _, it := range page.Items {

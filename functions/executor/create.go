@@ -25,10 +25,11 @@ const (
 func (e *Executor) createAll(ctx context.Context, org string, b *execution.Bulk) error {
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(creators)
-	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks, func(key string, c execution.Chunk) error {
-		g.Go(func() error { return e.create(each, org, b, keyed{key, c}) })
-		return nil
-	})
+	err := e.eachChunk(ctx, execution.BulkInput{Org: org, BulkID: b.ID}, allChunks,
+		func(key string, c execution.Chunk) error {
+			g.Go(func() error { return e.create(each, org, b, keyed{key, c}) })
+			return nil
+		})
 	if err = errors.Join(err, g.Wait()); err != nil {
 		return fmt.Errorf("create actions of %s: %w", b.ID, err)
 	}
@@ -68,7 +69,8 @@ func (e *Executor) newAction(b *execution.Bulk, c keyed, m execution.Member) exe
 	now := e.p.Clock.Now()
 	a := execution.Action{
 		ID: m.ActionID, ResourceUID: m.ResourceUID, ResourceType: c.ResourceType, Provider: c.Provider,
-		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: cmp.Or(b.Plan.Reason, "bulk"), Status: execution.Pending,
+		CloudAccountID: c.CloudAccountID, Region: c.Region, Action: b.Type, Reason: cmp.Or(b.Plan.Reason, "bulk"),
+		Status:       execution.Pending,
 		BulkActionID: b.ID, ChangedBy: b.Plan.ChangedBy, ScheduleID: b.Plan.ScheduleID, Force: b.Force,
 		CreatedAt: now, Progress: &execution.Progress{Chunk: c.key, Keep: b.Plan.Keep},
 	}
@@ -119,7 +121,8 @@ func (e *Executor) bear(ctx context.Context, org string, batch []*birth) error {
 
 // supersedeHolders ends the opposite actions that hold resources of the batch, as far as they wait for capacity, and reports whether
 // there was one.
-func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table.ConditionError, owner []*birth) (ended bool, err error) {
+func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table.ConditionError,
+	owner []*birth) (ended bool, err error) {
 	for _, f := range lost.Failed {
 		if f.Old.Data == nil || f.Index >= len(owner) {
 			continue
@@ -156,11 +159,13 @@ func births(org string, batch []*birth) (ws []table.Write, owner []*birth, err e
 		}
 		ws, owner = append(ws, table.Put(row, table.Absent())), append(owner, b)
 		if b.claim {
-			ws, owner = append(ws, inventory.ClaimResource(org, b.action.ResourceUID, b.action.ID, b.action.Action)), append(owner, b)
+			ws, owner = append(ws, inventory.ClaimResource(org, b.action.ResourceUID, b.action.ID, b.action.Action)),
+				append(owner, b)
 		}
 	}
 	a := batch[0].action
-	return append(ws, execution.CountCreated(org, a.BulkActionID, a.Progress.Chunk, row.Expires, len(batch))), owner, nil
+	return append(ws, execution.CountCreated(org, a.BulkActionID, a.Progress.Chunk, row.Expires, len(batch))), owner,
+		nil
 }
 
 // amend changes the births whose writes were refused, and leaves out those that an earlier call has already made.
@@ -210,7 +215,8 @@ func (e *Executor) refuse(ctx context.Context, org string, batch []*birth) error
 	for _, b := range batch {
 		if b.refused != "" {
 			out = append(out, execution.Outcome{
-				Action: b.action, Status: execution.Failed, State: cloud.Status(""), Message: b.refused, At: e.p.Clock.Now(),
+				Action: b.action, Status: execution.Failed, State: cloud.Status(""), Message: b.refused,
+				At: e.p.Clock.Now(),
 			})
 		}
 	}

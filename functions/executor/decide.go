@@ -57,7 +57,8 @@ func (r *run) judge(a *execution.Action, s cloud.State) {
 	case s.Unschedulable != "":
 		r.failAction(a, s.Status, s.Unschedulable)
 	case r.overdue(a):
-		r.failAction(a, s.Status, fmt.Sprintf("not %s after %s; it is %s", a.Action.WantedStatus(), r.limit(), words(s)))
+		r.failAction(a, s.Status,
+			fmt.Sprintf("not %s after %s; it is %s", a.Action.WantedStatus(), r.limit(), words(s)))
 	case s.Status.IsTransitional() && (!r.kind.Absolute || s.Status == transitionalStatus(a.Action)):
 		r.watch(a, "verify", "the resource is "+words(s))
 	default:
@@ -133,7 +134,8 @@ func (r *run) reached(a *execution.Action, s cloud.State) {
 		a.AppendLog(r.now, "verify", "ok", "the resource was already "+words(s)+": nothing was done")
 	}
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, Changed: a.Progress.Changed, At: r.now,
+		Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, Changed: a.Progress.Changed,
+		At: r.now,
 	})
 }
 

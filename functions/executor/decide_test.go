@@ -30,14 +30,18 @@ func TestEveryStateIsJudged(t *testing.T) {
 		{cloud.Stop, cloud.Starting, all(wait)},
 		{cloud.Stop, cloud.Pending, all(wait)},
 		{cloud.Start, cloud.Stopping, all(wait)},
-		{cloud.Stop, cloud.Running, map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
-		{cloud.Start, cloud.Stopped, map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
-		{cloud.Start, cloud.Unknown, map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
+		{cloud.Stop, cloud.Running,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
+		{cloud.Start, cloud.Stopped,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
+		{cloud.Start, cloud.Unknown,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
 	} {
 		for name, p := range progress {
 			t.Run(string(c.verb)+" of "+string(c.status)+", "+name, func(t *testing.T) {
 				r := &run{now: noon}
-				a := &execution.Action{Action: c.verb, Status: execution.Running, StartedAt: noon.Add(-time.Minute), Progress: &p}
+				a := &execution.Action{Action: c.verb, Status: execution.Running, StartedAt: noon.Add(-time.Minute),
+					Progress: &p}
 				errors := p.Errors
 				r.judge(a, cloud.State{Status: c.status})
 				if got := verdict(r, a, errors); got != c.want[name] {
@@ -49,7 +53,8 @@ func TestEveryStateIsJudged(t *testing.T) {
 }
 
 func all(verdict string) map[string]string {
-	return map[string]string{"fresh": verdict, "accepted": verdict, "ignored": verdict, "pausing": verdict, "worn out": verdict}
+	return map[string]string{"fresh": verdict, "accepted": verdict, "ignored": verdict, "pausing": verdict,
+		"worn out": verdict}
 }
 
 func verdict(r *run, a *execution.Action, errors int) string {
@@ -72,7 +77,8 @@ func TestAnUnschedulableResourceIsNeverActedOn(t *testing.T) {
 	r := &run{now: noon}
 	a := &execution.Action{Action: cloud.Stop, Progress: &execution.Progress{}}
 	r.judge(a, cloud.State{Status: cloud.Running, Unschedulable: "member of Auto Scaling group web: act on the group"})
-	if len(r.ready) != 0 || len(r.ended) != 1 || r.ended[0].Message != "member of Auto Scaling group web: act on the group" {
+	if len(r.ready) != 0 || len(r.ended) != 1 ||
+		r.ended[0].Message != "member of Auto Scaling group web: act on the group" {
 		t.Errorf("acts %d, ended %+v", len(r.ready), r.ended)
 	}
 }

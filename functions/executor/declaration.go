@@ -21,12 +21,15 @@ import (
 var Declaration = platform.Declaration{
 	Name: "executor",
 	Access: table.Access{Reads: []table.Partition{
-		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition, readiness.Partition,
+		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition,
+		readiness.Partition,
 		scheduling.SchedulePartition, scheduling.CalendarPartition, // calendars keep orders of schedules from acting
 	}, Writes: []table.Partition{
-		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
+		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
+		execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
-		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition, cloud.SimulatedPartition, throttle.Partition,
+		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition,
+		cloud.SimulatedPartition, throttle.Partition,
 		readiness.CapturePartition, eventhold.Partition, scheduling.DuePartition,
 		autoscaling.Partition, // says which plan holds the capacity of a policy
 	}},

@@ -15,7 +15,8 @@ import (
 // disconnect marks the account as one that its organization excludes.
 func (w *fixture) disconnect() {
 	w.Helper()
-	w.Change(inventory.AccountKey(org, w.account.ID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "it was excluded"))
+	w.Change(inventory.AccountKey(org, w.account.ID), table.Set("status", inventory.AccountDisconnected),
+		table.Set("error", "it was excluded"))
 }
 
 // TestDisconnected_NothingIsAskedOfTheAccount has actions begin after their account was excluded from its organization.
@@ -29,8 +30,9 @@ func TestDisconnected_NothingIsAskedOfTheAccount(t *testing.T) {
 				in.Actions = []string{w.submit(r, cloud.Stop).ID}
 			} else {
 				b := execution.Bulk{
-					ID: "bulk_01k00000000000000000000001", Type: cloud.Stop, Status: execution.BulkQueued, Total: 1, CreatedAt: noon,
-					Plan: &execution.BulkPlan{ChangedBy: "bulk:ada@example.com:1", FailurePolicy: "continue"},
+					ID: "bulk_01k00000000000000000000001", Type: cloud.Stop, Status: execution.BulkQueued, Total: 1,
+					CreatedAt: noon,
+					Plan:      &execution.BulkPlan{ChangedBy: "bulk:ada@example.com:1", FailurePolicy: "continue"},
 				}
 				w.Put(execution.BulkKey(org, b.ID), b)
 				w.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{r.ID}})
@@ -40,7 +42,8 @@ func TestDisconnected_NothingIsAskedOfTheAccount(t *testing.T) {
 			before := calls(w)
 			w.drive(in)
 			all := apitest.Rows[execution.Action](w.Fixture, execution.ActionPKs(org)...)
-			if len(all) != 1 || all[0].Status != execution.Failed || !strings.Contains(all[0].ErrorMessage, "it was excluded") {
+			if len(all) != 1 || all[0].Status != execution.Failed ||
+				!strings.Contains(all[0].ErrorMessage, "it was excluded") {
 				t.Errorf("%s", apitest.JSON(all))
 			}
 			if n := calls(w) - before; n != 0 {

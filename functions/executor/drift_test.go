@@ -27,7 +27,8 @@ func TestDrift_WhatAControllerBringsBackFailsTheActionWithItsName(t *testing.T) 
 	w, tw, a := managedWeb(t)
 	tw.Heal("deployments", "shop/web")
 	a = w.driveBeside(tw, a)
-	if a.Status != execution.Failed || a.ErrorMessage == "" || !strings.Contains(a.ErrorMessage, "drift") || !strings.Contains(a.ErrorMessage, "Argo CD (shop:apps/Deployment:shop/web) manages it") {
+	if a.Status != execution.Failed || a.ErrorMessage == "" || !strings.Contains(a.ErrorMessage, "drift") ||
+		!strings.Contains(a.ErrorMessage, "Argo CD (shop:apps/Deployment:shop/web) manages it") {
 		t.Errorf("%s: %q; want it failed, with the drift and who manages it", a.Status, a.ErrorMessage)
 	}
 }

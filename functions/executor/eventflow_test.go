@@ -54,8 +54,10 @@ func (f *eventFlow) scheduleStop(at time.Time, groups ...int) {
 	f.Helper()
 	now := f.Clock.Now()
 	sch := apitest.Value(f.e.schedules.CreateSchedule(f.ctx, org, scheduling.Schedule{
-		ID: id.New("sch", now), Name: "Nights", Timezone: "UTC", Enabled: true, Drift: scheduling.ReportDrift, CreatedAt: now, UpdatedAt: now,
-		Crons: []scheduling.CronLine{{ID: "cron_1", Action: cloud.Stop, Expression: fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour())}},
+		ID: id.New("sch", now), Name: "Nights", Timezone: "UTC", Enabled: true, Drift: scheduling.ReportDrift,
+		CreatedAt: now, UpdatedAt: now,
+		Crons: []scheduling.CronLine{{ID: "cron_1", Action: cloud.Stop,
+			Expression: fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour())}},
 	}))(f)
 	for _, n := range groups {
 		f.Must(f.e.schedules.Attach(f.ctx, org, scheduling.Attachment{
@@ -70,7 +72,8 @@ func (f *eventFlow) wake(n int, until time.Time) {
 	now, store := f.Clock.Now(), evaluation.New(f.e.p)
 	target := apitest.Value(store.ResourceTarget(f.ctx, org, f.groups[n].ID))(f)
 	apitest.Value(store.BeginOverride(f.ctx, org, override.Override{
-		ID: override.NewID(now), ResourceID: f.groups[n].ID, ResourceUID: f.groups[n].UID, Action: override.ForceOn, CreatedAt: now, ExpiresAt: until,
+		ID: override.NewID(now), ResourceID: f.groups[n].ID, ResourceUID: f.groups[n].UID, Action: override.ForceOn,
+		CreatedAt: now, ExpiresAt: until,
 		WakeLinkID: "wkl_01k00000000000000000000001",
 	}, target))(f)
 }
@@ -80,7 +83,8 @@ const tick = 15 * time.Second
 
 // live is one process: it carries out what is pending and what schedules want, until all is over or the process is killed.
 func (f *eventFlow) live(ctx context.Context, p *platform.Platform) error {
-	l := &flowProcess{eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}), steps: map[string]StepResult{}}
+	l := &flowProcess{eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}),
+		steps: map[string]StepResult{}}
 	for f.Clock.Now().Before(f.until) {
 		if err := l.look(ctx); err != nil {
 			return err
@@ -142,7 +146,8 @@ func (l *flowProcess) step(ctx context.Context, w workqueue.Work) error {
 	return l.stepBulk(ctx, w)
 }
 
-func advanceWork[In, Out any](ctx context.Context, w workqueue.Work, do func(context.Context, In) (Out, error)) (Out, error) {
+func advanceWork[In, Out any](ctx context.Context, w workqueue.Work, do func(context.Context, In) (Out, error)) (Out,
+	error) {
 	var in In
 	if err := json.Unmarshal(w.Input, &in); err != nil {
 		var none Out
@@ -203,7 +208,8 @@ func (f *eventFlow) state() string {
 		out = append(out, fmt.Sprintf("log: %s %s to %s", l.Kind, l.From, l.To))
 	}
 	held := f.holds()
-	out = append(out, fmt.Sprintf("%d held, %d ended, %d pending", len(held.All()), len(held.Ended()), len(f.pending())))
+	out = append(out,
+		fmt.Sprintf("%d held, %d ended, %d pending", len(held.All()), len(held.Ended()), len(f.pending())))
 	slices.Sort(out[1+len(f.groups):])
 	return strings.Join(out, "\n")
 }
@@ -292,7 +298,9 @@ func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
 		t.Helper()
 		f := newEventFlow(t)
 		f.wake(2, f.up.Add(4*time.Minute))
-		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error { return f.live(ctx, p.Platform(f.e.p)) })
+		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
+			return f.live(ctx, p.Platform(f.e.p))
+		})
 		return f.state()
 	})
 }
@@ -332,16 +340,19 @@ func TestEvent_NamesWhatCannotBeReadyWhenItIsScheduled(t *testing.T) {
 	}{
 		"a stopped target that a start restores is none": {func(*eventFlow) {}, nil},
 		"a disconnected account": {func(f *eventFlow) {
-			f.Change(inventory.AccountKey(org, f.account.ID), table.Set("status", inventory.AccountDisconnected), table.Set("error", "its organization excludes it"))
+			f.Change(inventory.AccountKey(org, f.account.ID), table.Set("status", inventory.AccountDisconnected),
+				table.Set("error", "its organization excludes it"))
 		}, []string{"asp_0: ", "asp_1: ", "asp_2: ", "its cloud account is disconnected", "its organization excludes it"}},
 		"an override": {func(f *eventFlow) {
 			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
-				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.until,
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff,
+				ExpiresAt: f.until,
 			}}})
 		}, []string{"asp_1: it is held by"}},
 		"an override that is over when it is scaled up is none": {func(f *eventFlow) {
 			f.Put(override.LiveKey(org), override.Live{Change: 1, Overrides: []override.Held{{
-				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff, ExpiresAt: f.up,
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.groups[1].ID, Action: override.ForceOff,
+				ExpiresAt: f.up,
 			}}})
 		}, nil},
 		"a stopped target whose size is gone": {func(f *eventFlow) {

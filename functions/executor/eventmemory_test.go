@@ -32,7 +32,8 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 			e := newEvent(t, "scheduled")
 			g, live := e.groups[0], e.snapshotOf(0)
 			e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-				Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original, KeepUntil: e.Clock.Now().Add(time.Hour),
+				Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+				KeepUntil: e.Clock.Now().Add(time.Hour),
 			}))
 			e.Clock.Advance(c.wait)
 			a := e.do(g, cloud.Stop)
@@ -55,7 +56,9 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 func TestRemember_WhatAnEventLeavesIsNotForAStart(t *testing.T) {
 	e := newEvent(t, "scheduled")
 	g := e.groups[0]
-	e.Put(snapshotKey(org, g.UID), snapshot{ActionID: "event", Snapshot: []byte(`{"min":7,"max":7,"desired":7}`), KeepUntil: e.Clock.Now().Add(time.Hour).Unix()})
+	e.Put(snapshotKey(org, g.UID),
+		snapshot{ActionID: "event", Snapshot: []byte(`{"min":7,"max":7,"desired":7}`),
+			KeepUntil: e.Clock.Now().Add(time.Hour).Unix()})
 	e.Must(e.conn.Act(e.ctx, cloud.Stop, g.Type, g.Region, []cloud.Target{{UID: g.UID}})[0].Err)
 	e.Clock.Advance(time.Minute)
 	if a := e.do(g, cloud.Start); strings.Contains(e.size(0), `"desired":7`) {
@@ -70,7 +73,8 @@ func TestRemember_AForcedStopKeepsWhatItsPlanHasLeft(t *testing.T) {
 	a := apitest.Value(e.ask(g, cloud.Stop, true))(t)
 	original := []byte(`{"min":1,"max":3,"desired":2}`)
 	e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-		Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original, ActionID: a.ID,
+		Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+		ActionID: a.ID,
 	}))
 	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if got := e.memoryOf(0); got.ActionID != a.ID || string(got.Snapshot) != string(original) {

@@ -146,7 +146,8 @@ func (e *Executor) expireNamed(ctx context.Context, org string, b *execution.Bul
 	if b.GroupID != "" {
 		return nil
 	}
-	_, err := e.p.Table.Write(ctx, table.Update(execution.NamedKey(org, b.ID), []table.Change{table.Expire(b.Ends())}, table.Exists()))
+	_, err := e.p.Table.Write(ctx,
+		table.Update(execution.NamedKey(org, b.ID), []table.Change{table.Expire(b.Ends())}, table.Exists()))
 	return err
 }
 
@@ -217,12 +218,14 @@ func chunks(bulkID string, verb cloud.Verb, members []inventory.Member) []steppe
 
 func chunkFor(m inventory.Member) execution.Chunk {
 	return execution.Chunk{
-		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type, Seen: m.Status,
+		Tier: m.Tier, Provider: m.Provider, CloudAccountID: m.CloudAccountID, Region: m.Region, ResourceType: m.Type,
+		Seen: m.Status,
 	}
 }
 
 func fits(c *execution.Chunk, m inventory.Member) bool {
-	return len(c.Members) < sizeOf(c.ResourceType) && c.Provider == m.Provider && c.CloudAccountID == m.CloudAccountID &&
+	return len(c.Members) < sizeOf(c.ResourceType) && c.Provider == m.Provider &&
+		c.CloudAccountID == m.CloudAccountID &&
 		c.Region == m.Region && c.ResourceType == m.Type
 }
 

@@ -16,8 +16,10 @@ func members(r *rand.Rand, n int) []inventory.Member {
 	out := make([]inventory.Member, n)
 	for i := range out {
 		out[i] = inventory.Member{
-			ResourceID: id.New("res", noon), UID: fmt.Sprintf("i-%06d", i), Provider: "simulated", Type: []string{"aws-ec2", "aws-rds"}[r.IntN(2)],
-			Region: []string{"eu-west-1", "us-east-1"}[r.IntN(2)], CloudAccountID: "ca_1", Tier: 1 + r.IntN(3), Order: 1 + r.IntN(3),
+			ResourceID: id.New("res", noon), UID: fmt.Sprintf("i-%06d", i), Provider: "simulated",
+			Type:   []string{"aws-ec2", "aws-rds"}[r.IntN(2)],
+			Region: []string{"eu-west-1", "us-east-1"}[r.IntN(2)], CloudAccountID: "ca_1", Tier: 1 + r.IntN(3),
+			Order: 1 + r.IntN(3),
 		}
 	}
 	return out
@@ -86,7 +88,8 @@ func TestAStopIsTheExactReverseOfAStart(t *testing.T) {
 func TestTheActionOfAMemberIsAlwaysTheSame(t *testing.T) {
 	bulk := id.New("bulk", noon)
 	a := execution.MemberAction(bulk, "res_a")
-	if a != execution.MemberAction(bulk, "res_a") || a == execution.MemberAction(bulk, "res_b") || !id.IsValid("act", a) {
+	if a != execution.MemberAction(bulk, "res_a") || a == execution.MemberAction(bulk, "res_b") ||
+		!id.IsValid("act", a) {
 		t.Errorf("action of a member: %s", a)
 	}
 	if got := id.TimeOf(a); !got.Equal(noon) {

@@ -40,7 +40,8 @@ func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 		for n, after := range []time.Duration{time.Second, 10 * time.Second, time.Minute, 3 * time.Minute} {
 			time.Sleep(after)
 			if took := w.stopNeighbours(engine, 2+n); took > alone+time.Second {
-				t.Errorf("a single stop takes %s beside the 10,000 of another organization; alone it takes %s", took, alone)
+				t.Errorf("a single stop takes %s beside the 10,000 of another organization; alone it takes %s", took,
+					alone)
 			}
 		}
 		if b := w.bulk(in.BulkID); b.Over() {
@@ -55,8 +56,10 @@ func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration
 	w.Helper()
 	return w.stopOneOf(engine, fleet{
 		kind: cloud.AWSEC2, region: "us-east-1",
-		account:     inventory.Account{Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)), AuthMethod: "simulated"},
-		credentials: map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "limits": "true", "callMillis": "200"},
+		account: inventory.Account{Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)),
+			AuthMethod: "simulated"},
+		credentials: map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0",
+			"limits": "true", "callMillis": "200"},
 	})
 }
 
@@ -65,17 +68,21 @@ func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration
 func (w *fixture) stopOneOf(engine *workflow.Embedded, f fleet) time.Duration {
 	w.Helper()
 	ctx, a := table.WithOrg(w.Context(), neighbour), f.newAccount()
-	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, w.e.p.Sealer, inventory.SecretPlace(neighbour, a.ID), f.credentials))(w)
+	a.Sealed = apitest.Value(inventory.SealCredentials(ctx, w.e.p.Sealer, inventory.SecretPlace(neighbour, a.ID),
+		f.credentials))(w)
 	w.Put(inventory.AccountKey(neighbour, a.ID), a)
 	conn := apitest.Value(w.e.newClouds().Connect(ctx, neighbour, a))(w)
 	page := apitest.Value(conn.List(ctx, f.kind, f.region, ""))(w)
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: a.Provider, Region: f.region, Kind: f.kind}, ID: a.ID, Started: time.Now()}
-	apitest.Value(w.e.inventory.UpsertScanned(ctx, neighbour, inventory.Batch{Scan: scan, At: time.Now(), Resources: page.Resources}))(w)
+	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: a.Provider, Region: f.region,
+		Kind: f.kind}, ID: a.ID, Started: time.Now()}
+	apitest.Value(w.e.inventory.UpsertScanned(ctx, neighbour,
+		inventory.Batch{Scan: scan, At: time.Now(), Resources: page.Resources}))(w)
 	for _, r := range page.Resources {
 		if r.Unschedulable == "" && r.Status == cloud.Running {
 			began := time.Now()
 			w.runAlone(engine, neighbour, execution.Request{
-				Verb: cloud.Stop, ResourceUID: r.UID, Provider: a.Provider, ResourceType: r.Type, CloudAccountID: a.ID, Region: f.region,
+				Verb: cloud.Stop, ResourceUID: r.UID, Provider: a.Provider, ResourceType: r.Type, CloudAccountID: a.ID,
+				Region: f.region,
 			})
 			return time.Since(began)
 		}
@@ -91,7 +98,8 @@ func (w *fixture) runAlone(engine *workflow.Embedded, of string, r execution.Req
 	p := platformWith(w.e.p, engine)
 	a := apitest.Value(execution.SubmitAction(ctx, p, of, r))(w)
 	x := apitest.Value(engine.Wait(ctx, execution.Machine, a.ID))(w)
-	if got := apitest.Read[execution.Action](w.Fixture, execution.ActionKey(of, a.ID)); x.Status != workflow.Succeeded || got.Status != execution.Succeeded {
+	if got := apitest.Read[execution.Action](w.Fixture,
+		execution.ActionKey(of, a.ID)); x.Status != workflow.Succeeded || got.Status != execution.Succeeded {
 		w.Fatalf("%s: %s %s", x.Status, got.Status, got.ErrorMessage)
 	}
 }
@@ -134,7 +142,8 @@ func (f fleet) keepsNobodyWaiting(t *testing.T, other fleet) {
 			t.Fatal("they had ended before: nothing was shown")
 		}
 		if took := w.stopOneOf(engine, other); took > alone+time.Second {
-			t.Errorf("a single stop takes %s beside the %d of another organization; alone it takes %s", took, size, alone)
+			t.Errorf("a single stop takes %s beside the %d of another organization; alone it takes %s", took, size,
+				alone)
 		}
 	}
 	w.await(engine, in.BulkID)

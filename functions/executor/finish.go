@@ -79,9 +79,11 @@ func (e *Executor) endBulk(ctx context.Context, in execution.BulkInput, b execut
 // endAll ends every action of the bulk action that has not ended, as far as the cloud tells how.
 func (e *Executor) endAll(ctx context.Context, in execution.BulkInput) error {
 	return e.eachChunk(ctx, in, allChunks, func(key string, _ execution.Chunk) error {
-		left, err := e.giveUp(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key}, "not done: the bulk action ended before")
+		left, err := e.giveUp(ctx, execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: key},
+			"not done: the bulk action ended before")
 		if err == nil && !left.Done {
-			err = fault.New(fault.Unavailable, "chunk %s of %s is not done, and the cloud does not tell yet how it ends: try again", key, in.BulkID)
+			err = fault.New(fault.Unavailable,
+				"chunk %s of %s is not done, and the cloud does not tell yet how it ends: try again", key, in.BulkID)
 		}
 		return err
 	})
@@ -110,8 +112,10 @@ func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) e
 	}
 	ws := []table.Write{
 		table.Update(execution.BulkKey(org, b.ID), []table.Change{
-			table.Set("status", string(status)), table.Set("completed", b.Completed), table.Set("failed", b.Total-b.Completed),
-			table.Set("unasked", b.Unasked), table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()), table.Expire(b.Ends()),
+			table.Set("status", string(status)), table.Set("completed", b.Completed),
+			table.Set("failed", b.Total-b.Completed),
+			table.Set("unasked", b.Unasked), table.Set("ended", true), table.Set("completedAt", e.p.Clock.Now()),
+			table.Expire(b.Ends()),
 		}, table.Equal("status", string(b.Status)), table.NotEqual("ended", true)),
 		workqueue.RemoveWork(b.ID),
 	}
@@ -120,7 +124,8 @@ func (e *Executor) conclude(ctx context.Context, org string, b execution.Bulk) e
 	}
 	ctx = table.Within(ctx, workqueue.Prefix)
 	err := e.store().Transact(ctx, ws...)
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok && onlyLast(lost, ws) { // another bulk action has the group
+	// another bulk action has the group
+	if lost, ok := errors.AsType[*table.ConditionError](err); ok && onlyLast(lost, ws) {
 		err = e.store().Transact(ctx, ws[:2]...)
 	}
 	return err

@@ -66,7 +66,8 @@ func openFixture(t testing.TB, p *platform.Platform) *fixture {
 	t.Helper()
 	e := New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)})
 	return &fixture{
-		Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e, states: new(atomic.Int64), written: new(atomic.Int64),
+		Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e, states: new(atomic.Int64),
+		written: new(atomic.Int64),
 	}
 }
 
@@ -82,7 +83,8 @@ func onDisk(t testing.TB, s table.Store, dir string) *platform.Platform {
 // connect stores the account.
 func (w *fixture) connect(credentials map[string]string) {
 	w.account = inventory.Account{
-		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim", AuthMethod: "simulated",
+		ID: id.New("ca", noon), Provider: "simulated", CloudAccountID: "100000000001", Name: "sim",
+		AuthMethod:      "simulated",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(credentials)
@@ -92,7 +94,8 @@ func (w *fixture) connect(credentials map[string]string) {
 // seal stores the account with the credentials.
 func (w *fixture) seal(credentials map[string]string) {
 	w.Helper()
-	sealed := apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID), credentials))(w)
+	sealed := apitest.Value(inventory.SealCredentials(w.ctx, w.e.p.Sealer, inventory.SecretPlace(org, w.account.ID),
+		credentials))(w)
 	w.account.Sealed = sealed
 	w.Put(inventory.AccountKey(org, w.account.ID), w.account)
 }
@@ -111,12 +114,14 @@ func (w *fixture) list(kind, region string) { w.listAs(w.account.Provider, kind,
 
 func (w *fixture) listAs(provider, kind, region string) {
 	scan := inventory.Scan{
-		Partition: inventory.Partition{AccountID: w.account.ID, Provider: provider, Region: region, Kind: kind}, ID: "first", Started: noon,
+		Partition: inventory.Partition{AccountID: w.account.ID, Provider: provider, Region: region, Kind: kind},
+		ID:        "first", Started: noon,
 	}
 	for page := ""; ; {
 		got, err := w.conn.List(w.ctx, kind, region, page)
 		w.Must(err)
-		apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org, inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
+		apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org,
+			inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: got.Resources}))(w)
 		uids := make([]string, len(got.Resources))
 		for i, r := range got.Resources {
 			uids[i] = r.UID

@@ -19,7 +19,8 @@ import (
 // buckets that AWS documents: of stops 1,000 instances, and 20 a second more; of describes 100 calls, and 20 a second more.
 func TestBulk_OfManyInstancesIsNearlyAsFastAsTheCloudAllows(t *testing.T) {
 	if tabletest.Limits() != nil {
-		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not wait in a bubble")
+		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
+			"wait in a bubble")
 	}
 	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
 	for _, size := range []int{2_000, 10_000} {
@@ -51,7 +52,8 @@ func stopAtTheLimit(t *testing.T, size int) {
 	w.Must(engine.Close())
 	least := time.Duration(size-1000)*time.Second/20 + transition
 	made := calls(w) - before
-	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took, took.Seconds()/least.Seconds(), least,
+	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took,
+		took.Seconds()/least.Seconds(), least,
 		made, simulated.RefusedCalls(w.e.providers["simulated"], w.account.ID), w.states.Load())
 	if took > least*12/10 {
 		t.Errorf("took %s; the limits allow %s, and 1.2 times that is wanted", took, least)

@@ -20,7 +20,8 @@ import (
 func (w *fixture) abandon(a execution.Action) RunResult {
 	w.Helper()
 	in := execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}
-	input := apitest.JSON(map[string]any{"task": "abandon", "input": in, "error": workflow.Caught{Error: "Sandbox.Timedout", Cause: "after 300 s"}})
+	input := apitest.JSON(map[string]any{"task": "abandon", "input": in,
+		"error": workflow.Caught{Error: "Sandbox.Timedout", Cause: "after 300 s"}})
 	got, _ := apitest.Value(w.e.HandleTask(w.ctx, []byte(input)))(w).(RunResult)
 	return got
 }
@@ -42,19 +43,26 @@ func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
 		status execution.Status
 		says   string
 	}{
-		"what stands still has failed":                     {false, time.Minute, false, execution.Failed, "the executor gave up: Sandbox.Timedout: after 300 s; the resource is running"},
-		"what has arrived has succeeded":                   {true, 2 * time.Minute, false, execution.Succeeded, "the resource is stopped"},
-		"what is on its way waits":                         {true, 20 * time.Second, false, execution.Running, "the resource is stopping"},
-		"what gives no answer waits":                       {true, 2 * time.Minute, true, execution.Running, "its state cannot be read"},
-		"so does what was not begun":                       {false, time.Minute, true, execution.Running, "its state cannot be read"},
-		"what gives no answer until its deadline, has not": {true, time.Hour, true, execution.Failed, "its state cannot be read"},
+		"what stands still has failed": {false, time.Minute, false, execution.Failed,
+			"the executor gave up: Sandbox.Timedout: after 300 s; the resource is running"},
+		"what has arrived has succeeded": {true, 2 * time.Minute, false, execution.Succeeded,
+			"the resource is stopped"},
+		"what is on its way waits": {true, 20 * time.Second, false, execution.Running,
+			"the resource is stopping"},
+		"what gives no answer waits": {true, 2 * time.Minute, true, execution.Running,
+			"its state cannot be read"},
+		"so does what was not begun": {false, time.Minute, true, execution.Running,
+			"its state cannot be read"},
+		"what gives no answer until its deadline, has not": {true, time.Hour, true, execution.Failed,
+			"its state cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "40", "stopped": "0", "transitionSeconds": "60"})
 			r := w.pick("aws-ec2", cloud.Running)
 			a := w.submit(r, cloud.Stop)
 			if c.acted {
-				apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
+				apitest.Value(w.e.RunActions(w.ctx,
+					execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
 			}
 			w.Clock.Advance(c.after)
 			w.mute(c.mute)
@@ -64,7 +72,8 @@ func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
 			if c.status == execution.Succeeded {
 				last = a.Logs[len(a.Logs)-2].Message
 			}
-			if a.Status != c.status || !strings.Contains(last, c.says) || got.Done != c.status.IsFinal() || !got.Done && got.WaitSeconds < respite {
+			if a.Status != c.status || !strings.Contains(last, c.says) || got.Done != c.status.IsFinal() || !got.Done &&
+				got.WaitSeconds < respite {
 				t.Fatalf("%s, %+v: %q\n%+v", a.Status, got, a.ErrorMessage, a.Logs)
 			}
 			if held := w.resource(r.UID).ActionID != ""; held == c.status.IsFinal() {
@@ -102,7 +111,8 @@ func TestRun_WaitsForAnAnswerAboutWhatItHasAskedFor(t *testing.T) {
 
 // The machine of a bulk action loses a chunk whose resources are on their way: the end waits for them.
 func TestFinish_WaitsForWhatIsOnItsWay(t *testing.T) {
-	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "60"})
+	w := newFixture(t,
+		map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1", "transitionSeconds": "60"})
 	g, places := w.group(12, "continue")
 	in := w.submitBulk(g, cloud.Stop)
 	apitest.Value(w.e.expandBulk(w.ctx, in))(w)
@@ -113,7 +123,8 @@ func TestFinish_WaitsForWhatIsOnItsWay(t *testing.T) {
 		}
 		in.Step, in.From = s.Next, s.From
 	}
-	if _, err := w.e.finishBulk(w.ctx, in); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), in.BulkID) {
+	if _, err := w.e.finishBulk(w.ctx, in); !fault.Is(err, fault.Unavailable) ||
+		!strings.Contains(err.Error(), in.BulkID) {
 		t.Fatalf("finished at once: %v", err)
 	}
 	if b := w.bulk(in.BulkID); b.Status != execution.BulkRunning || b.Completed != 0 {
@@ -128,7 +139,8 @@ func TestFinish_WaitsForWhatIsOnItsWay(t *testing.T) {
 
 // A tier in which something fails, while what was asked before is still on its way, is aborted: what is on its way arrives.
 func TestAbort_WaitsForWhatWasAskedBefore(t *testing.T) {
-	w := newFixture(t, map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2", "transitionSeconds": "60"})
+	w := newFixture(t,
+		map[string]string{"size": "400", "stopped": "0", "kinds": "aws-ec2", "regions": "2", "transitionSeconds": "60"})
 	g, places := w.group(90, "abort")
 	w.faulty(map[string]string{"partialFailure": "0.5", "transitionSeconds": "60"})
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
@@ -159,7 +171,8 @@ func recordedThroughALongThrottle(t *testing.T) {
 	}
 	w.swap(f)
 	began := time.Now()
-	got := apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
+	got := apitest.Value(w.e.RunActions(w.ctx,
+		execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
 	if a = w.action(a.ID); !got.Done || a.Status != execution.Succeeded || a.Attempts != 1 {
 		t.Errorf("%+v: %s after %d attempts, %q", got, a.Status, a.Attempts, a.ErrorMessage)
 	}

@@ -115,7 +115,8 @@ func (e *Executor) owe( //nolint:revive // of which order, as holds are
 	}
 	_, err := e.p.Table.Write(ctx, w)
 	if _, ended := errors.AsType[*table.ConditionError](err); ended {
-		return fault.NewWithCause(fault.Unavailable, err, "a hold on resources of %s has ended at this moment: try again", b.ID)
+		return fault.NewWithCause(fault.Unavailable, err,
+			"a hold on resources of %s has ended at this moment: try again", b.ID)
 	}
 	return fault.Wrap("note what "+b.ID+" cannot stop during an event", err)
 }
@@ -155,12 +156,14 @@ func hasUnaskedStop(actions []*execution.Action) bool {
 // endedUnasked returns the end of an action that is left out, for a reason: nothing was asked of its provider, so it is no failure that aborts a
 // bulk action.
 func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Outcome {
-	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, LeftOut: true, Changed: a.Progress.Changed, At: e.p.Clock.Now()}
+	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, LeftOut: true,
+		Changed: a.Progress.Changed, At: e.p.Clock.Now()}
 }
 
 // letGo has plans let the targets of a forced stop go. It returns in how many seconds to call it again, 0 when all are let go, or why the stop
 // fails: after letGoPatience the capacity was not given back.
-func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []eventhold.Hold) (seconds int, failed string, err error) {
+func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []eventhold.Hold) (seconds int,
+	failed string, err error) {
 	now := e.p.Clock.Now()
 	for _, h := range holds {
 		at, why, err := e.rescaler().LetGo(ctx, rescaling.Forced{
@@ -171,7 +174,10 @@ func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, h
 			return 0, "", fmt.Errorf("let %s go from %s: %w", h.PolicyID, h.PlanID, err)
 		case at.IsZero():
 		case now.Sub(a.CreatedAt) > letGoPatience:
-			return 0, fmt.Sprintf("not stopped: the capacity that %s raised was not given back in %s: %s", h.PlanID, letGoPatience, why), nil
+			return 0, fmt.Sprintf(
+					"not stopped: the capacity that %s raised was not given back in %s: %s", h.PlanID, letGoPatience,
+					why),
+				nil
 		default:
 			wait := max(1, int((at.Sub(now)+time.Second-1)/time.Second))
 			seconds = max(seconds, wait)

@@ -28,7 +28,9 @@ type heldEvent struct {
 // newEvent dispatches a plan that scales up in three minutes, and drives it to a status.
 func newEvent(t *testing.T, status readiness.Status) *heldEvent {
 	t.Helper()
-	w := newFixture(t, map[string]string{"size": "60", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "20"})
+	w := newFixture(t,
+		map[string]string{"size": "60", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+			"transitionSeconds": "20"})
 	e := &heldEvent{planUnderWay: &planUnderWay{fixture: w, plans: readiness.New(w.Table, w.e.p.Clock)}}
 	w.e.p.Workers = lambdacall.Local{readiness.Function: e.take}
 	e.settle()
@@ -118,7 +120,8 @@ func TestHeld_FromTheFirstRaiseToTheLastRestore(t *testing.T) {
 	if n := len(e.holds().All()); n != 3 {
 		t.Errorf("the plan holds %d targets; want 3", n)
 	}
-	if _, err := e.ask(e.groups[0], cloud.Stop, false); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), e.in.PlanID) {
+	if _, err := e.ask(e.groups[0], cloud.Stop, false); !fault.Is(err, fault.Conflict) ||
+		!strings.Contains(err.Error(), e.in.PlanID) {
 		t.Errorf("a stop during the event: %v", err)
 	}
 	if _, err := e.ask(e.groups[0], cloud.Start, false); err != nil {
@@ -126,7 +129,8 @@ func TestHeld_FromTheFirstRaiseToTheLastRestore(t *testing.T) {
 	}
 	e.end()
 	if n := len(e.holds().All()); n != 0 || len(e.holds().Ended()) != 3 {
-		t.Errorf("after the last restore the plan holds %d targets, and %d ended holds wait for the evaluator", n, len(e.holds().Ended()))
+		t.Errorf("after the last restore the plan holds %d targets, and %d ended holds wait for the evaluator", n,
+			len(e.holds().Ended()))
 	}
 	if got := apitest.JSON(e.sizes()); got != apitest.JSON(e.before) {
 		t.Errorf("after the event %s, before it %s", got, apitest.JSON(e.before))
@@ -136,20 +140,24 @@ func TestHeld_FromTheFirstRaiseToTheLastRestore(t *testing.T) {
 // TestHeld_ABulkActionLeavesTheTargetOutAndSaysSo asks a stop of a target and of another group.
 func TestHeld_ABulkActionLeavesTheTargetOutAndSaysSo(t *testing.T) {
 	for name, plan := range map[string]execution.BulkPlan{
-		"asked for by hand":         {ChangedBy: "bulk:ada@example.com:1", FailurePolicy: "continue"},
-		"ordered by a schedule":     {ChangedBy: "schedule:Nights:1", FailurePolicy: "continue", Reason: execution.ReasonSchedule},
-		"at the end of an override": {ChangedBy: "override_expired:force_on", FailurePolicy: "continue", Reason: execution.ReasonOverrideExpired},
+		"asked for by hand": {ChangedBy: "bulk:ada@example.com:1", FailurePolicy: "continue"},
+		"ordered by a schedule": {ChangedBy: "schedule:Nights:1", FailurePolicy: "continue",
+			Reason: execution.ReasonSchedule},
+		"at the end of an override": {ChangedBy: "override_expired:force_on", FailurePolicy: "continue",
+			Reason: execution.ReasonOverrideExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEvent(t, readiness.Active)
 			during := e.size(0)
 			in := execution.BulkInput{Org: org, BulkID: "bulk_01k00000000000000000000001"}
-			b := execution.Bulk{ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2, CreatedAt: e.Clock.Now(), Plan: &plan}
+			b := execution.Bulk{ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
+				CreatedAt: e.Clock.Now(), Plan: &plan}
 			e.Put(execution.BulkKey(org, b.ID), b)
 			e.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{e.groups[0].ID, e.other().ID}})
 			apitest.Value(e.e.begin(e.ctx, in))(e)
 			b = e.bulk(in.BulkID)
-			if b.Total != 1 || b.LeftOut != 1 || len(b.LeftOutOf) != 1 || b.LeftOutOf[0].Reason != "event" || b.LeftOutOf[0].ResourceUID != e.groups[0].UID ||
+			if b.Total != 1 || b.LeftOut != 1 || len(b.LeftOutOf) != 1 || b.LeftOutOf[0].Reason != "event" ||
+				b.LeftOutOf[0].ResourceUID != e.groups[0].UID ||
 				!strings.Contains(b.LeftOutOf[0].Detail, e.in.PlanID) {
 				t.Errorf("%s", apitest.JSON(b))
 			}
@@ -165,10 +173,12 @@ func TestHeld_IsLookedAtAgainWhenAStopBegins(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
 	before := e.size(0)
 	a := apitest.Value(e.ask(e.groups[0], cloud.Stop, false))(t)
-	h := eventhold.Hold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(), Until: e.Clock.Now().Add(time.Hour)}
+	h := eventhold.Hold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
+		Until: e.Clock.Now().Add(time.Hour)}
 	e.Write(eventhold.Begin(org, h)[0])
 	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
-	if a = e.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "event") || !strings.Contains(a.ErrorMessage, e.in.PlanID) {
+	if a = e.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "event") ||
+		!strings.Contains(a.ErrorMessage, e.in.PlanID) {
 		t.Errorf("%s: %s", a.Status, a.ErrorMessage)
 	}
 	if got := e.size(0); got != before {
@@ -221,7 +231,8 @@ func TestForced_AStopGivesBackTheSizeFirstAndTheEndOfTheEventLeavesItStopped(t *
 		Native json.RawMessage `json:"native"`
 	}
 	e.Must(json.Unmarshal([]byte(original), &native))
-	if kept := apitest.Read[snapshot](e.Fixture, snapshotKey(org, target.UID)); string(kept.Snapshot) != string(native.Native) {
+	if kept := apitest.Read[snapshot](e.Fixture,
+		snapshotKey(org, target.UID)); string(kept.Snapshot) != string(native.Native) {
 		t.Errorf("the stop remembers %s; before the event it was %s", kept.Snapshot, native.Native)
 	}
 	e.checkForcedOnRecord(a)
@@ -245,7 +256,8 @@ func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 		e.Errorf("the state history says %s", apitest.JSON(last))
 	}
 	p := e.plan()
-	if p.Status != readiness.Active || !strings.Contains(p.Message, "forced a stop") || !strings.Contains(p.Message, "ada") {
+	if p.Status != readiness.Active || !strings.Contains(p.Message, "forced a stop") ||
+		!strings.Contains(p.Message, "ada") {
 		e.Errorf("the plan is %s: %q", p.Status, p.Message)
 	}
 	if got := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(1))); got.PlanID != "" {
@@ -293,12 +305,14 @@ func TestForced_AStopThatMayNotActLeavesTheTargetToThePlan(t *testing.T) {
 	e := newEvent(t, readiness.Active)
 	during := e.size(0)
 	o := execution.Order{
-		Verb: cloud.Stop, Reason: execution.ReasonOverride, ChangedBy: "override:force_off", FailurePolicy: "continue", Cause: "ovr_1",
-		At: e.Clock.Now(), Force: true, Members: []inventory.Member{memberOf(e.groups[0], 1)},
+		Verb: cloud.Stop, Reason: execution.ReasonOverride, ChangedBy: "override:force_off", FailurePolicy: "continue",
+		Cause: "ovr_1",
+		At:    e.Clock.Now(), Force: true, Members: []inventory.Member{memberOf(e.groups[0], 1)},
 	}
 	apitest.Value(execution.QueueOrders(e.ctx, e.Table, org, []execution.Order{o}))(t)
 	e.runOrder(o)
-	if a := e.action(execution.MemberAction(o.ID(), e.groups[0].ID)); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "has ended") {
+	if a := e.action(execution.MemberAction(o.ID(), e.groups[0].ID)); a.Status != execution.Failed ||
+		!strings.Contains(a.ErrorMessage, "has ended") {
 		t.Errorf("%s: %s", a.Status, a.ErrorMessage)
 	}
 	if _, held := e.holds().OfPolicy(policyID(0)); !held || e.size(0) != during {
@@ -317,7 +331,9 @@ func TestForced_OnlyAStopThatHasAskedNothingReadsTheHolds(t *testing.T) {
 	}{
 		"a stop that has asked nothing reads them":    {func() {}, 1},
 		"a stop that has asked its provider does not": {func() { a.Progress.ActedAt = e.Clock.Now() }, 0},
-		"a start that has asked nothing does not":     {func() { a.Action, a.Progress.ActedAt = cloud.Start, noTime }, 0},
+		"a start that has asked nothing does not": {func() {
+			a.Action, a.Progress.ActedAt = cloud.Start, noTime
+		}, 0},
 	} {
 		a.Action, a.Progress.ActedAt = cloud.Stop, noTime
 		c.change()

@@ -19,9 +19,11 @@ func newInside(t *testing.T, provider string) (*fixture, *twin.Cluster, inventor
 	w, cluster := newNamespace(t)
 	h := managedcluster.Open(provider, w.e.p.Clock, cluster)
 	w.e.providers[provider] = h.Cloud
-	w.account.Provider, w.account.AuthMethod, w.account.CloudAccountID, w.account.Clusters = provider, h.Account.AuthMethod, h.Account.NativeID, 1
+	w.account.Provider, w.account.AuthMethod, w.account.CloudAccountID, w.account.Clusters = provider,
+		h.Account.AuthMethod, h.Account.NativeID, 1
 	w.seal(h.Account.Credentials)
-	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name}, AccountID: w.account.ID, Method: inventory.CloudIAM}
+	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
+		AccountID: w.account.ID, Method: inventory.CloudIAM}
 	w.Put(inventory.ClusterKey(org, w.account.ID, r.ClusterName), r)
 	w.conn = apitest.Value(w.e.newClouds().ConnectInside(w.ctx, org, w.account, []inventory.Registration{r}))(w)
 	w.resources = nil
@@ -54,7 +56,9 @@ func stopsAndStartsInside(t *testing.T, provider string) {
 func TestAnActionInAClusterThatIsDeregisteredFails(t *testing.T) {
 	w, cluster, web := newInside(t, "aws")
 	a := w.submit(web, cloud.Stop)
-	w.Must(w.Table.Transact(w.ctx, table.Delete(inventory.ClusterKey(org, w.account.ID, inventory.ClusterName{Region: web.Region, Name: managedcluster.Name}))))
+	w.Must(w.Table.Transact(w.ctx,
+		table.Delete(inventory.ClusterKey(org, w.account.ID,
+			inventory.ClusterName{Region: web.Region, Name: managedcluster.Name}))))
 	if a = w.driveBeside(cluster, a); a.Status != execution.Failed {
 		t.Errorf("%+v; want it failed", a)
 	}

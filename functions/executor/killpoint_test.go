@@ -100,14 +100,16 @@ func (w *fixture) outcome(rs ...inventory.Resource) string {
 	w.Helper()
 	var lines []string
 	for _, a := range apitest.Rows[execution.Action](w.Fixture, execution.ActionPKs(org)...) {
-		lines = append(lines, fmt.Sprintf("action %s of %s is %s %s", a.Action, a.ResourceUID, a.Status, a.ErrorMessage))
+		lines = append(lines,
+			fmt.Sprintf("action %s of %s is %s %s", a.Action, a.ResourceUID, a.Status, a.ErrorMessage))
 	}
 	for _, h := range w.history() {
 		lines = append(lines, fmt.Sprintf("history: %s is %s by %s", h.ResourceUID, h.State, h.ChangedBy))
 	}
 	for _, r := range rs {
 		record := w.resource(r.UID)
-		lines = append(lines, fmt.Sprintf("%s is %s, recorded as %s, claimed by %q", r.UID, w.state(r), record.Status, record.ActionID))
+		lines = append(lines,
+			fmt.Sprintf("%s is %s, recorded as %s, claimed by %q", r.UID, w.state(r), record.Status, record.ActionID))
 		if r.Type == cloud.AWSASG {
 			a := apitest.Value(w.conn.(cloud.Autoscaler).ReadAutoscaling(w.ctx, r.Type, r.Region, r.UID))(w)
 			lines = append(lines, fmt.Sprintf("%s has %d of %d to %d", r.UID, a.Desired, a.Min, a.Max))
@@ -121,7 +123,9 @@ func (w *fixture) outcome(rs ...inventory.Resource) string {
 func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
-		w := newFixture(t, map[string]string{"size": "12", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "5"})
+		w := newFixture(t,
+			map[string]string{"size": "12", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+				"transitionSeconds": "5"})
 		w.Workflow = apitest.Idle{}
 		r := w.pick(cloud.AWSASG, cloud.Running)
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
@@ -156,7 +160,9 @@ func (w *fixture) ask(ctx context.Context, e *Executor, verb cloud.Verb, r inven
 func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
-		w := newFixture(t, map[string]string{"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "5"})
+		w := newFixture(t,
+			map[string]string{"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+				"transitionSeconds": "5"})
 		w.Workflow = apitest.Idle{}
 		rs := w.picks(cloud.AWSASG, cloud.Running, 4)
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
@@ -178,7 +184,8 @@ func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 // order queues an order of one tier for each resource, once, as the evaluator does.
 func (w *fixture) order(ctx context.Context, e *Executor, verb cloud.Verb, rs []inventory.Resource) error {
 	o := execution.Order{
-		Verb: verb, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights", FailurePolicy: "abort", Cause: string(verb), At: noon,
+		Verb: verb, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights", FailurePolicy: "abort",
+		Cause: string(verb), At: noon,
 	}
 	for i, r := range rs {
 		o.Members = append(o.Members, memberOf(r, i+1))

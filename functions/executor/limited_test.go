@@ -22,7 +22,8 @@ import (
 // refuses transactions that meet. Nothing may be recorded as failed.
 func TestBulk_UnderDynamoDBsLimits(t *testing.T) {
 	if tabletest.Limits() != nil {
-		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not wait in a bubble")
+		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
+			"wait in a bubble")
 	}
 	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
 	for _, c := range []struct {
@@ -47,11 +48,13 @@ func stopLimited(t *testing.T, size int, hold, most time.Duration) {
 	t.Helper()
 	time.Sleep(time.Until(noon)) // the bubble's time begins long before
 	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{
-		"size": strconv.Itoa(size * 115 / 100), "kinds": "aws-ec2", "regions": "2", "stopped": "0", "transitionSeconds": "5", "callMillis": "200",
+		"size": strconv.Itoa(size * 115 / 100), "kinds": "aws-ec2", "regions": "2", "stopped": "0",
+		"transitionSeconds": "5", "callMillis": "200",
 	})
 	g := w.flat(size)
 	in := w.submitBulk(g, cloud.Stop)
-	limited := table.NewLimitedStore(w.Table, clock.System{}, table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
+	limited := table.NewLimitedStore(w.Table, clock.System{},
+		table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: hold})
 	w.swap(limited)
 	engine := w.engine() // which keeps what Step Functions does in a store of its own
 	began := time.Now()

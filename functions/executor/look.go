@@ -31,7 +31,8 @@ func (r *run) read(ctx context.Context) error {
 		r.states[s.UID] = s
 	}
 	for _, a := range asked {
-		if s, there := r.states[a.ResourceUID]; there && s.Status != a.Action.WantedStatus() && !s.Status.IsTransitional() {
+		if s, there := r.states[a.ResourceUID]; there && s.Status != a.Action.WantedStatus() &&
+			!s.Status.IsTransitional() {
 			rest = append(rest, a) // it fell back, or did not move: a full answer says why
 		}
 	}

@@ -93,7 +93,8 @@ func causeOf(b execution.Bulk) scheduling.Cause {
 }
 
 // resourceIDs returns our ids of the resources about to be acted on, by their native ids.
-func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execution.Action) (map[string]string, error) {
+func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execution.Action) (map[string]string,
+	error) {
 	found, err := e.inventory.ByUIDs(ctx, org, uids(actions), inventory.SeeEverything())
 	if err != nil {
 		return nil, fmt.Errorf("read %d resources of %s: %w", len(actions), org, err)
@@ -108,7 +109,8 @@ func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execu
 // endLeftOut ends an action that is not asked for.
 func (r *run) endLeftOut(a *execution.Action, skip scheduling.Skip) {
 	r.ended = append(r.ended, execution.Outcome{
-		Action: *a, Status: execution.Failed, State: r.states[a.ResourceUID].Status, LeftOut: true, Changed: a.Progress.Changed,
+		Action: *a, Status: execution.Failed, State: r.states[a.ResourceUID].Status, LeftOut: true,
+		Changed: a.Progress.Changed,
 		Message: fmt.Sprintf("left out (%s): %s", skip.Reason, skip.Detail), At: r.now,
 	})
 }

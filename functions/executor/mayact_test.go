@@ -18,7 +18,8 @@ import (
 func (w *fixture) hold(r inventory.Resource, action override.Action, d time.Duration) override.Override {
 	w.Helper()
 	now := w.e.p.Clock.Now()
-	o := override.Override{ID: override.NewID(now), ResourceID: r.ID, ResourceUID: r.UID, Action: action, CreatedAt: now, ExpiresAt: now.Add(d)}
+	o := override.Override{ID: override.NewID(now), ResourceID: r.ID, ResourceUID: r.UID, Action: action,
+		CreatedAt: now, ExpiresAt: now.Add(d)}
 	w.changeLive(func(l override.Live) (override.Live, error) { return l.With(o) })
 	return o
 }
@@ -39,7 +40,8 @@ func (w *fixture) changeLive(change func(override.Live) (override.Live, error)) 
 func (w *fixture) stopBecause(reason string, rs ...inventory.Resource) execution.Order {
 	w.Helper()
 	o := execution.Order{
-		Verb: cloud.Stop, Reason: reason, ChangedBy: reason + ":x", FailurePolicy: "abort", Cause: id.New("job", w.e.p.Clock.Now()), At: w.e.p.Clock.Now(),
+		Verb: cloud.Stop, Reason: reason, ChangedBy: reason + ":x", FailurePolicy: "abort",
+		Cause: id.New("job", w.e.p.Clock.Now()), At: w.e.p.Clock.Now(),
 	}
 	for i, r := range rs {
 		o.Members = append(o.Members, memberOf(r, i+1))
@@ -115,7 +117,8 @@ func TestMayAct_IsAskedAgainWhenEachTierBegins(t *testing.T) {
 }
 
 func TestMayAct_OfWhatIsOrdered(t *testing.T) {
-	day := scheduling.Calendar{Effect: scheduling.NoAction, Timezone: "UTC", Entries: []scheduling.Entry{{From: "2026-03-02"}}}
+	day := scheduling.Calendar{Effect: scheduling.NoAction, Timezone: "UTC",
+		Entries: []scheduling.Entry{{From: "2026-03-02"}}}
 	for name, c := range map[string]struct {
 		reason string
 		hold   override.Action // what holds the resource; "" for nothing
@@ -123,15 +126,22 @@ func TestMayAct_OfWhatIsOrdered(t *testing.T) {
 		closes *scheduling.Calendar
 		words  string // why it is left out; "" when it is stopped
 	}{
-		"a schedule's stop of what nothing holds":                 {reason: execution.ReasonSchedule},
-		"a schedule's stop of what an override holds off":         {reason: execution.ReasonSchedule, hold: override.ForceOff, until: time.Hour, words: "force_off"},
-		"a schedule's stop when the override is over":             {reason: execution.ReasonSchedule, hold: override.ForceOn, until: -time.Second},
-		"a schedule's stop in a freeze that has begun meanwhile":  {reason: execution.ReasonSchedule, closes: &day, words: "no_action"},
-		"an override's stop while it holds":                       {reason: execution.ReasonOverride, hold: override.ForceOff, until: time.Hour},
-		"an override's stop when a newer one holds the resource":  {reason: execution.ReasonOverride, hold: override.ForceOn, until: time.Hour, words: "force_on"},
-		"an override's stop when it has ended":                    {reason: execution.ReasonOverride, words: "has ended"},
-		"a restoring stop that nothing is against":                {reason: execution.ReasonOverrideExpired},
-		"a restoring stop when a new override holds the resource": {reason: execution.ReasonOverrideExpired, hold: override.ForceOn, until: time.Hour, words: "force_on"},
+		"a schedule's stop of what nothing holds": {reason: execution.ReasonSchedule},
+		"a schedule's stop of what an override holds off": {reason: execution.ReasonSchedule,
+			hold: override.ForceOff, until: time.Hour, words: "force_off"},
+		"a schedule's stop when the override is over": {reason: execution.ReasonSchedule,
+			hold: override.ForceOn, until: -time.Second},
+		"a schedule's stop in a freeze that has begun meanwhile": {reason: execution.ReasonSchedule, closes: &day,
+			words: "no_action"},
+		"an override's stop while it holds": {reason: execution.ReasonOverride,
+			hold: override.ForceOff, until: time.Hour},
+		"an override's stop when a newer one holds the resource": {reason: execution.ReasonOverride,
+			hold: override.ForceOn, until: time.Hour, words: "force_on"},
+		"an override's stop when it has ended": {reason: execution.ReasonOverride,
+			words: "has ended"},
+		"a restoring stop that nothing is against": {reason: execution.ReasonOverrideExpired},
+		"a restoring stop when a new override holds the resource": {reason: execution.ReasonOverrideExpired,
+			hold: override.ForceOn, until: time.Hour, words: "force_on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "30"})
@@ -161,7 +171,8 @@ func (w *fixture) underSchedule(o execution.Order, c scheduling.Calendar) {
 	c.ID, c.Name, c.CreatedAt, c.UpdatedAt = id.New("cal", noon), "Freeze", noon, noon
 	apitest.Value(store.CreateCalendar(w.ctx, org, c))(w)
 	sch := apitest.Value(store.CreateSchedule(w.ctx, org, scheduling.Schedule{
-		ID: id.New("sch", noon), Name: "Nights", Timezone: "UTC", Enabled: true, CalendarIDs: []string{c.ID}, CreatedAt: noon, UpdatedAt: noon,
+		ID: id.New("sch", noon), Name: "Nights", Timezone: "UTC", Enabled: true, CalendarIDs: []string{c.ID},
+		CreatedAt: noon, UpdatedAt: noon,
 		Crons: []scheduling.CronLine{{ID: "cron_1", Expression: "0 12 * * *", Action: cloud.Stop}},
 	}))(w)
 	b := w.bulk(o.ID())
@@ -176,8 +187,9 @@ func TestMayAct_AReasonByHandIsNoOrder(t *testing.T) {
 	p := w.e.p.Clone()
 	p.Workflow = apitest.Idle{}
 	a := apitest.Value(execution.SubmitAction(w.ctx, p, org, execution.Request{
-		Verb: cloud.Stop, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
-		Region: r.Region, Reason: execution.ReasonOverride, ChangedBy: "manual:ada@example.com",
+		Verb: cloud.Stop, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
+		CloudAccountID: r.CloudAccountID,
+		Region:         r.Region, Reason: execution.ReasonOverride, ChangedBy: "manual:ada@example.com",
 	}))(t)
 	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if w.state(r) != cloud.Stopped {
@@ -191,7 +203,8 @@ func TestMayAct_ByHandIsRefusedWhenAnOverrideHasBegunMeanwhile(t *testing.T) {
 	a := w.submit(r, cloud.Stop)
 	w.hold(r, override.ForceOn, time.Hour)
 	w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
-	if got := w.action(a.ID); got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "force_on") || w.state(r) != cloud.Running {
+	if got := w.action(a.ID); got.Status != execution.Failed || !strings.Contains(got.ErrorMessage, "force_on") ||
+		w.state(r) != cloud.Running {
 		t.Errorf("%+v; it is %s", got, w.state(r))
 	}
 }
@@ -212,8 +225,9 @@ func TestMayAct_ForceByHandBeatsAnOverride(t *testing.T) {
 			p := w.e.p.Clone()
 			p.Workflow = apitest.Idle{}
 			a := apitest.Value(execution.SubmitAction(w.ctx, p, org, execution.Request{
-				Verb: c.verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID,
-				Region: r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com", Force: true,
+				Verb: c.verb, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
+				CloudAccountID: r.CloudAccountID,
+				Region:         r.Region, Reason: "manual", ChangedBy: "manual:ada@example.com", Force: true,
 			}))(t)
 			w.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 			if got := w.state(r); got != c.verb.WantedStatus() {
@@ -227,9 +241,11 @@ func TestMayAct_OfAGroupThatAnOverrideHolds(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
 	g, places := w.group(3, "")
 	now := w.e.p.Clock.Now()
-	o := override.Override{ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+	o := override.Override{ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now,
+		ExpiresAt: now.Add(time.Hour)}
 	w.changeLive(func(l override.Live) (override.Live, error) { return l.With(o) })
-	listed := apitest.Value(w.e.inventory.ByIDs(w.ctx, org, []string{places[0].ResourceID}, inventory.SeeEverything()))(t)
+	listed := apitest.Value(w.e.inventory.ByIDs(w.ctx, org, []string{places[0].ResourceID},
+		inventory.SeeEverything()))(t)
 	stop := w.stopBecause(execution.ReasonSchedule, listed[0].Resource)
 	w.runOrder(stop)
 	w.leftOut(stop, listed[0].Resource, o.ID)

@@ -51,7 +51,8 @@ func (r *run) loadMemories(ctx context.Context) error {
 
 // staysOff reports whether the start of a resource leaves it off, and has no marks to take away.
 func (r *run) staysOff(a *execution.Action, s cloud.State) bool {
-	return a.Action == cloud.Start && s.Status == cloud.Stopped && !s.Marked && cloud.IsOff(r.memories[a.ResourceUID].Snapshot)
+	return a.Action == cloud.Start && s.Status == cloud.Stopped && !s.Marked &&
+		cloud.IsOff(r.memories[a.ResourceUID].Snapshot)
 }
 
 // owes reports whether a start has still to give something back to a resource that somebody else has started: what a
@@ -82,7 +83,8 @@ func (r *run) leaveOff(a *execution.Action, why string) {
 	}
 	s := r.states[a.ResourceUID]
 	a.AppendLog(r.now, "verify", "ok", "the resource is left off: "+why)
-	r.ended = append(r.ended, execution.Outcome{Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, At: r.now})
+	r.ended = append(r.ended,
+		execution.Outcome{Action: *a, Status: execution.Succeeded, State: s.Status, Steps: s.Steps, At: r.now})
 }
 
 // keepMemories stores what the ended actions leave to remember.

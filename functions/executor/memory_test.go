@@ -161,7 +161,8 @@ func apartment(t *testing.T, namespaces int) (*fixture, *twin.Cluster) {
 		}
 		for i := range 2 {
 			tw.Add("cronjobs", map[string]any{
-				"metadata": map[string]any{"namespace": ns, "name": fmt.Sprint("job-", i)}, "spec": map[string]any{"suspend": false},
+				"metadata": map[string]any{"namespace": ns, "name": fmt.Sprint("job-", i)},
+				"spec":     map[string]any{"suspend": false},
 			})
 		}
 	}

@@ -29,7 +29,8 @@ func BenchmarkExpand12000(b *testing.B) {
 		var orders []execution.Order
 		for n := range 2 {
 			orders = append(orders, execution.Order{
-				Verb: cloud.Stop, Members: members[n*6000 : (n+1)*6000], Reason: execution.ReasonSchedule, ChangedBy: "schedule:a:b", Cause: strconv.Itoa(n), At: noon,
+				Verb: cloud.Stop, Members: members[n*6000 : (n+1)*6000], Reason: execution.ReasonSchedule,
+				ChangedBy: "schedule:a:b", Cause: strconv.Itoa(n), At: noon,
 			})
 		}
 		apitest.Value(execution.QueueOrders(w.ctx, w.e.p.Table, org, orders))(b)

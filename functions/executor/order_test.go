@@ -15,7 +15,8 @@ import (
 func (w *fixture) stopOrder(members ...inventory.Member) execution.Order {
 	w.Helper()
 	o := execution.Order{
-		Verb: cloud.Stop, Members: members, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights:cron_1", ScheduleID: "sch_1",
+		Verb: cloud.Stop, Members: members, Reason: execution.ReasonSchedule, ChangedBy: "schedule:Nights:cron_1",
+		ScheduleID:    "sch_1",
 		FailurePolicy: inventory.ContinueOnFailure, Cause: "sch_1 cron_1", At: noon,
 	}
 	apitest.Value(execution.QueueOrders(w.ctx, w.e.p.Table, org, []execution.Order{o}))(w)
@@ -41,7 +42,8 @@ func TestOrder_LeavesAHistoryThatNamesItsSchedule(t *testing.T) {
 	o := w.stopOrder(memberOf(r, 1))
 	w.runOrder(o)
 	h := w.history()
-	if len(h) != 1 || h[0].ChangedBy != "schedule:Nights:cron_1" || h[0].ScheduleID != "sch_1" || h[0].State != "stopped" {
+	if len(h) != 1 || h[0].ChangedBy != "schedule:Nights:cron_1" || h[0].ScheduleID != "sch_1" ||
+		h[0].State != "stopped" {
 		t.Errorf("%+v", h)
 	}
 	a := w.action(execution.MemberAction(o.ID(), r.ID))
@@ -91,13 +93,15 @@ func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 	o := w.stopOrder(memberOf(r, 1))
 	step := apitest.Value(w.e.begin(w.ctx, execution.BulkInput{Org: org, BulkID: o.ID()}))(w)
 	got := apitest.Value(w.e.RunActions(w.ctx, step.Chunks[0]))(w)
-	if a := w.action(execution.MemberAction(o.ID(), r.ID)); got.Done || got.WaitSeconds < 1 || a.Status != execution.Pending || a.Progress.Behind != started.ID {
+	if a := w.action(execution.MemberAction(o.ID(), r.ID)); got.Done || got.WaitSeconds < 1 ||
+		a.Status != execution.Pending || a.Progress.Behind != started.ID {
 		t.Fatalf("%+v %+v; want it to wait behind %s", got, a, started.ID)
 	}
 	w.drive(execution.RunInput{Org: org, Actions: []string{started.ID}, Until: execution.UntilSettled})
 	w.Clock.Advance(time.Minute)
 	w.drive(step.Chunks[0])
-	if a, s := w.action(execution.MemberAction(o.ID(), r.ID)), w.state(r); a.Status != execution.Succeeded || s != cloud.Stopped {
+	if a, s := w.action(execution.MemberAction(o.ID(), r.ID)), w.state(r); a.Status != execution.Succeeded ||
+		s != cloud.Stopped {
 		t.Errorf("%+v; the resource is %s", a, s)
 	}
 	if res := w.resource(r.UID); res.ActionID != "" {
@@ -106,7 +110,8 @@ func TestOrder_WaitsBehindTheOppositeThatIsInFlight(t *testing.T) {
 }
 
 func TestOrder_RunsOnItsMachine(t *testing.T) {
-	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{"size": "30", "transitionSeconds": "0"})
+	w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}),
+		map[string]string{"size": "30", "transitionSeconds": "0"})
 	r := w.pick("aws-ec2", cloud.Running)
 	o := w.stopOrder(memberOf(r, 1))
 	engine := w.engine()

@@ -68,7 +68,9 @@ func (f fleet) goesOn(t *testing.T, api, database string) {
 	w := openFixture(t, apitest.PlatformAt(t, clock.System{}))
 	tw, settle := f.withDatabase()
 	h := &hanging{cloud: tw, api: api}
-	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(&enforcing{twin: h, groups: func(*http.Request) []string { return nil }}, w)})
+	w.e = New(w.e.p, cloud.Providers{f.account.Provider: f.provider(&enforcing{twin: h, groups: func(*http.Request) []string {
+		return nil
+	}}, w)})
 	w.account = f.newAccount()
 	w.seal(f.credentials)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
@@ -90,7 +92,8 @@ func (f fleet) goesOn(t *testing.T, api, database string) {
 	if a := w.action(hung.ID); a.Status != execution.Failed || a.ErrorMessage == "" {
 		t.Errorf("where it hangs: %s, %s", a.Status, a.ErrorMessage)
 	}
-	if got := apitest.Read[inventory.Account](w.Fixture, inventory.AccountKey(org, w.account.ID)); got.Status != inventory.AccountConnected {
+	if got := apitest.Read[inventory.Account](w.Fixture,
+		inventory.AccountKey(org, w.account.ID)); got.Status != inventory.AccountConnected {
 		t.Errorf("the account is %s: %s", got.Status, got.Error)
 	}
 }
@@ -99,7 +102,8 @@ func (f fleet) goesOn(t *testing.T, api, database string) {
 func (w *fixture) runToEnd(actionID string) {
 	w.Helper()
 	for range 300 {
-		got := apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: []string{actionID}, Until: execution.UntilSettled}))(w)
+		got := apitest.Value(w.e.RunActions(w.ctx,
+			execution.RunInput{Org: org, Actions: []string{actionID}, Until: execution.UntilSettled}))(w)
 		if got.Done {
 			return
 		}

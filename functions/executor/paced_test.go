@@ -98,7 +98,8 @@ func onEnforcingAzure(tw http.RoundTripper) *enforcing {
 	return &enforcing{
 		twin: tw,
 		allowed: map[string]allowance{
-			"write": bucket(10, 200), "read": bucket(25, 250), "graph": bucket(3, 15), "deallocate": bucket(500.0/60, 1500),
+			"write": bucket(10, 200), "read": bucket(25, 250), "graph": bucket(3, 15),
+			"deallocate": bucket(500.0/60, 1500),
 		},
 		groups: func(r *http.Request) []string {
 			switch {
@@ -110,7 +111,8 @@ func onEnforcingAzure(tw http.RoundTripper) *enforcing {
 			return []string{"read"}
 		},
 		refuse: func() *http.Response {
-			return refusal(http.StatusTooManyRequests, http.Header{"Retry-After": {"5"}}, `{"error":{"code":"SubscriptionRequestsThrottled","message":"too many"}}`)
+			return refusal(http.StatusTooManyRequests, http.Header{"Retry-After": {"5"}},
+				`{"error":{"code":"SubscriptionRequestsThrottled","message":"too many"}}`)
 		},
 	}
 }
@@ -124,7 +126,8 @@ func onEnforcingGoogle(tw http.RoundTripper) *enforcing {
 			return []string{api + ":" + r.Method}
 		},
 		refuse: func() *http.Response {
-			return refusal(http.StatusForbidden, http.Header{}, `{"error":{"code":403,"message":"too many","errors":[{"reason":"rateLimitExceeded"}]}}`)
+			return refusal(http.StatusForbidden, http.Header{},
+				`{"error":{"code":403,"message":"too many","errors":[{"reason":"rateLimitExceeded"}]}}`)
 		},
 	}
 }
@@ -156,8 +159,10 @@ var fleets = map[string]fleet{
 		provider: func(way *enforcing, w *fixture) cloud.Provider {
 			return azure.New(azure.Options{Clock: w.e.p.Clock, Transport: way, Store: w.Table})
 		},
-		account:     inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription, AuthMethod: "service_principal"},
-		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": azuretwin.Secret},
+		account: inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription,
+			AuthMethod: "service_principal"},
+		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret},
 		// Of each machine one read before the act, the act, and one read after it.
 		least: func(n int) time.Duration {
 			return max(seconds(n, 1500, 500.0/60), seconds(n, 200, 10), seconds(2*n, 250, 25)) + transition
@@ -185,7 +190,8 @@ var fleets = map[string]fleet{
 // machine a call. It stops 4,000, which is far beyond every burst; LAMPLIGHTER_FLEET names other sizes, for who measures: "10000".
 func TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
-		t.Skip("stops thousands of machines: not with -short, nor with the race detector, nor on a store that limits itself")
+		t.Skip("stops thousands of machines: not with -short, nor with the race detector, nor on a store that " +
+			"limits itself")
 	}
 	newFixture(t, map[string]string{"size": "40"}) // what bubbles share is made outside of them: the index's compressor
 	for name, f := range fleets {
@@ -226,7 +232,8 @@ func (f fleet) open(t *testing.T, size int) (w *fixture, way *enforcing, settle 
 
 func (f fleet) newAccount() inventory.Account {
 	a := f.account
-	a.ID, a.Name, a.PermissionLevel, a.Status, a.CreatedAt = id.New("ca", time.Now()), "fleet", "read_write", "connected", noon
+	a.ID, a.Name, a.PermissionLevel, a.Status, a.CreatedAt = id.New("ca", time.Now()), "fleet", "read_write",
+		"connected", noon
 	return a
 }
 
@@ -261,7 +268,8 @@ func (f fleet) stop(t *testing.T, size int) {
 	w.await(engine, in.BulkID)
 	took, least := time.Since(began), f.least(size)
 	w.Must(engine.Close())
-	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took, took.Seconds()/least.Seconds(), least,
+	t.Logf("%d took %s, %.2f of the least %s; %d calls, of which %d refused; %d states", size, took,
+		took.Seconds()/least.Seconds(), least,
 		way.calls-before, way.refused, w.states.Load())
 	if took > least*12/10 {
 		t.Errorf("took %s; the limits allow %s, and 1.2 times that is wanted", took, least)

@@ -17,13 +17,15 @@ import (
 
 // rescaler carries event readiness plans out.
 func (e *Executor) rescaler() *rescaling.Runner {
-	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Starter: targetStarter{e}, Report: e.report}
+	return &rescaling.Runner{Table: e.store(), Clock: e.p.Clock, Open: e.openAutoscaler, Starter: targetStarter{e},
+		Report: e.report}
 }
 
 // connectTo opens an account, and its registered clusters for what is in them.
 //
 //nolint:revive // whose account it is, and for what
-func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn, error) {
+func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn,
+	error) {
 	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
 		return e.newClouds().Connect(ctx, org, a)
 	}
@@ -35,7 +37,8 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 }
 
 // openAutoscaler connects to an account that may be scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group, error) {
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group,
+	error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
@@ -57,6 +60,7 @@ func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of
 // report tells how far a plan is: by the operation that is for the executor alone.
 func (e *Executor) report(ctx context.Context, org, planID string, r readiness.Report) error {
 	return rest.CallAsWorker(ctx, e.p.Workers, rest.WorkerCall{
-		Function: readiness.Function, Worker: readiness.Executor, Org: org, Method: http.MethodPost, Path: readiness.ReportPath(planID), Body: r,
+		Function: readiness.Function, Worker: readiness.Executor, Org: org, Method: http.MethodPost,
+		Path: readiness.ReportPath(planID), Body: r,
 	})
 }

@@ -131,9 +131,11 @@ func oneLife(t *testing.T, dir string, clk hurried, kill time.Duration) (over bo
 func carryOut(t *testing.T, dir string, clk hurried) {
 	t.Helper()
 	withEvent(t, dir, clk, func(e *planUnderWay) {
-		machines := apitest.Value(workflow.LoadMachines(apitest.Machines(e, readiness.Machine), map[string]string{"ExecutorFunctionArn": "executor"}))(e)
+		machines := apitest.Value(workflow.LoadMachines(apitest.Machines(e, readiness.Machine),
+			map[string]string{"ExecutorFunctionArn": "executor"}))(e)
 		engine := apitest.Value(workflow.NewEmbedded(workflow.Parts{
-			Store: e.Table, Clock: clk, Machines: machines, Log: slog.New(slog.DiscardHandler), Handlers: map[string]workflow.Handler{"executor": e.e.HandleTask},
+			Store: e.Table, Clock: clk, Machines: machines, Log: slog.New(slog.DiscardHandler),
+			Handlers: map[string]workflow.Handler{"executor": e.e.HandleTask},
 		}))(e)
 		e.Must(engine.Resume(e.ctx))
 		fmt.Println("running")
@@ -143,7 +145,8 @@ func carryOut(t *testing.T, dir string, clk hurried) {
 				break
 			}
 			for _, w := range works {
-				if err := engine.Start(e.ctx, w.Machine, w.ExecutionName(), w.Input); err != nil && !fault.Is(err, fault.Conflict) {
+				if err := engine.Start(e.ctx, w.Machine, w.ExecutionName(), w.Input); err != nil &&
+					!fault.Is(err, fault.Conflict) {
 					t.Fatal(err)
 				}
 				apitest.Value(engine.Wait(e.ctx, w.Machine, w.ExecutionName()))(e)
@@ -191,7 +194,8 @@ func (e *planUnderWay) settle() {
 	e.Helper()
 	stored := apitest.Rows[inventory.Account](e.Fixture, inventory.AccountKey(org, "").PK)
 	if len(stored) == 0 {
-		e.connect(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0", "transitionSeconds": "60"})
+		e.connect(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+			"transitionSeconds": "60"})
 		e.discover()
 	} else {
 		e.account = stored[0]
@@ -208,7 +212,8 @@ func (e *planUnderWay) settle() {
 		_, err := e.Table.Get(e.ctx, autoscaling.Key(org, policyID(i)))
 		if fault.Is(err, fault.NotFound) {
 			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
-				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID, Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
+				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
+				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
 			})
 		}
 		e.Must(err)
@@ -222,7 +227,8 @@ func (e *planUnderWay) sizes() map[string]string {
 	e.Helper()
 	out := map[string]string{}
 	for _, r := range e.groups {
-		out[r.UID] = apitest.JSON(apitest.Value(e.conn.(cloud.Autoscaler).ReadAutoscaling(e.ctx, r.Type, r.Region, r.UID))(e))
+		out[r.UID] = apitest.JSON(apitest.Value(e.conn.(cloud.Autoscaler).ReadAutoscaling(e.ctx, r.Type, r.Region,
+			r.UID))(e))
 	}
 	return out
 }
@@ -233,7 +239,8 @@ func (e *planUnderWay) dispatch() string {
 	now := e.e.p.Clock.Now()
 	start := now.Add(6 * time.Minute)
 	p := readiness.Plan{
-		ID: id.New("evt", now), Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(10 * time.Minute), PreScaleMinutes: 3, PostEventMinutes: 3,
+		ID: id.New("evt", now), Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(10 * time.Minute),
+		PreScaleMinutes: 3, PostEventMinutes: 3,
 		ExpectedMultiplier: 3_000_000, Timezone: "UTC", CreatedBy: "ada@example.com",
 	}
 	for i := range e.groups {
@@ -257,7 +264,8 @@ func (e *planUnderWay) pending() []workqueue.Work {
 	e.Helper()
 	var out []workqueue.Work
 	for shard := range workqueue.Shards {
-		works, _, err := table.ReadPage[workqueue.Work](table.Within(e.ctx, workqueue.Prefix), e.Table, table.Query{PK: workqueue.PK(shard), Limit: 100})
+		works, _, err := table.ReadPage[workqueue.Work](table.Within(e.ctx, workqueue.Prefix), e.Table,
+			table.Query{PK: workqueue.PK(shard), Limit: 100})
 		e.Must(err)
 		out = append(out, works...)
 	}
@@ -290,7 +298,8 @@ func (e *planUnderWay) auditEvent(planID string, before map[string]string) readi
 		seen[name] = true
 	}
 	p := apitest.Value(e.plans.Get(e.ctx, org, planID))(e)
-	if p.Status != readiness.Completed && p.Status != readiness.Cancelled || p.Status == readiness.Completed && len(lines) != 12 {
+	if p.Status != readiness.Completed && p.Status != readiness.Cancelled || p.Status == readiness.Completed &&
+		len(lines) != 12 {
 		e.Errorf("the plan is %s (%s), with %d lines: %s", p.Status, p.Message, len(lines), apitest.JSON(lines))
 	}
 	return p.Status

@@ -146,7 +146,9 @@ const (
 // provider gives no answer, and of kinds that are known to take long: of those that are looked at one by one, a look in vain was a third
 // of all reads.
 func (r *run) glance(ctx context.Context) {
-	left := slices.DeleteFunc(slices.Clone(r.waiting), func(a *execution.Action) bool { return !a.Progress.ActedAt.Equal(r.now) })
+	left := slices.DeleteFunc(slices.Clone(r.waiting), func(a *execution.Action) bool {
+		return !a.Progress.ActedAt.Equal(r.now)
+	})
 	if len(left) == 0 || r.kind.Usual > usual || r.in.Until != execution.UntilSettled {
 		return
 	}
@@ -251,12 +253,14 @@ func (r *run) accepted() bool {
 }
 
 // loadActions reads the actions of in that have not ended, and the chunk that they are of, if any.
-func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, execution.Chunk, error) {
+func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, execution.Chunk,
+	error) {
 	if in.Chunk == "" {
 		actions, err := e.readActions(ctx, in.Org, in.Actions)
 		return actions, execution.Chunk{}, err
 	}
-	c, err := table.Read[execution.Chunk](ctx, e.p.Table, table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
+	c, err := table.Read[execution.Chunk](ctx, e.p.Table,
+		table.Key{PK: execution.ChunkPK(in.Org, in.BulkID), SK: in.Chunk})
 	if err != nil {
 		return nil, c, fmt.Errorf("read chunk %s of %s: %w", in.Chunk, in.BulkID, err)
 	}

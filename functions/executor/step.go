@@ -44,7 +44,9 @@ func (e *Executor) nextStep(ctx context.Context, in execution.BulkInput) (StepRe
 		return StepResult{Last: true, Chunks: []execution.RunInput{}}, nil
 	}
 	if failed := b.Failed - b.Unasked; b.Plan.FailurePolicy == "abort" && failed > 0 {
-		return e.wind(ctx, in, fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort", failed))
+		return e.wind(ctx, in,
+			fmt.Sprintf("not done: %d of the resources before it failed, and the group's failurePolicy is abort",
+				failed))
 	}
 	until, first, err := e.bounds(ctx, in)
 	if err != nil || until == "" {
@@ -114,7 +116,8 @@ var allChunks = table.Query{From: stepKey(0), To: lastChunk}
 const chunkPage = 20
 
 // eachChunk hands over the chunks that q selects, in the order in which they run.
-func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query, f func(key string, c execution.Chunk) error) error {
+func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query,
+	f func(key string, c execution.Chunk) error) error {
 	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage
 	for {
 		page, err := e.p.Table.Query(ctx, q)

@@ -35,7 +35,8 @@ func newNamespace(t *testing.T) (*fixture, *twin.Cluster) {
 	w := &fixture{Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e}
 	w.Clock = c.Manual
 	w.account = inventory.Account{
-		ID: id.New("ca", noon), Provider: "kubernetes", CloudAccountID: twin.UID, Name: "shop", AuthMethod: "kubeconfig",
+		ID: id.New("ca", noon), Provider: "kubernetes", CloudAccountID: twin.UID, Name: "shop",
+		AuthMethod:      "kubeconfig",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
 	w.seal(map[string]string{"kubeconfig": tw.Kubeconfig(twin.Token)})
@@ -133,7 +134,8 @@ func TestNamespace_AStopThatDiesIsTakenUpAgain(t *testing.T) {
 	first := w.submit(ns, cloud.Stop)
 	in := execution.RunInput{Org: org, Actions: []string{first.ID}, Until: execution.UntilSettled}
 	apitest.Value(w.e.RunActions(w.ctx, in))(w)
-	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")), twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 0 || db != 3 {
+	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")),
+		twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 0 || db != 3 {
 		t.Fatalf("after one run web has %d and db %d replicas; want 0 and 3", web, db)
 	}
 	// The first action is given up for good, and another one comes: it must not remember less than the first.
@@ -151,7 +153,8 @@ func TestNamespace_AStopThatDiesIsTakenUpAgain(t *testing.T) {
 	if a := w.driveBeside(tw, w.submit(ns, cloud.Start)); a.Status != execution.Succeeded {
 		t.Fatalf("%+v", a)
 	}
-	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")), twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 2 || db != 3 {
+	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")),
+		twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 2 || db != 3 {
 		t.Errorf("started with %d and %d replicas; want 2 and 3", web, db)
 	}
 }

@@ -47,7 +47,8 @@ func (s targetStarter) Start(ctx context.Context, of rescaling.StartRequest) (re
 		return rescaling.Start{}, fmt.Errorf("read resource %s: %w", of.Target.UID, err)
 	}
 	a, err := execution.SubmitAction(ctx, s.e.p, of.Org, execution.Request{
-		Verb: cloud.Start, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type, CloudAccountID: r.CloudAccountID, Region: r.Region,
+		Verb: cloud.Start, ResourceUID: r.UID, Provider: r.Provider, ResourceType: r.Type,
+		CloudAccountID: r.CloudAccountID, Region: r.Region,
 		Reason: "event", ChangedBy: execution.ChangedBy("event", of.PlanID),
 	})
 	return rescaling.Start{ActionID: a.ID}, err

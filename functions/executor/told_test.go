@@ -64,8 +64,10 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "40", "stopped": "0"})
 	r := w.pick("aws-ec2", cloud.Running)
 	g := inventory.Group{ID: "grp_01k00000000000000000000001", Name: "one", FailurePolicy: "continue"}
-	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, g, []inventory.GroupPlacement{{ResourceID: r.ID, Tier: 1, Order: 1}}))(w)
-	dynamic := inventory.Group{ID: "grp_01k00000000000000000000002", Name: "all", FailurePolicy: "continue", Selector: &inventory.Selector{Type: "aws-ec2"}}
+	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, g,
+		[]inventory.GroupPlacement{{ResourceID: r.ID, Tier: 1, Order: 1}}))(w)
+	dynamic := inventory.Group{ID: "grp_01k00000000000000000000002", Name: "all", FailurePolicy: "continue",
+		Selector: &inventory.Selector{Type: "aws-ec2"}}
 	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, dynamic, nil))(w)
 	team := inventorytest.Team(w.Fixture, org, "Shop", r.ID)
 	a := w.do(r, cloud.Stop)
@@ -74,7 +76,8 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 		t.Fatalf("%d events", len(events))
 	}
 	e := events[0]
-	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: r.UID}, {Type: "cloud_account", ID: w.account.ID}, {Type: "resource_group", ID: g.ID}, {Type: "resource_group", ID: dynamic.ID}, {Type: "team", ID: team}}
+	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: r.UID}, {Type: "cloud_account", ID: w.account.ID},
+		{Type: "resource_group", ID: g.ID}, {Type: "resource_group", ID: dynamic.ID}, {Type: "team", ID: team}}
 	if !slices.Equal(e.Scopes(), want) {
 		t.Errorf("it belongs to %+v, want %+v", e.Scopes(), want)
 	}
@@ -82,8 +85,10 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	w.Equal("what it says", said[0], execution.Told{
-		ActionID: a.ID, Action: cloud.Stop, ResourceUID: r.UID, ResourceName: r.Name, ResourceType: "aws-ec2", Provider: "simulated", Region: r.Region,
-		CloudAccountID: w.account.ID, CloudAccount: "sim", Reason: "manual", ChangedBy: "manual:ada@example.com", Attempts: 1,
+		ActionID: a.ID, Action: cloud.Stop, ResourceUID: r.UID, ResourceName: r.Name, ResourceType: "aws-ec2",
+		Provider: "simulated", Region: r.Region,
+		CloudAccountID: w.account.ID, CloudAccount: "sim", Reason: "manual", ChangedBy: "manual:ada@example.com",
+		Attempts: 1,
 	})
 }
 
@@ -94,11 +99,14 @@ func TestTold_OfWhatAnActionComesTo(t *testing.T) {
 		verb  cloud.Verb
 		want  string
 	}{
-		"a start":                  {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Start, "resource.started"},
-		"a stop":                   {map[string]string{"size": "40", "stopped": "0"}, cloud.Running, cloud.Stop, "resource.stopped"},
-		"what was so already":      {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Stop, ""},
-		"what is tried in vain":    {crowded, cloud.Stopped, cloud.Start, "resource.failed resource.retry_exhausted"},
-		"what the cloud denies it": {map[string]string{"size": "40", "stopped": "0", "denied": "ec2:StopInstances"}, cloud.Running, cloud.Stop, "resource.failed"},
+		"a start": {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Start,
+			"resource.started"},
+		"a stop": {map[string]string{"size": "40", "stopped": "0"}, cloud.Running, cloud.Stop,
+			"resource.stopped"},
+		"what was so already":   {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Stop, ""},
+		"what is tried in vain": {crowded, cloud.Stopped, cloud.Start, "resource.failed resource.retry_exhausted"},
+		"what the cloud denies it": {map[string]string{"size": "40", "stopped": "0", "denied": "ec2:StopInstances"},
+			cloud.Running, cloud.Stop, "resource.failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, tt.cloud)
@@ -109,7 +117,8 @@ func TestTold_OfWhatAnActionComesTo(t *testing.T) {
 }
 
 func TestTold_OfABulkActionInFewRows(t *testing.T) {
-	w := newFixture(t, map[string]string{"size": "200", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
+	w := newFixture(t,
+		map[string]string{"size": "200", "kinds": "aws-ec2", "regions": "1", "stopped": "0", "transitionSeconds": "0"})
 	g := w.flat(100)
 	b := w.driveBulk(w.submitBulk(g, cloud.Stop))
 	events, said := w.told()
@@ -134,7 +143,8 @@ func TestTold_OfABulkActionInFewRows(t *testing.T) {
 func TestTold_NothingOfWhatWasCancelledBeforeItBegan(t *testing.T) {
 	w := newFixture(t, crowded)
 	a := w.submit(w.pick("aws-ec2", cloud.Stopped), cloud.Start)
-	begun, err := w.e.endPending(w.ctx, org, "cancelled by ada", apitest.Value(w.e.readActions(w.ctx, org, []string{a.ID}))(w))
+	begun, err := w.e.endPending(w.ctx, org, "cancelled by ada",
+		apitest.Value(w.e.readActions(w.ctx, org, []string{a.ID}))(w))
 	w.Must(err)
 	if now := w.action(a.ID); len(begun) != 0 || now.Status != execution.Failed || w.toldKeys() != "" {
 		t.Errorf("%s, told %q", now.Status, w.toldKeys())

@@ -81,7 +81,8 @@ func TestOnAWS_AGlanceAsksForFewFirst(t *testing.T) {
 					ids = append(ids, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
 				}
 				began := time.Now()
-				got := apitest.Value(w.e.RunActions(w.ctx, execution.RunInput{Org: org, Actions: ids, Until: execution.UntilSettled}))(w)
+				got := apitest.Value(w.e.RunActions(w.ctx,
+					execution.RunInput{Org: org, Actions: ids, Until: execution.UntilSettled}))(w)
 				if took := time.Since(began); !got.Done || took < c.done || took > c.done+100*time.Millisecond {
 					t.Errorf("one run took %s: %+v; want all done after %s", took, got, c.done)
 				}

@@ -57,7 +57,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return workflow.RunTask(ctx, c, w.export)
 	case "abandon":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
-			return in, w.fail(ctx, in, "the export was given up: "+c.Error.String()+": ask for it again, or for fewer days")
+			return in, w.fail(ctx, in, "the export was given up: "+c.Error.String()+": ask for it again, or for "+
+				"fewer days")
 		})
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in costexport.Input) (costexport.Input, error) {
@@ -96,7 +97,9 @@ func (w *worker) export(ctx context.Context, in costexport.Input) (costexport.In
 }
 
 func (w *worker) fail(ctx context.Context, in costexport.Input, why string) error {
-	return costexport.End(ctx, w.p, in, func(j *costexport.Job) { j.Status, j.Message = costexport.Failed, fault.CleanText(why, 500) })
+	return costexport.End(ctx, w.p, in, func(j *costexport.Job) {
+		j.Status, j.Message = costexport.Failed, fault.CleanText(why, 500)
+	})
 }
 
 // made is what a file holds.
@@ -118,7 +121,9 @@ func (w *worker) write(ctx context.Context, in costexport.Input, j *costexport.J
 		f := newFile(j.Format, to)
 		err := costexport.Each(ctx, w.reader.Ask, q, func(r *costexport.Row) (bool, error) {
 			if out.rows++; out.rows > w.maxRows {
-				return false, fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter", w.maxRows)
+				return false,
+					fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter",
+						w.maxRows)
 			}
 			out.totals.Add(&r.Costs)
 			return true, f.add(r)

@@ -71,15 +71,18 @@ func (a *fixture) bill(org, month string, resources int) {
 	a.Helper()
 	m := apitest.Value(cost.ParseMonth(month))(a)
 	b := apitest.Value(cost.New(a.Platform).Begin(a.In(org), cost.Import{
-		Org: org, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: month + strconv.Itoa(resources), DeliveredAt: a.Clock.Now(), Source: "data_export",
+		Org: org, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: month + strconv.Itoa(resources),
+		DeliveredAt: a.Clock.Now(), Source: "data_export",
 	}))(a)
 	for d := range 9 {
 		at := m.Start().AddDate(0, 0, d)
 		for i := range resources {
 			amount := money.MustParse(fmt.Sprintf("%d.0050000001", i%7+1))
 			c := focus.Charge{
-				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage, SubAccountID: "123456789012", ServiceName: "=HYPERLINK(\"http://evil\")",
-				RegionID: "eu-west-1", ResourceID: fmt.Sprintf("i-%d", i), BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount.MulInt(2), ListCost: amount.MulInt(3),
+				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+				SubAccountID: "123456789012", ServiceName: "=HYPERLINK(\"http://evil\")",
+				RegionID: "eu-west-1", ResourceID: fmt.Sprintf("i-%d", i), BillingCurrency: cost.USD,
+				BilledCost: amount, EffectiveCost: amount.MulInt(2), ListCost: amount.MulInt(3),
 			}
 			if i%5 == 4 {
 				c.ChargeCategory, c.BilledCost = focus.Credit, amount.Neg()
@@ -112,7 +115,8 @@ func (a *fixture) job(j rest.Job) exports.Export {
 // fetch gets what is at a link.
 func (a *fixture) fetch(url string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	a.files.ServeDownload(w, httptest.NewRequestWithContext(a.Context(), http.MethodGet, strings.TrimPrefix(url, "http://files.test"), nil))
+	a.files.ServeDownload(w,
+		httptest.NewRequestWithContext(a.Context(), http.MethodGet, strings.TrimPrefix(url, "http://files.test"), nil))
 	return w
 }
 
@@ -122,9 +126,11 @@ func TestExport_OfAllFormatsAddsUpToTheReport(t *testing.T) {
 	a.bill(ours, "2026-03", 1200) // 10,800 rows a month: too many for an answer
 	a.bill(theirs, "2026-03", 2000)
 	want := apitest.Data[reports.Breakdown](a.Call(ada, "GET /reports/costs/breakdown?period=2026-03"))
-	for format, read := range map[string]func([]byte) (int64, money.Amount){"csv": a.readCSV, "ndjson": a.readLines, "parquet": a.readParquet} {
+	for format, read := range map[string]func([]byte) (int64, money.Amount){"csv": a.readCSV, "ndjson": a.readLines,
+		"parquet": a.readParquet} {
 		j := a.begin(ada, "period=2026-03&format="+format)
-		if again := a.begin(ada, "format="+format+"&period=2026-03"); again.JobID != j.JobID || a.job(j).Status != "running" || a.job(j).DownloadURL != nil {
+		if again := a.begin(ada, "format="+format+"&period=2026-03"); again.JobID != j.JobID ||
+			a.job(j).Status != "running" || a.job(j).DownloadURL != nil {
 			t.Errorf("%s: the same question while it runs is %s, not %s: %+v", format, again.JobID, j.JobID, a.job(j))
 		}
 		if other := a.begin(bob, "period=2026-03&format="+format); other.JobID == j.JobID {
@@ -133,7 +139,8 @@ func TestExport_OfAllFormatsAddsUpToTheReport(t *testing.T) {
 		a.Must(a.turn("export", j.JobID))
 		got := a.job(j)
 		rows, sum := read(a.fetch(*got.DownloadURL).Body.Bytes())
-		if got.Status != "succeeded" || got.Rows != 10_800 || rows != got.Rows || sum.String() != *got.BilledUSD || sum.Fixed(2) != want.TotalUSD {
+		if got.Status != "succeeded" || got.Rows != 10_800 || rows != got.Rows || sum.String() != *got.BilledUSD ||
+			sum.Fixed(2) != want.TotalUSD {
 			t.Errorf("%s: %d rows of %s; want %s of %+v", format, rows, sum, want.TotalUSD, got)
 		}
 		a.Call(bob, "GET "+j.StatusURL).Want(http.StatusNotFound)
@@ -175,10 +182,11 @@ type opened struct{ *bytes.Reader }
 func (opened) Close() error { return nil }
 
 func (a *fixture) readParquet(b []byte) (rows int64, sum money.Amount) {
-	_, err := bill.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)}, func(c *focus.Charge) error {
-		rows, sum = rows+1, sum.Add(c.BilledCost)
-		return nil
-	})
+	_, err := bill.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
+		func(c *focus.Charge) error {
+			rows, sum = rows+1, sum.Add(c.BilledCost)
+			return nil
+		})
 	a.Must(err)
 	return rows, sum
 }
@@ -190,12 +198,16 @@ func TestExport_OfFewRowsIsTheAnswer(t *testing.T) {
 	a.Equal("file", got.Header.Get("Content-Disposition"), `attachment; filename="costs.csv"`)
 	rows := apitest.Value(csv.NewReader(strings.NewReader(got.Body)).ReadAll())(a)
 	a.Equal("rows", len(rows), 1+90)
-	a.Equal("a credit", strings.Join(rows[5], ","), `2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,'=HYPERLINK("http://evil"),i-4,Credit,USD,-5.0050000001,10.0100000002,15.0150000003`)
-	nd := a.Call(ada, "GET /reports/export?from=2026-03-01&to=2026-03-02&format=ndjson&filter[resource_uid]=i-0").Want(http.StatusOK)
-	a.Equal("a line", nd.Body, `{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS","SubAccountId":"123456789012","RegionId":"eu-west-1",`+
-		`"ServiceName":"=HYPERLINK(\"http://evil\")","ResourceId":"i-0","ChargeCategory":"Usage","BillingCurrency":"USD","BilledCost":"1.0050000001","EffectiveCost":"2.0100000002","ListCost":"3.0150000003"}`+"\n")
+	a.Equal("a credit", strings.Join(rows[5], ","),
+		`2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,'=HYPERLINK("http://evil"),i-4,Credit,USD,-5.0050000001,10.0100000002,15.0150000003`)
+	nd := a.Call(ada,
+		"GET /reports/export?from=2026-03-01&to=2026-03-02&format=ndjson&filter[resource_uid]=i-0").Want(http.StatusOK)
+	a.Equal("a line", nd.Body,
+		`{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS","SubAccountId":"123456789012","RegionId":"eu-west-1",`+
+			`"ServiceName":"=HYPERLINK(\"http://evil\")","ResourceId":"i-0","ChargeCategory":"Usage","BillingCurrency":"USD","BilledCost":"1.0050000001","EffectiveCost":"2.0100000002","ListCost":"3.0150000003"}`+"\n")
 	for query, says := range map[string]string{
-		"format=xml": "format", "period=2026-13": "2026-13", "filter[nonsense]=1": "nonsense", "from=2020-01-01&to=2026-01-01": "800", "from=2026-03-02&to=2026-03-01": "from",
+		"format=xml": "format", "period=2026-13": "2026-13", "filter[nonsense]=1": "nonsense",
+		"from=2020-01-01&to=2026-01-01": "800", "from=2026-03-02&to=2026-03-01": "from",
 		"format=parquet&filter[nonsense]=1": "nonsense",
 	} {
 		a.Call(ada, "GET /reports/export?"+query).Want(http.StatusBadRequest, says)
@@ -229,8 +241,11 @@ func TestExport_LinksEndAndFilesExpire(t *testing.T) {
 	link := *got.DownloadURL
 	a.Equal("name", a.fetch(link).Header().Get("Content-Disposition"), "attachment; filename=costs-2026-03-01.parquet")
 	for name, other := range map[string]string{
-		"a later end": strings.Replace(link, "expires=1", "expires=2", 1), "another file": strings.Replace(link, j.JobID, "job_other", 1), "another organization": strings.Replace(link, ours, theirs, 1),
-		"another name": strings.Replace(link, "costs-", "other-", 1), "no signature": strings.Split(link, "?")[0],
+		"a later end":          strings.Replace(link, "expires=1", "expires=2", 1),
+		"another file":         strings.Replace(link, j.JobID, "job_other", 1),
+		"another organization": strings.Replace(link, ours, theirs, 1),
+		"another name":         strings.Replace(link, "costs-", "other-", 1),
+		"no signature":         strings.Split(link, "?")[0],
 	} {
 		if w := a.fetch(other); w.Code != http.StatusForbidden {
 			t.Errorf("%s: %d", name, w.Code)
@@ -269,15 +284,18 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 	a.Must(a.turn("export", j.JobID)) // twice is once
 	a.Must(a.turn("finish", j.JobID))
 	a.Equal("status", a.job(j).Status, "succeeded")
-	page := apitest.Value(a.Table.Query(table.Within(a.Context(), workqueue.Prefix), table.Query{PK: workqueue.WorkKey(j.JobID).PK, Limit: 10}))(a)
+	page := apitest.Value(a.Table.Query(table.Within(a.Context(), workqueue.Prefix),
+		table.Query{PK: workqueue.WorkKey(j.JobID).PK, Limit: 10}))(a)
 	a.Equal("work", len(page.Items), 0)
 
 	lost := a.begin(ada, "period=2026-03&format=parquet")
 	in := apitest.Value(json.Marshal(map[string]any{
-		"task": "abandon", "input": costexport.Input{Org: ours, JobID: lost.JobID}, "error": map[string]string{"Error": "Runtime.ExitError", "Cause": "out of disk"},
+		"task": "abandon", "input": costexport.Input{Org: ours, JobID: lost.JobID},
+		"error": map[string]string{"Error": "Runtime.ExitError", "Cause": "out of disk"},
 	}))(a)
 	apitest.Value(a.worker(a.Context(), in))(a)
-	if got := a.job(lost); got.Status != "failed" || got.Message == nil || !strings.Contains(*got.Message, "out of disk") {
+	if got := a.job(lost); got.Status != "failed" || got.Message == nil ||
+		!strings.Contains(*got.Message, "out of disk") {
 		t.Errorf("%+v", got)
 	}
 	a.Must(a.turn("export", lost.JobID))
@@ -311,7 +329,8 @@ func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
 func TestMachine_EndsJobs(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 3)
-	engine := a.RunMachines(apitest.Machines(t, costexport.Machine), map[string]workflow.Handler{costexport.Worker: a.worker})
+	engine := a.RunMachines(apitest.Machines(t, costexport.Machine),
+		map[string]workflow.Handler{costexport.Worker: a.worker})
 	j := a.begin(ada, "period=2026-03&format=parquet")
 	a.Must(engine.Idle(a.Context()))
 	a.Equal("status", a.job(j).Status, "succeeded")
@@ -320,7 +339,8 @@ func TestMachine_EndsJobs(t *testing.T) {
 func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 2)
-	q := cost.Question{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
+	q := cost.Question{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
 	asked := 0
 	ask := func(ctx context.Context, q cost.Question) (cost.Answer, error) {
 		if asked++; asked == 4 {
@@ -366,5 +386,6 @@ func TestExport_AFileThatCannotBeRemovedKeepsNoOtherFromBeing(t *testing.T) {
 		t.Errorf("removed %v, %v; want the two others removed, and the first one named", out, err)
 	}
 	a.Outbox = files
-	a.Equal("removed in the next hour", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)), "{1}")
+	a.Equal("removed in the next hour", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)),
+		"{1}")
 }

@@ -30,8 +30,9 @@ func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 			jobs = append(jobs, a.begin(ada, query))
 		}
 		service := killpoint.Service{
-			Machines: apitest.Machines(t, costexport.Machine), Functions: map[string]string{"ExporterFunctionArn": costexport.Worker},
-			Clock: clock.System{},
+			Machines:  apitest.Machines(t, costexport.Machine),
+			Functions: map[string]string{"ExporterFunctionArn": costexport.Worker},
+			Clock:     clock.System{},
 			Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 				return map[string]workflow.Handler{costexport.Worker: exporter.Handler(p)}
 			},

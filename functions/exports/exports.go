@@ -40,19 +40,26 @@ func Operations(p *platform.Platform) *rest.Group {
 func operations(s *service) *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	rest.Handle(g, rest.Op{
-		ID: "exportCosts", Method: http.MethodGet, Path: exportPath, Policy: report.Policy, Scoped: true, Later: rest.Job{},
+		ID: "exportCosts", Method: http.MethodGet, Path: exportPath, Policy: report.Policy, Scoped: true,
+		Later:    rest.Job{},
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary: "Export costs",
-		Description: "In columns of FOCUS 1.2, a row for each day and what is alike in all columns: all three costs, in USD, to the last digit. Up to 10,000 rows (6 MB) of CSV or NDJSON are " +
-			"the answer. More of them, and Parquet always, are a job: 202, whose statusURL tells in the end where the file is fetched. While it runs, the same question of the same " +
-			"caller is the same job. CSV cells that a spreadsheet would take for a formula begin with an apostrophe; numbers do not. The present month unless other days are asked for, " +
-			"at most 800; from is the first one and to the one behind the last, in UTC; period is a month. filter[dimension]=value narrows, as that of the other reports. A grant on teams or resources " +
+		Description: "In columns of FOCUS 1.2, a row for each day and what is alike in all columns: all three costs, " +
+			"in USD, to the last digit. Up to 10,000 rows (6 MB) of CSV or NDJSON are " +
+			"the answer. More of them, and Parquet always, are a job: 202, whose statusURL tells in the end where " +
+			"the file is fetched. While it runs, the same question of the same " +
+			"caller is the same job. CSV cells that a spreadsheet would take for a formula begin with an apostrophe; " +
+			"numbers do not. The present month unless other days are asked for, " +
+			"at most 800; from is the first one and to the one behind the last, in UTC; period is a month. " +
+			"filter[dimension]=value narrows, as that of the other reports. A grant on teams or resources " +
 			"exports the costs of these alone.",
 	}, s.export)
 	rest.Handle(g, rest.Op{
-		ID: "getCostExport", Method: http.MethodGet, Path: jobsPath + "/{jobID}", Policy: report.Policy, Scoped: true, Statuses: []int{http.StatusNotFound},
-		Summary: "Get an export that is a job",
-		Description: "For who began it, with the same rights, for a week. downloadURL opens without further credentials for 15 minutes; ask again for another one. The file is removed after 24 hours, " +
+		ID: "getCostExport", Method: http.MethodGet, Path: jobsPath + "/{jobID}", Policy: report.Policy, Scoped: true,
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Get an export that is a job",
+		Description: "For who began it, with the same rights, for a week. downloadURL opens without further " +
+			"credentials for 15 minutes; ask again for another one. The file is removed after 24 hours, " +
 			"and the job is expired then.",
 	}, s.get)
 	return g
@@ -94,7 +101,8 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return s.begin(ctx, &q, format)
 	}
 	form := rest.Export{Format: format}
-	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Numbers: costexport.Numbers, Bounds: s.bounds}), false
+	f, full := form.Begin(rest.Exported{Name: "costs", Columns: costexport.Columns, Numbers: costexport.Numbers,
+		Bounds: s.bounds}), false
 	err = costexport.Each(ctx, s.Ask, q, func(r *costexport.Row) (bool, error) {
 		full = !f.Add(r)
 		return !full, nil
@@ -162,18 +170,22 @@ func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
 	if until.After(j.ExpiresAt) {
 		until = j.ExpiresAt
 	}
-	url, err := costexport.MakeLink(ctx, s.p, costexport.LinkQuestion{Input: costexport.Input{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
+	url, err := costexport.MakeLink(ctx, s.p,
+		costexport.LinkQuestion{Input: costexport.Input{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
 	out.DownloadURL, out.LinkExpires = &url, &until
 	return out, err
 }
 
 func newExport(j *costexport.Job, now time.Time) Export {
 	out := Export{
-		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly), To: j.To.Format(time.DateOnly), Rows: j.Rows,
-		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt, CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt,
+		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly),
+		To: j.To.Format(time.DateOnly), Rows: j.Rows,
+		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
+		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt,
 	}
 	if t := j.Totals; t != nil {
-		out.BilledUSD, out.EffectiveUSD, out.ListUSD = rest.Optional(t.Billed.String()), rest.Optional(t.Effective.String()), rest.Optional(t.List.String())
+		out.BilledUSD, out.EffectiveUSD, out.ListUSD = rest.Optional(t.Billed.String()),
+			rest.Optional(t.Effective.String()), rest.Optional(t.List.String())
 	}
 	return out
 }

@@ -23,14 +23,18 @@ func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 	services := integration.NewServices(store, f.Platform.Clock, nil, ssrfguard.Policy{})
 	org := apitest.Org
 	for kind, field := range map[string]string{
-		"github": "baseURL", "gitlab": "baseURL", "jira": "siteURL", "pagerduty": "endpointURL", "dockerhub": "endpointURL", "gar": "endpointURL", "acr": "endpointURL",
+		"github": "baseURL", "gitlab": "baseURL", "jira": "siteURL", "pagerduty": "endpointURL",
+		"dockerhub": "endpointURL", "gar": "endpointURL", "acr": "endpointURL",
 	} {
 		for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
 			config := f.good(kind)
 			config[field] = address
-			f.Call(ada, "POST /integrations", map[string]any{"kind": kind, "name": "x", "config": config}).Want(http.StatusBadRequest, "config."+field)
+			f.Call(ada, "POST /integrations",
+				map[string]any{"kind": kind, "name": "x", "config": config}).Want(http.StatusBadRequest,
+				"config."+field)
 			i := integration.Integration{Kind: kind, Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now())}}
-			f.Must(store.Configure(f.In(org), org, &i, integration.Rules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
+			f.Must(store.Configure(f.In(org), org, &i,
+				integration.Rules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
 			maps.Copy(i.Config, map[string]string{field: address})
 			if said, err := services.Test(f.In(org), org, &i); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s at %q: %s, %v", kind, address, said, err)

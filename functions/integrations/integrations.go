@@ -78,8 +78,11 @@ func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org
 // shown returns an integration of the caller's organization as clients see it.
 func (s *service) shown(ctx context.Context, i integration.Integration) Integration {
 	out := Integration{
-		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{}, EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
-		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt), PausedAt: rest.Optional(i.PausedAt), PausedReason: rest.Optional(i.PausedWhy), CreatedBy: i.CreatedBy, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+		ID: i.ID, Kind: i.Kind, Name: i.Name, Config: i.Config, Secrets: []ConfiguredSecret{},
+		EventTypes: append([]string{}, i.EventTypes...), ScopeType: i.ScopeType, ScopeID: i.ScopeID,
+		Enabled: i.Enabled, Status: i.Status, Message: i.Message, TestedAt: rest.Optional(i.TestedAt),
+		PausedAt: rest.Optional(i.PausedAt), PausedReason: rest.Optional(i.PausedWhy), CreatedBy: i.CreatedBy,
+		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 	if !i.FailingAt.IsZero() {
 		out.Status, out.Message = integration.Failed, i.FailingWhy
@@ -112,8 +115,10 @@ type NewIntegration struct {
 func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration }) (IssuedIntegration, error) {
 	org, now, b := callerOrg(ctx), s.p.Clock.Now(), in.Body
 	i := integration.Integration{Kind: b.Kind, Row: receiver.Row{
-		ID: id.New(integration.Prefix, now), Name: b.Name, Filter: receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
-		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
+		ID: id.New(integration.Prefix, now), Name: b.Name,
+		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
+		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now,
+		UpdatedAt: now,
 	}}
 	i.TakeOver(identity.CallerFrom(ctx), i.EventTypes, now)
 	holds, err := s.prepare(ctx, &i, b.Config)
@@ -158,7 +163,8 @@ func (s *service) prepareChange(ctx context.Context, old, next *integration.Inte
 
 // prepare brings an integration into shape, gives it what is given of its configuration, and returns the writes by
 // which it counts as a use of what it names.
-func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write, error) {
+func (s *service) prepare(ctx context.Context, i *integration.Integration, given map[string]string) ([]table.Write,
+	error) {
 	if err := s.shape(ctx, i, given); err != nil {
 		return nil, err
 	}
@@ -192,7 +198,8 @@ func (s *service) holdAccount(ctx context.Context, i *integration.Integration) (
 	}
 	_, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), accountID)
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts lists them",
+		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts "+
+			"lists them",
 			integration.CloudAccountID, accountID)
 	}
 	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
@@ -214,7 +221,9 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Integratio
 	}
 	all = slices.DeleteFunc(all, func(i integration.Integration) bool { return !rest.Among(in.Kind, i.Kind) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), func(i integration.Integration) Integration { return s.shown(ctx, i) }), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), func(i integration.Integration) Integration {
+		return s.shown(ctx, i)
+	}), nil
 }
 
 func (*service) catalogue(context.Context, *struct{}) ([]integration.KindEntry, error) {

@@ -37,40 +37,56 @@ func Operations(p *platform.Platform) *rest.Group {
 	}
 	refusals := []int{http.StatusBadRequest, http.StatusConflict}
 	rest.Handle(g, rest.Op{
-		ID: "listIntegrations", Method: http.MethodGet, Path: integrations, Policy: reading, Statuses: []int{http.StatusBadRequest}, Summary: "List integrations",
+		ID: "listIntegrations", Method: http.MethodGet, Path: integrations, Policy: reading,
+		Statuses: []int{http.StatusBadRequest}, Summary: "List integrations",
 		Description: "At most 50 an organization. ",
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "listIntegrationKinds", Method: http.MethodGet, Path: integrations + "/catalogue", Policy: reading, Summary: "List what can be connected",
+		ID: "listIntegrationKinds", Method: http.MethodGet, Path: integrations + "/catalogue", Policy: reading,
+		Summary:     "List what can be connected",
 		Description: "Each kind with the fields of its config.",
 	}, s.catalogue)
 	rest.Handle(g, rest.Op{
-		ID: "createIntegration", Method: http.MethodPost, ShownOnce: "webhookSecret", Path: integrations, Policy: writing, Statuses: refusals, Summary: "Connect a service", Description: shape,
+		ID: "createIntegration", Method: http.MethodPost, ShownOnce: "webhookSecret", Path: integrations,
+		Policy: writing, Statuses: refusals, Summary: "Connect a service", Description: shape,
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "getIntegration", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound}, Summary: "Read an integration",
+		ID: "getIntegration", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound},
+		Summary:     "Read an integration",
 		Description: "With the last ten webhooks that came from it.",
 	}, s.get)
 	rest.Handle(g, rest.Op{
-		ID: "updateIntegration", Method: http.MethodPut, Path: one, Policy: writing, Statuses: append(refusals, http.StatusNotFound), Summary: "Change an integration",
-		Description: "Changes only the fields present; in config too, where an empty value is the default. A secret that is not sent stays as it is, but where its address changes it has to be sent again. " + shape,
+		ID: "updateIntegration", Method: http.MethodPut, Path: one, Policy: writing,
+		Statuses: append(refusals, http.StatusNotFound), Summary: "Change an integration",
+		Description: "Changes only the fields present; in config too, where an empty value is the default. A secret " +
+			"that is not sent stays as it is, but where its address changes it has to be sent again. " + shape,
 	}, s.update)
 	rest.Handle(g, rest.Op{
-		ID: "deleteIntegration", Method: http.MethodDelete, Path: one, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Disconnect a service",
-		Description: "Its secrets are forgotten; what waits to be delivered to it is dropped, and its webhooks are refused.",
+		ID: "deleteIntegration", Method: http.MethodDelete, Path: one, Policy: writing,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Disconnect a service",
+		Description: "Its secrets are forgotten; what waits to be delivered to it is dropped, and its webhooks " +
+			"are refused.",
 	}, s.remove)
 	rest.Handle(g, rest.Op{
-		ID: "testIntegration", Method: http.MethodPost, Path: one + "/test", Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Test an integration",
-		Description: "Asks the service whether the credential opens it; the answer is 200 also when it does not. GitHub, GitLab and Jira are asked whose it is, registries for a token, PagerDuty to resolve an alert " +
-			"that there never was, so that nobody is woken; of ECR the cloud account is asked whether it is open. What came of it is the status of the integration.",
+		ID: "testIntegration", Method: http.MethodPost, Path: one + "/test", Policy: writing,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Test an integration",
+		Description: "Asks the service whether the credential opens it; the answer is 200 also when it does not. " +
+			"GitHub, GitLab and Jira are asked whose it is, registries for a token, PagerDuty to resolve an alert " +
+			"that there never was, so that nobody is woken; of ECR the cloud account is asked whether it is open. " +
+			"What came of it is the status of the integration.",
 	}, s.test)
 	return g
 }
 
-const shape = "config takes the fields that GET /integrations/catalogue lists for the kind. Secrets are sealed and never answered: secrets says which there are. " +
-	"Addresses must be https on port 443 and must not lead into a private network, unless the operator allows it. GitHub and GitLab answer webhookURL, the address for their webhooks, and webhookSecret, this once; " +
-	"PUT with rotateWebhookSecret true makes another one. Jira and PagerDuty take events, by eventTypes ([] is all) and scope as webhooks do. Names are unique without regard to case. " +
-	"At most 50 integrations an organization. It gets only events that its maker may read at that time (resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may read none: owners are told. " +
+const shape = "config takes the fields that GET /integrations/catalogue lists for the kind. Secrets are sealed and " +
+	"never answered: secrets says which there are. " +
+	"Addresses must be https on port 443 and must not lead into a private network, unless the operator allows it. " +
+	"GitHub and GitLab answer webhookURL, the address for their webhooks, and webhookSecret, this once; " +
+	"PUT with rotateWebhookSecret true makes another one. Jira and PagerDuty take events, by eventTypes ([] is all) " +
+	"and scope as webhooks do. Names are unique without regard to case. " +
+	"At most 50 integrations an organization. It gets only events that its maker may read at that time " +
+	"(resources:read, budgets:read, reports:read, within their scope), and is paused when the maker leaves or may " +
+	"read none: owners are told. " +
 	"Who changes config, eventTypes or scope, or sends enabled true, is its maker from then on. "
 
 // IntegrationInput names the integration of a request.

@@ -23,11 +23,13 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 	f.Helper()
 	f.Clock.Advance(time.Second)
 	e.At = f.Clock.Now()
-	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org, Target: delivery.Target{Kind: delivery.Integration, ID: to}, Events: []event.Event{e}, Total: 1}
+	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org,
+		Target: delivery.Target{Kind: delivery.Integration, ID: to}, Events: []event.Event{e}, Total: 1}
 	if len(name) > 0 {
 		m.ID = name[0]
 	}
-	return integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m) // as the notifier does, of no organization yet
+	// as the notifier does, of no organization yet
+	return integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.Context(), m)
 }
 
 func (f *fixture) sent(to string, e event.Event) delivery.Answer {
@@ -38,15 +40,19 @@ func (f *fixture) sent(to string, e event.Event) delivery.Answer {
 }
 
 func of(key, scope, scopeID, subject string) event.Event {
-	return event.Event{ID: "event_1", Key: key, ScopeType: scope, ScopeID: scopeID, Subject: subject, Data: []byte(`{"resourceName":"web <b>","reason":"quota\nexceeded"}`)}
+	return event.Event{ID: "event_1", Key: key, ScopeType: scope, ScopeID: scopeID, Subject: subject,
+		Data: []byte(`{"resourceName":"web <b>","reason":"quota\nexceeded"}`)}
 }
 
 func TestPagerDuty_AnAlertForEachThread(t *testing.T) {
 	f := newFixture(t)
 	to := f.connect("pagerduty", nil).ID
 	for _, e := range []event.Event{
-		of(event.ResourceFailed, "resource", "i-1", "act_1"), of(event.ResourceRetryExhausted, "resource", "i-1", "act_1"), of(event.ResourceFailed, "resource", "i-2", "act_2"),
-		of(event.ResourceStarted, "resource", "i-1", "act_3"), of("budget.warning", "org", "", "bud_1"), of("budget.exceeded", "org", "", "bud_1"),
+		of(event.ResourceFailed, "resource", "i-1", "act_1"),
+		of(event.ResourceRetryExhausted, "resource", "i-1", "act_1"),
+		of(event.ResourceFailed, "resource", "i-2", "act_2"),
+		of(event.ResourceStarted, "resource", "i-1", "act_3"), of("budget.warning", "org", "", "bud_1"),
+		of("budget.exceeded", "org", "", "bud_1"),
 		of("cost.anomaly.emergency", "org", "", "anom_1"), of(event.ResourceOverride, "resource", "i-1", "ovr_1"),
 	} {
 		f.Equal("status of "+e.Key, f.sent(to, e).Status, http.StatusAccepted)
@@ -59,10 +65,13 @@ func TestPagerDuty_AnAlertForEachThread(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(a["action"], " ", names[a["key"]], " ", a["severity"]))
 	}
-	f.Equal("alerts", strings.Join(got, ", "), "trigger alert1 error, trigger alert1 error, trigger alert2 error, resolve alert1 , trigger alert3 warning, trigger alert3 error, trigger alert4 critical")
+	f.Equal("alerts", strings.Join(got, ", "),
+		"trigger alert1 error, trigger alert1 error, trigger alert2 error, resolve alert1 , trigger alert3 warning, "+
+			"trigger alert3 error, trigger alert4 critical")
 	f.Equal("changes", len(f.changes), 1)
 	f.Equal("title", f.alerts[0]["summary"], "Start or stop failed: web <b>")
-	other := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", map[string]any{"kind": "pagerduty", "name": "other", "config": f.good("pagerduty")}))
+	other := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations",
+		map[string]any{"kind": "pagerduty", "name": "other", "config": f.good("pagerduty")}))
 	f.sent(other.ID, of(event.ResourceFailed, "resource", "i-1", "act_1"))
 	if names[f.alerts[len(f.alerts)-1]["key"]] != "" {
 		t.Error("two integrations share an alert")
@@ -78,21 +87,27 @@ func TestPagerDuty_WhatWillPassIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	f.fails, f.status, f.after = 1, http.StatusServiceUnavailable, "Wed, 11 Mar 2026 09:30:30 GMT"
-	if a, err = f.send(to, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Unavailable) || a.RetryAfter != time.Hour {
+	if a, err = f.send(to, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Unavailable) ||
+		a.RetryAfter != time.Hour {
 		t.Errorf("%+v, %v", a, err)
 	}
-	bad := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", map[string]any{"kind": "pagerduty", "name": "bad", "config": map[string]string{"routingKey": strings.Repeat("y", 32), "endpointURL": f.URL}}))
-	if a, err = f.send(bad.ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Unavailable) || !strings.Contains(a.Message, "routing_key") {
+	bad := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations",
+		map[string]any{"kind": "pagerduty", "name": "bad",
+			"config": map[string]string{"routingKey": strings.Repeat("y", 32), "endpointURL": f.URL}}))
+	if a, err = f.send(bad.ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err,
+		fault.Unavailable) || !strings.Contains(a.Message, "routing_key") {
 		t.Errorf("%+v, %v", a, err)
 	}
 	f.Call(ada, "PUT /integrations/"+to, `{"enabled":false}`).Want(http.StatusOK)
 	if _, err = f.send(to, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Invalid) {
 		t.Errorf("one that is disabled: %v", err)
 	}
-	if _, err = f.send(id.New("int", f.Clock.Now()), of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.NotFound) {
+	if _, err = f.send(id.New("int", f.Clock.Now()),
+		of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("one that is gone: %v", err)
 	}
-	if _, err = f.send(f.connect("github", nil).ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Invalid) {
+	if _, err = f.send(f.connect("github", nil).ID,
+		of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err, fault.Invalid) {
 		t.Errorf("one that takes none: %v", err)
 	}
 }
@@ -107,7 +122,8 @@ func TestJira_AnIssueForEachThreadAndThenComments(t *testing.T) {
 	f.Equal("and again", f.sent(to, of(event.ResourceFailed, "resource", "i-1", "act_2")).Message, "told in OPS-3")
 	f.Equal("issues", len(f.issues), 3)
 	f.Equal("comments", len(f.comments["OPS-1"])+len(f.comments["OPS-3"]), 2)
-	if text := f.issues["OPS-3"].Text; !strings.Contains(text, "web <b>") || !strings.Contains(text, "reason: quotaexceeded") {
+	if text := f.issues["OPS-3"].Text; !strings.Contains(text, "web <b>") ||
+		!strings.Contains(text, "reason: quotaexceeded") {
 		t.Errorf("%q", text) // as text: no markup, no line of its own
 	}
 	delete(f.issues, "OPS-1")
@@ -149,12 +165,16 @@ func TestJira_WhatIsRefusedIsSaid(t *testing.T) {
 func TestJira_ADigestIsOneIssue(t *testing.T) {
 	f := newFixture(t)
 	to := f.connect("jira", nil).ID
-	m := delivery.Message{ID: "dlv_1", Org: apitest.Org, Target: delivery.Target{Kind: delivery.Integration, ID: to}, Total: 37, Text: "a word\nmore"}
+	m := delivery.Message{ID: "dlv_1", Org: apitest.Org, Target: delivery.Target{Kind: delivery.Integration, ID: to},
+		Total: 37, Text: "a word\nmore"}
 	for i := range 10 {
 		m.Events = append(m.Events, of(event.ResourceStarted, "resource", fmt.Sprint("i-", i), "act_1"))
 	}
-	a := apitest.Value(integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org), m))(f)
-	if d := f.issues["OPS-1"]; a.Message != "created OPS-1" || !strings.HasPrefix(d.Summary, "37 events: Resource started") || !strings.Contains(d.Text, "and 27 more") || strings.Count(d.Text, "i-") != 10 {
+	a := apitest.Value(integration.NewSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org),
+		m))(f)
+	if d := f.issues["OPS-1"]; a.Message != "created OPS-1" ||
+		!strings.HasPrefix(d.Summary, "37 events: Resource started") || !strings.Contains(d.Text, "and 27 more") ||
+		strings.Count(d.Text, "i-") != 10 {
 		t.Errorf("%+v %+v", a, d)
 	}
 }
@@ -176,14 +196,16 @@ func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {
 	f := newFixture(t)
 	made := f.connect("jira", nil)
 	store, to := integration.NewStore(f.Table, f.Sealer), delivery.Target{Kind: delivery.Integration, ID: made.ID}
-	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()}, {Failing: true, Why: "later", At: f.Clock.Now()}} {
+	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()},
+		{Failing: true, Why: "later", At: f.Clock.Now()}} {
 		f.Equal("name", apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, h))(f), "jira")
 	}
 	f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"failed"`, `"message":"no more"`)
 	apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, delivery.Health{At: f.Clock.Now()}))(f)
 	f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"untested"`)
 	to.ID = id.New("int", f.Clock.Now())
-	if _, err := store.RecordHealth(f.In(apitest.Org), apitest.Org, to, delivery.Health{Failing: true}); !fault.Is(err, fault.NotFound) {
+	if _, err := store.RecordHealth(f.In(apitest.Org), apitest.Org, to, delivery.Health{Failing: true}); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("of one that is gone: %v", err)
 	}
 }

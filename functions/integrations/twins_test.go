@@ -125,7 +125,8 @@ func (w *twin) dockerHub(rw http.ResponseWriter, r *http.Request) {
 
 // distribution.github.io, "Token authentication specification".
 func (w *twin) registry(rw http.ResponseWriter, _ *http.Request) {
-	rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="%s",service="registry.example"`, cmp.Or(w.realm, w.URL+"/token")))
+	rw.Header().Set("WWW-Authenticate",
+		fmt.Sprintf(`Bearer realm="%s",service="registry.example"`, cmp.Or(w.realm, w.URL+"/token")))
 	answer(rw, http.StatusUnauthorized, map[string]any{"errors": []any{}})
 }
 
@@ -173,10 +174,13 @@ func (w *twin) enqueue(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.decode(r, &in)
 	if in.RoutingKey != goodKey {
-		answer(rw, http.StatusBadRequest, map[string]any{"status": "invalid event", "message": "Event object is invalid", "errors": []string{"'routing_key' is invalid"}})
+		answer(rw, http.StatusBadRequest,
+			map[string]any{"status": "invalid event", "message": "Event object is invalid",
+				"errors": []string{"'routing_key' is invalid"}})
 		return
 	}
-	if !slices.Contains([]string{"trigger", "acknowledge", "resolve"}, in.Action) || len(in.DedupKey) == 0 || len(in.DedupKey) > 255 {
+	if !slices.Contains([]string{"trigger", "acknowledge", "resolve"}, in.Action) || len(in.DedupKey) == 0 ||
+		len(in.DedupKey) > 255 {
 		w.t.Errorf("action %q, dedup_key %q", in.Action, in.DedupKey)
 	}
 	severity, summary := "", ""
@@ -185,12 +189,15 @@ func (w *twin) enqueue(rw http.ResponseWriter, r *http.Request) {
 			w.t.Fatal("a trigger without a payload")
 		}
 		severity, summary = in.Payload.Severity, in.Payload.Summary
-		if n := len([]rune(summary)); n == 0 || n > 1024 || in.Payload.Source == "" || !slices.Contains([]string{"critical", "error", "warning", "info"}, severity) {
+		if n := len([]rune(summary)); n == 0 || n > 1024 || in.Payload.Source == "" ||
+			!slices.Contains([]string{"critical", "error", "warning", "info"}, severity) {
 			w.t.Errorf("payload %+v", in.Payload)
 		}
 	}
-	w.alerts = append(w.alerts, map[string]any{"action": in.Action, "key": in.DedupKey, "severity": severity, "summary": summary})
-	answer(rw, http.StatusAccepted, map[string]string{"status": "success", "message": "Event processed", "dedup_key": in.DedupKey})
+	w.alerts = append(w.alerts,
+		map[string]any{"action": in.Action, "key": in.DedupKey, "severity": severity, "summary": summary})
+	answer(rw, http.StatusAccepted,
+		map[string]string{"status": "success", "message": "Event processed", "dedup_key": in.DedupKey})
 }
 
 func (w *twin) enqueueChange(rw http.ResponseWriter, r *http.Request) {
@@ -265,11 +272,14 @@ func (w *twin) createIssue(rw http.ResponseWriter, r *http.Request) {
 	}
 	w.decode(r, &in)
 	f := in.Fields
-	if f.IssueType.Name != "Task" || f.Summary == "" || len([]rune(f.Summary)) > 255 || strings.ContainsAny(f.Summary, "\r\n") {
+	if f.IssueType.Name != "Task" || f.Summary == "" || len([]rune(f.Summary)) > 255 ||
+		strings.ContainsAny(f.Summary, "\r\n") {
 		w.t.Errorf("%+v", f)
 	}
 	if f.Project.Key != "OPS" {
-		answer(rw, http.StatusBadRequest, map[string]any{"errorMessages": []string{}, "errors": map[string]string{"project": "valid project is required"}})
+		answer(rw, http.StatusBadRequest,
+			map[string]any{"errorMessages": []string{},
+				"errors": map[string]string{"project": "valid project is required"}})
 		return
 	}
 	for _, l := range f.Labels {
@@ -283,7 +293,8 @@ func (w *twin) createIssue(rw http.ResponseWriter, r *http.Request) {
 		w.lost = false
 		panic(http.ErrAbortHandler)
 	}
-	answer(rw, http.StatusCreated, map[string]string{"id": "10000", "key": key, "self": w.URL + "/rest/api/3/issue/10000"})
+	answer(rw, http.StatusCreated,
+		map[string]string{"id": "10000", "key": key, "self": w.URL + "/rest/api/3/issue/10000"})
 }
 
 // developer.atlassian.com, "Add comment".
@@ -294,7 +305,8 @@ func (w *twin) addComment(rw http.ResponseWriter, r *http.Request) {
 	w.decode(r, &in)
 	key := r.PathValue("key")
 	if _, there := w.issues[key]; !there {
-		answer(rw, http.StatusNotFound, map[string]any{"errorMessages": []string{"Issue does not exist or you do not have permission to see it."}})
+		answer(rw, http.StatusNotFound,
+			map[string]any{"errorMessages": []string{"Issue does not exist or you do not have permission to see it."}})
 		return
 	}
 	w.comments[key] = append(w.comments[key], document{Text: w.text(in.Body)})

@@ -29,7 +29,8 @@ func deadKey(id string) table.Key { return table.Key{PK: deadPartition, SK: id} 
 // ListDead reads a page of the mails that were given up, the oldest first.
 func ListDead(ctx context.Context, s table.Store, cursor string) (dead []Dead, next string, err error) {
 	const page = 100
-	return table.ReadPage[Dead](table.Within(ctx, deadPartition), s, table.Query{PK: deadPartition, Limit: page, Cursor: cursor})
+	return table.ReadPage[Dead](table.Within(ctx, deadPartition), s,
+		table.Query{PK: deadPartition, Limit: page, Cursor: cursor})
 }
 
 // Redrive queues a mail again that was given up; it has all its tries again. A code that is of no more use is fault.Conflict.
@@ -38,16 +39,20 @@ func Redrive(ctx context.Context, s table.Store, id string, now time.Time) error
 	d, err := table.Read[Dead](ctx, s, deadKey(id))
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return fault.NewWithCause(fault.NotFound, err, "no mail %.80q was given up; `lamplighter mails dead` lists what was", id)
+		return fault.NewWithCause(fault.NotFound, err,
+			"no mail %.80q was given up; `lamplighter mails dead` lists what was", id)
 	case err != nil:
 		return fault.Wrap("read mail "+id+", which was given up", err)
 	case d.Until <= now.Unix():
-		return fault.New(fault.Conflict, "the mail %s carries a code that has ended: whoever needs one asks for another", id)
+		return fault.New(fault.Conflict,
+			"the mail %s carries a code that has ended: whoever needs one asks for another", id)
 	}
-	it, err := table.NewItem(table.Key{PK: d.PK, SK: id}, mail.Queued{ID: id, Sealed: d.Sealed, Due: now.Unix(), Until: d.Until})
+	it, err := table.NewItem(table.Key{PK: d.PK, SK: id},
+		mail.Queued{ID: id, Sealed: d.Sealed, Due: now.Unix(), Until: d.Until})
 	if err != nil {
 		return fmt.Errorf("queue mail %s again: %w", id, err)
 	}
 	it.Expires = now.Add(mail.Keep)
-	return fault.Wrap("queue mail "+id+" again", s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(deadKey(id), table.Exists())))
+	return fault.Wrap("queue mail "+id+" again",
+		s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(deadKey(id), table.Exists())))
 }

@@ -140,7 +140,8 @@ func TestDeliver_LeavesOtherEventsAlone(t *testing.T) {
 	out := &post{}
 	for _, pk := range []string{"ORG#org_1#EVENTS", "MAIL#EVENTS", "MAIL#OUT#OTHER#00#EVENTS"} {
 		it := table.Item{Key: table.Key{PK: pk, SK: "evt_1"}, Data: []byte(`{"id":"evt_1"}`)}
-		if failed := New(f.Platform, out, 0).Deliver(f.Context(), []table.Item{it}); failed != nil || len(out.sent) != 0 {
+		if failed := New(f.Platform, out, 0).Deliver(f.Context(), []table.Item{it}); failed != nil ||
+			len(out.sent) != 0 {
 			t.Errorf("%s: %v, sent %+v", pk, failed, out.sent)
 		}
 	}
@@ -161,7 +162,8 @@ func TestDeliver_TellsWhichMailsFailed(t *testing.T) {
 	f := newFixture(t)
 	f.queue(changed("a@example.com"), code("b@example.com"), changed("c@example.com"))
 	brought := f.feed()
-	f.Table = table.NewFaultyStore(f.Table, f.Platform.Clock, table.Injection{Harm: table.FailBefore, PK: brought[1].PK, Call: 1})
+	f.Table = table.NewFaultyStore(f.Table, f.Platform.Clock,
+		table.Injection{Harm: table.FailBefore, PK: brought[1].PK, Call: 1})
 	out := &post{}
 	failed := New(f.Platform, out, 0).Deliver(f.Context(), brought)
 	if len(failed) != 1 || failed[0].Key != brought[1].Key || out.to() != "a c" {

@@ -84,7 +84,8 @@ func TestRound_GivesAMailUpInTheEnd(t *testing.T) {
 	if d.Tries != o.asked || d.Template != mail.PasswordChanged || d.Why == "" || len(d.Sealed) == 0 {
 		t.Errorf("%+v", d)
 	}
-	if s := d.Why + log.String(); strings.Contains(s, "a@example.com") || !strings.Contains(s, "451 4.7.1 <the address> try later") || !strings.Contains(s, `"level":"ERROR"`) {
+	if s := d.Why + log.String(); strings.Contains(s, "a@example.com") ||
+		!strings.Contains(s, "451 4.7.1 <the address> try later") || !strings.Contains(s, `"level":"ERROR"`) {
 		t.Errorf("it says %s", s)
 	}
 }

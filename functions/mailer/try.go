@@ -58,7 +58,8 @@ func (m *Mailer) try(ctx context.Context, it table.Item, r room) error {
 		return err
 	}
 	letter, err := m.sendQueued(ctx, it)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime) // what was sent is noted though the time is up
+	// what was sent is noted though the time is up
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	switch tries := q.Tries + 1; {
 	case err == nil:
@@ -67,7 +68,8 @@ func (m *Mailer) try(ctx context.Context, it table.Item, r room) error {
 	case isFinal(err) || tries > len(pauses):
 		return m.giveUpMail(ctx, it, failure{tries, redactAddress(err, letter.To), letter.Template})
 	default:
-		m.Log.WarnContext(ctx, "a mail could not be sent and is tried again", "mail", q.ID, "tries", tries, "why", redactAddress(err, letter.To))
+		m.Log.WarnContext(ctx, "a mail could not be sent and is tried again", "mail", q.ID, "tries", tries, "why",
+			redactAddress(err, letter.To))
 		return nil
 	}
 }
@@ -93,13 +95,15 @@ func (m *Mailer) dropMail(ctx context.Context, it table.Item) error {
 
 // giveUpMail keeps a mail with the reason for whoever looks after the service (Redrive).
 func (m *Mailer) giveUpMail(ctx context.Context, it table.Item, f failure) error {
-	m.Log.ErrorContext(ctx, "a mail is given up", "mail", it.SK, "template", string(f.template), "tries", f.tries, "why", f.why)
+	m.Log.ErrorContext(ctx, "a mail is given up", "mail", it.SK, "template", string(f.template), "tries", f.tries,
+		"why", f.why)
 	q, err := table.Decode[mail.Queued](it)
 	if err != nil {
 		return err
 	}
 	d := Dead{
-		ID: it.SK, Template: f.template, PK: it.PK, Sealed: q.Sealed, Until: q.Until, Tries: f.tries, Why: f.why, At: m.Clock.Now(),
+		ID: it.SK, Template: f.template, PK: it.PK, Sealed: q.Sealed, Until: q.Until, Tries: f.tries, Why: f.why,
+		At: m.Clock.Now(),
 	}
 	kept, err := table.NewItem(deadKey(it.SK), d)
 	if err != nil {

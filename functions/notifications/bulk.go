@@ -26,7 +26,8 @@ type UpsertedSubscriptions struct {
 	Updated int `json:"updated" doc:"How many were there"`
 }
 
-func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewSubscriptions }) (UpsertedSubscriptions, error) {
+func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewSubscriptions }) (UpsertedSubscriptions,
+	error) {
 	now := s.p.Clock.Now()
 	all := make([]notification.Subscription, len(in.Body.Subscriptions))
 	for i, n := range in.Body.Subscriptions {
@@ -64,7 +65,8 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 		sub := &all[i]
 		switch { // before the channel, which the caller may not know
 		case sub.ScopeType == event.ScopeOrg && !sees(sub):
-			return fault.New(fault.Denied, "your grants are on teams or resources: subscribe to these, and not to the whole organization")
+			return fault.New(fault.Denied,
+				"your grants are on teams or resources: subscribe to these, and not to the whole organization")
 		case there.channels[sub.ChannelID] == nil:
 			return noChannel(which(i)+"channelID", sub.ChannelID)
 		}
@@ -72,7 +74,8 @@ func (s *service) check(ctx context.Context, which func(int) string, all ...noti
 			return err
 		}
 		if !there.scopes[sub.Scope()] || !sees(sub) {
-			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists", which(i), sub.ScopeID, sub.ScopeType)
+			return fault.New(fault.Invalid, "%sscopeID: %.64q: there is no such %s; send the id of one that exists",
+				which(i), sub.ScopeID, sub.ScopeType)
 		}
 	}
 	return nil

@@ -34,7 +34,9 @@ type Channel struct {
 
 // newChannel shows a channel with an address: as it is, or masked.
 func newChannel(c *notification.Channel, webhookURL string) Channel {
-	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy, PausedAt: rest.Optional(c.PausedAt), PausedReason: rest.Optional(c.PausedWhy), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy,
+		PausedAt: rest.Optional(c.PausedAt), PausedReason: rest.Optional(c.PausedWhy), CreatedAt: c.CreatedAt,
+		UpdatedAt: c.UpdatedAt}
 	if c.Type == notification.Email {
 		out.Config.Email = &c.Email
 		return out

@@ -14,9 +14,10 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "notifications",
-	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access, table.Access{
-		Writes: []table.Partition{ratelimit.Partition}, // how often links of mails are tried
-	}),
+	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access,
+		table.Access{
+			Writes: []table.Partition{ratelimit.Partition}, // how often links of mails are tried
+		}),
 	Seals:   []string{notification.Secret, mail.Secret},
 	Opens:   []string{notification.Secret},
 	Samples: []string{"list"},
@@ -27,7 +28,8 @@ var Declaration = platform.Declaration{
 	},
 	Names: []platform.Reference{
 		{From: "subscription", To: "notification channel", Fields: []string{"channelID"}, OnDelete: platform.Ended},
-		{From: "subscription", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused, OnDetach: platform.Ended},
+		{From: "subscription", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended},
 		{From: "subscription", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "subscription", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "subscription", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},

@@ -33,8 +33,10 @@ type NotificationDelivery struct {
 
 func newDelivery(r delivery.Record) NotificationDelivery {
 	out := NotificationDelivery{
-		ID: r.ID, Kind: r.Target.Kind, TargetID: r.Target.ID, EventID: r.EventID, EventKey: r.EventKey, Events: r.Total, Status: r.Status,
-		Attempts: make([]NotificationAttempt, len(r.Attempts)), NextAttemptAt: rest.Optional(r.NextAttemptAt), CreatedAt: r.CreatedAt, DeliveredAt: rest.Optional(r.DeliveredAt),
+		ID: r.ID, Kind: r.Target.Kind, TargetID: r.Target.ID, EventID: r.EventID, EventKey: r.EventKey, Events: r.Total,
+		Status:   r.Status,
+		Attempts: make([]NotificationAttempt, len(r.Attempts)), NextAttemptAt: rest.Optional(r.NextAttemptAt),
+		CreatedAt: r.CreatedAt, DeliveredAt: rest.Optional(r.DeliveredAt),
 	}
 	for i, a := range r.Attempts {
 		out.Attempts[i] = NotificationAttempt(a)
@@ -55,11 +57,13 @@ type listDeliveriesInput struct {
 // kinds are the receivers whose deliveries are listed here; those of webhooks are listed with each.
 var kinds = []delivery.Kind{delivery.Channel, delivery.Legacy, delivery.Email, delivery.Integration}
 
-func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (rest.List[NotificationDelivery], error) {
+func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (rest.List[NotificationDelivery],
+	error) {
 	if !in.From.IsZero() && !in.To.IsZero() && in.From.After(in.To.Time) {
 		return rest.List[NotificationDelivery]{}, fault.New(fault.Invalid, "from: it is after to")
 	}
-	f := delivery.Filter{Kinds: kinds, TargetID: in.TargetID, Statuses: in.Status, EventKey: in.EventKey, From: in.From.Time, To: in.To.Time}
+	f := delivery.Filter{Kinds: kinds, TargetID: in.TargetID, Statuses: in.Status, EventKey: in.EventKey,
+		From: in.From.Time, To: in.To.Time}
 	if len(in.Kind) > 0 {
 		f.Kinds = nil
 		for _, k := range in.Kind {

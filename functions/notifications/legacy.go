@@ -28,7 +28,8 @@ type LegacyNotification struct {
 }
 
 func newLegacy(l *notification.Legacy, address string) LegacyNotification {
-	return LegacyNotification{l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride, rest.Optional(l.PausedAt), rest.Optional(l.PausedWhy), l.CreatedAt, l.UpdatedAt}
+	return LegacyNotification{l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride,
+		rest.Optional(l.PausedAt), rest.Optional(l.PausedWhy), l.CreatedAt, l.UpdatedAt}
 }
 
 // NewLegacyNotification is the body of POST /notifications.
@@ -80,10 +81,12 @@ func (s *service) listLegacy(ctx context.Context, _ *struct{}) ([]LegacyNotifica
 	return out, nil
 }
 
-func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNotification }) (LegacyNotification, error) {
+func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNotification }) (LegacyNotification,
+	error) {
 	now, b := s.p.Clock.Now(), in.Body
 	l := notification.Legacy{
-		ID: id.New("ntf", now), Channel: b.Channel, OnStart: b.NotifyOnStart, OnStop: b.NotifyOnStop, OnFailure: b.NotifyOnFailure,
+		ID: id.New("ntf", now), Channel: b.Channel, OnStart: b.NotifyOnStart, OnStop: b.NotifyOnStop,
+		OnFailure:  b.NotifyOnFailure,
 		OnOverride: b.NotifyOnOverride, CreatedAt: now, UpdatedAt: now,
 	}
 	l.TakeOver(identity.CallerFrom(ctx), l.Keys(), now)
@@ -118,10 +121,12 @@ func (s *service) updateLegacy(ctx context.Context, in *updateLegacyNotification
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newLegacy(&old, old.Masked)})
 	next, b := old, &in.Body
 	if b.Channel.Null || b.WebhookURL.Null {
-		return LegacyNotification{}, fault.New(fault.Invalid, "channel, webhookURL: they cannot be null; leave out what is to stay")
+		return LegacyNotification{},
+			fault.New(fault.Invalid, "channel, webhookURL: they cannot be null; leave out what is to stay")
 	}
 	if b.Channel.Set() && b.Channel.Value != old.Channel && !b.WebhookURL.Set() {
-		return LegacyNotification{}, fault.New(fault.Invalid, "webhookURL: it is missing; another channel needs an address of its own")
+		return LegacyNotification{},
+			fault.New(fault.Invalid, "webhookURL: it is missing; another channel needs an address of its own")
 	}
 	b.Channel.Apply(&next.Channel)
 	b.NotifyOnStart.Apply(&next.OnStart)

@@ -72,7 +72,8 @@ func newFixture(t *testing.T) *fixture {
 	inventorytest.Connect(f.Fixture, apitest.Org, f.account)
 	f.team = inventorytest.Team(f.Fixture, apitest.Org, "Shop", f.ids[0])
 	f.group = id.New("grp", f.Clock.Now())
-	_, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org, inventory.Group{ID: f.group, Name: "First"},
+	_, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org,
+		inventory.Group{ID: f.group, Name: "First"},
 		[]inventory.GroupPlacement{{ResourceID: f.ids[0], Tier: 1, Order: 1}})
 	f.Must(err)
 	return f
@@ -82,13 +83,16 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) channel(name string) Channel {
 	f.Helper()
 	return apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", map[string]any{
-		"type": "slack", "name": name, "config": map[string]string{"webhookURL": f.chat.URL + "/services/T000/B000/secret-of-" + strings.ReplaceAll(name, " ", "-")},
+		"type": "slack", "name": name,
+		"config": map[string]string{"webhookURL": f.chat.URL + "/services/T000/B000/secret-of-" +
+			strings.ReplaceAll(name, " ", "-")},
 	}))
 }
 
 func (f *fixture) subscribe(channelID, eventType, scopeType, scopeID string) Subscription {
 	f.Helper()
-	return apitest.Data[Subscription](f.Call(ada, "POST /notifications/subscriptions", item(channelID, eventType, scopeType, scopeID)))
+	return apitest.Data[Subscription](f.Call(ada, "POST /notifications/subscriptions",
+		item(channelID, eventType, scopeType, scopeID)))
 }
 
 func item(channelID, eventType, scopeType, scopeID string) map[string]any {
@@ -98,7 +102,8 @@ func item(channelID, eventType, scopeType, scopeID string) map[string]any {
 // told returns who is told of an event of a key that belongs to scopes.
 func (f *fixture) told(key string, within ...event.Scope) string {
 	f.Helper()
-	e := event.Event{ID: "event_1", Key: key, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(), Within: within}
+	e := event.Event{ID: "event_1", Key: key, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(),
+		Within: within}
 	got, err := notification.NewMatcher(f.Platform).Match(f.In(apitest.Org), apitest.Org, e)
 	f.Must(err)
 	var out []string
@@ -111,19 +116,25 @@ func (f *fixture) told(key string, within ...event.Scope) string {
 func TestChannels_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
 	made := f.channel("Ops")
-	if !id.IsValid("chn", made.ID) || made.Type != "slack" || made.Status != "ok" || !strings.HasSuffix(*made.Config.WebhookURL, "secret-of-Ops") || made.Config.Email != nil {
+	if !id.IsValid("chn", made.ID) || made.Type != "slack" || made.Status != "ok" ||
+		!strings.HasSuffix(*made.Config.WebhookURL, "secret-of-Ops") || made.Config.Email != nil {
 		t.Errorf("%+v", made)
 	}
 	path := "/notifications/channels/" + made.ID
-	f.Equal("listed", apitest.JSON(apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels").AtMost(1))), apitest.JSON([]Channel{made}))
-	f.Call(ada, "POST /notifications/channels", map[string]any{"type": "email", "name": "OPS", "config": map[string]string{"email": "a@example.com"}}).Want(http.StatusConflict, "OPS")
+	f.Equal("listed", apitest.JSON(apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels").AtMost(1))),
+		apitest.JSON([]Channel{made}))
+	f.Call(ada, "POST /notifications/channels",
+		map[string]any{"type": "email", "name": "OPS",
+			"config": map[string]string{"email": "a@example.com"}}).Want(http.StatusConflict, "OPS")
 	f.Clock.Advance(time.Second)
 	got := apitest.Data[Channel](f.Call(ada, "PUT "+path, `{"name":"Operations"}`))
-	if got.Name != "Operations" || *got.Config.WebhookURL != *made.Config.WebhookURL || !got.UpdatedAt.After(made.UpdatedAt) {
+	if got.Name != "Operations" || *got.Config.WebhookURL != *made.Config.WebhookURL ||
+		!got.UpdatedAt.After(made.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
-	got = apitest.Data[Channel](f.Call(ada, "PUT "+path, map[string]any{"config": map[string]string{"webhookURL": f.chat.URL + "/another/one/of/them"}}))
+	got = apitest.Data[Channel](f.Call(ada, "PUT "+path,
+		map[string]any{"config": map[string]string{"webhookURL": f.chat.URL + "/another/one/of/them"}}))
 	if got.Name != "Operations" || *got.Config.WebhookURL != f.chat.URL+"/another/one/of/them" {
 		t.Errorf("%+v", got)
 	}
@@ -140,9 +151,12 @@ func TestChannels_FromCreationToEnd(t *testing.T) {
 func TestChannels_AnAddressIsSealedAndMasked(t *testing.T) {
 	f := newFixture(t)
 	f.channel("Ops")
-	f.Call(ada, "POST /notifications", map[string]any{"channel": "teams", "webhookURL": f.chat.URL + "/services/secret-of-before", "notifyOnStart": true})
+	f.Call(ada, "POST /notifications",
+		map[string]any{"channel": "teams", "webhookURL": f.chat.URL + "/services/secret-of-before",
+			"notifyOnStart": true})
 	for _, path := range []string{"/notifications/channels", "/notifications"} {
-		if got := f.Call(vic, "GET "+path).Want(http.StatusOK, strings.TrimPrefix(f.chat.URL, "http://")); strings.Contains(got.Body, "secret") {
+		if got := f.Call(vic, "GET "+path).Want(http.StatusOK,
+			strings.TrimPrefix(f.chat.URL, "http://")); strings.Contains(got.Body, "secret") {
 			t.Errorf("a viewer sees the address: %s", got.Body)
 		}
 	}
@@ -171,21 +185,30 @@ func TestChannels_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{`{"type":"slack","name":"x"}`, "config", ""},
 		{`{"type":"slack","name":"x","config":{}}`, "config.webhookURL", "missing"},
 		{`{"type":"slack","name":"x","config":{"email":"a@example.com"}}`, "config.email", "slack"},
-		{`{"type":"email","name":"x","config":{"webhookURL":"https://hooks.slack.com/x"}}`, "config.webhookURL", "email"},
+		{`{"type":"email","name":"x","config":{"webhookURL":"https://hooks.slack.com/x"}}`, "config.webhookURL",
+			"email"},
 		{`{"type":"email","name":"x","config":{"email":"nobody"}}`, "config.email", "name@example.com"},
-		{`{"type":"email","name":"x","config":{"email":"a@example.com\r\nBcc: b@example.com"}}`, "config.email", "name@example.com"},
+		{`{"type":"email","name":"x","config":{"email":"a@example.com\r\nBcc: b@example.com"}}`, "config.email",
+			"name@example.com"},
 		{`{"type":"teams","name":"x",` + slack + `}`, "config.webhookURL", "hooks.slack.com"},
-		{`{"type":"gchat","name":"x","config":{"webhookURL":"https://chat.googleapis.com.evil.example/x"}}`, "config.webhookURL", "evil.example"},
-		{`{"type":"slack","name":"x","config":{"webhookURL":"https://xhooks.slack.com/x"}}`, "config.webhookURL", "xhooks.slack.com"},
-		{`{"type":"slack","name":"x","config":{"webhookURL":"http://hooks.slack.com/x"}}`, "config.webhookURL", "https"},
-		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:8443/x"}}`, "config.webhookURL", "port 8443"},
-		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:443/x"}}`, "config.webhookURL", "leave it out"},
-		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com/…abcd"}}`, "config.webhookURL", "characters"},
+		{`{"type":"gchat","name":"x","config":{"webhookURL":"https://chat.googleapis.com.evil.example/x"}}`,
+			"config.webhookURL", "evil.example"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://xhooks.slack.com/x"}}`, "config.webhookURL",
+			"xhooks.slack.com"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"http://hooks.slack.com/x"}}`, "config.webhookURL",
+			"https"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:8443/x"}}`, "config.webhookURL",
+			"port 8443"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com:443/x"}}`, "config.webhookURL",
+			"leave it out"},
+		{`{"type":"slack","name":"x","config":{"webhookURL":"https://hooks.slack.com/…abcd"}}`, "config.webhookURL",
+			"characters"},
 	} {
 		f.Call(ada, "POST /notifications/channels", c.body).Want(http.StatusBadRequest, c.field, c.value)
 	}
 	made := f.channel("Ops")
-	for _, body := range []string{`{"config":null}`, `{"name":null}`, `{"config":{"email":"a@example.com"}}`, `{"config":{}}`} {
+	for _, body := range []string{`{"config":null}`, `{"name":null}`, `{"config":{"email":"a@example.com"}}`,
+		`{"config":{}}`} {
 		f.Call(ada, "PUT /notifications/channels/"+made.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(vic, "POST /notifications/channels", `{"type":"slack","name":"x",`+slack+`}`).Want(http.StatusForbidden)
@@ -199,12 +222,20 @@ func TestChannels_TheAddressesOfTheVendorsAreTaken(t *testing.T) {
 	f.Mount(Operations)
 	for address, of := range map[string]string{
 		"https://hooks.slack.com/services/T/B/x": "slack", "https://hooks.slack-gov.com/services/T/B/x": "slack",
-		"https://prod-1.westeurope.logic.azure.com/workflows/x?sig=y": "teams", "https://x.environment.api.powerplatform.com/y": "teams", "https://x.webhook.office.com/y": "teams",
-		"https://chat.googleapis.com/v1/spaces/x/messages?key=k&token=t": "gchat", "https://chat.example.com/hooks/x": "slack", "https://a.chats.example.com/hooks/x": "gchat",
+		"https://prod-1.westeurope.logic.azure.com/workflows/x?sig=y":    "teams",
+		"https://x.environment.api.powerplatform.com/y":                  "teams",
+		"https://x.webhook.office.com/y":                                 "teams",
+		"https://chat.googleapis.com/v1/spaces/x/messages?key=k&token=t": "gchat",
+		"https://chat.example.com/hooks/x":                               "slack",
+		"https://a.chats.example.com/hooks/x":                            "gchat",
 	} {
-		f.Call(ada, "POST /notifications/channels", map[string]any{"type": of, "name": address, "config": map[string]string{"webhookURL": address}}).Want(http.StatusOK)
+		f.Call(ada, "POST /notifications/channels",
+			map[string]any{"type": of, "name": address,
+				"config": map[string]string{"webhookURL": address}}).Want(http.StatusOK)
 	}
-	f.Call(ada, "POST /notifications/channels", map[string]any{"type": "slack", "name": "l", "config": map[string]string{"webhookURL": f.chat.URL}}).Want(http.StatusBadRequest, "config.webhookURL")
+	f.Call(ada, "POST /notifications/channels",
+		map[string]any{"type": "slack", "name": "l",
+			"config": map[string]string{"webhookURL": f.chat.URL}}).Want(http.StatusBadRequest, "config.webhookURL")
 }
 
 func TestSubscriptions_FromCreationToEnd(t *testing.T) {
@@ -218,23 +249,30 @@ func TestSubscriptions_FromCreationToEnd(t *testing.T) {
 	f.Equal("told", f.told("resource.started", team), "channel "+c.ID)
 	f.Equal("told of what is no team's", f.told("resource.started"), "")
 	f.Equal("told of another key", f.told("resource.stopped", team), "")
-	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict, c.ID)
+	f.Call(ada, "POST /notifications/subscriptions",
+		item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict, c.ID)
 
 	path := "/notifications/subscriptions/" + made.ID
 	f.Clock.Advance(time.Second)
 	got := apitest.Data[Subscription](f.Call(ada, "PUT "+path, `{"enabled":false}`))
-	if got.Enabled || got.EventType != made.EventType || !got.UpdatedAt.After(made.UpdatedAt) || !got.CreatedAt.Equal(made.CreatedAt) {
+	if got.Enabled || got.EventType != made.EventType || !got.UpdatedAt.After(made.UpdatedAt) ||
+		!got.CreatedAt.Equal(made.CreatedAt) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("told when it is off", f.told("resource.started", team), "")
-	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict)
-	f.Call(ada, "PUT "+path, `{"enabled":true,"eventType":"resource.stopped","scopeType":"org","scopeID":null}`).Want(http.StatusOK, "resource.stopped")
+	f.Call(ada, "POST /notifications/subscriptions",
+		item(c.ID, "resource.started", "team", f.team)).Want(http.StatusConflict)
+	f.Call(ada, "PUT "+path,
+		`{"enabled":true,"eventType":"resource.stopped","scopeType":"org","scopeID":null}`).Want(http.StatusOK,
+		"resource.stopped")
 	f.Equal("told of what it was for", f.told("resource.started", team), "")
 	f.Equal("told of what it is for", f.told("resource.stopped"), "channel "+c.ID)
 	other := f.subscribe(c.ID, "resource.started", "team", f.team) // is free again
-	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID, `{"eventType":"resource.stopped","scopeType":"org","scopeID":""}`).Want(http.StatusConflict)
+	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID,
+		`{"eventType":"resource.stopped","scopeType":"org","scopeID":""}`).Want(http.StatusConflict)
 	second := f.channel("Second")
-	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID, map[string]string{"channelID": second.ID}).Want(http.StatusOK, second.ID)
+	f.Call(ada, "PUT /notifications/subscriptions/"+other.ID,
+		map[string]string{"channelID": second.ID}).Want(http.StatusOK, second.ID)
 	f.Equal("told when it has moved", f.told("resource.started", team), "channel "+second.ID)
 
 	for _, request := range []string{"PUT " + path + ` {"enabled":true}`, "DELETE " + path} {
@@ -248,7 +286,8 @@ func TestSubscriptions_FromCreationToEnd(t *testing.T) {
 
 func TestSubscriptions_EachScopeMatchesItsEvents(t *testing.T) {
 	f := newFixture(t)
-	scopes := []event.Scope{{Type: "org"}, {Type: "cloud_account", ID: f.account}, {Type: "resource_group", ID: f.group}, {Type: "resource", ID: "i-0"}, {Type: "team", ID: f.team}}
+	scopes := []event.Scope{{Type: "org"}, {Type: "cloud_account", ID: f.account},
+		{Type: "resource_group", ID: f.group}, {Type: "resource", ID: "i-0"}, {Type: "team", ID: f.team}}
 	var channels []string
 	for i, s := range scopes {
 		c := f.channel(fmt.Sprint("of ", s.Type))
@@ -258,8 +297,10 @@ func TestSubscriptions_EachScopeMatchesItsEvents(t *testing.T) {
 	}
 	all := slices.Sorted(slices.Values(channels))
 	f.Equal("of everything", f.told("resource.failed", scopes...), strings.Join(all, ", "))
-	f.Equal("of the resource alone", f.told("resource.failed"), strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
-	f.Equal("of another account", f.told("resource.failed", event.Scope{Type: "cloud_account", ID: "ca_x"}), strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
+	f.Equal("of the resource alone", f.told("resource.failed"),
+		strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
+	f.Equal("of another account", f.told("resource.failed", event.Scope{Type: "cloud_account", ID: "ca_x"}),
+		strings.Join(slices.Sorted(slices.Values([]string{channels[0], channels[3]})), ", "))
 	one := f.channel("all at once")
 	for _, s := range scopes {
 		f.subscribe(one.ID, "resource.stopped", s.Type, s.ID)
@@ -291,21 +332,27 @@ func TestSubscriptions_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		body := item(tt.channel, tt.key, tt.scope, tt.id)
 		f.Call(ada, "POST /notifications/subscriptions", body).Want(http.StatusBadRequest, tt.want...)
 		good := item(c.ID, "resource.started", "org", "")
-		got := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": []any{good, body}}).Want(http.StatusBadRequest, tt.want...)
+		got := f.Call(ada, "POST /notifications/subscriptions/bulk",
+			map[string]any{"subscriptions": []any{good, body}}).Want(http.StatusBadRequest, tt.want...)
 		if !strings.Contains(got.Body, "subscriptions[1].") {
 			t.Errorf("it does not say which: %s", got.Body)
 		}
 	}
 	f.Equal("none was made", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))), 0)
 	// what another organization has does not exist
-	theirs := apitest.Data[Channel](f.Call(eve, "POST /notifications/channels", map[string]any{"type": "email", "name": "x", "config": map[string]string{"email": "a@example.com"}}))
-	f.Call(ada, "POST /notifications/subscriptions", item(theirs.ID, "resource.started", "org", "")).Want(http.StatusBadRequest, theirs.ID)
-	f.Call(eve, "POST /notifications/subscriptions", item(theirs.ID, "resource.started", "team", f.team)).Want(http.StatusBadRequest, f.team)
+	theirs := apitest.Data[Channel](f.Call(eve, "POST /notifications/channels",
+		map[string]any{"type": "email", "name": "x", "config": map[string]string{"email": "a@example.com"}}))
+	f.Call(ada, "POST /notifications/subscriptions",
+		item(theirs.ID, "resource.started", "org", "")).Want(http.StatusBadRequest, theirs.ID)
+	f.Call(eve, "POST /notifications/subscriptions",
+		item(theirs.ID, "resource.started", "team", f.team)).Want(http.StatusBadRequest, f.team)
 	made := f.subscribe(c.ID, "resource.started", "org", "")
-	for _, body := range []string{`{"enabled":null}`, `{"scopeType":"team"}`, `{"eventType":"x"}`, `{"channelID":"x"}`, `{"scopeID":"x"}`} {
+	for _, body := range []string{`{"enabled":null}`, `{"scopeType":"team"}`, `{"eventType":"x"}`, `{"channelID":"x"}`,
+		`{"scopeID":"x"}`} {
 		f.Call(ada, "PUT /notifications/subscriptions/"+made.ID, body).Want(http.StatusBadRequest)
 	}
-	f.Call(vic, "POST /notifications/subscriptions", item(c.ID, "resource.started", "org", "")).Want(http.StatusForbidden)
+	f.Call(vic, "POST /notifications/subscriptions",
+		item(c.ID, "resource.started", "org", "")).Want(http.StatusForbidden)
 }
 
 func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
@@ -324,11 +371,13 @@ func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
 	for _, s := range apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions")) {
 		rows[s.EventType] = s
 	}
-	if len(rows) != 3 || rows["resource.started"].ID != old.ID || rows["resource.started"].Enabled || rows["resource.stopped"].Enabled || !rows["resource.failed"].Enabled {
+	if len(rows) != 3 || rows["resource.started"].ID != old.ID || rows["resource.started"].Enabled ||
+		rows["resource.stopped"].Enabled || !rows["resource.failed"].Enabled {
 		t.Errorf("%+v", rows)
 	}
 	f.Equal("again", apitest.Data[UpsertedSubscriptions](f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all})), UpsertedSubscriptions{Updated: 3})
-	f.Call(ada, "POST /notifications/subscriptions/bulk", `{"subscriptions":[]}`).Want(http.StatusBadRequest, "subscriptions")
+	f.Call(ada, "POST /notifications/subscriptions/bulk", `{"subscriptions":[]}`).Want(http.StatusBadRequest,
+		"subscriptions")
 	f.Call(ada, "POST /notifications/subscriptions/bulk", `{}`).Want(http.StatusBadRequest, "subscriptions")
 }
 
@@ -336,9 +385,12 @@ func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
 func (f *fixture) every(channelID string, n int) []any {
 	f.Helper()
 	var out []any
-	inventorytest.DiscoverIn(f.Fixture, inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: "aws-ec2"}, apitest.Org, inventorytest.Instances((n+len(event.Types)-1)/len(event.Types))...)
+	inventorytest.DiscoverIn(f.Fixture,
+		inventory.Partition{AccountID: inventorytest.Account, Region: "eu-west-1", Kind: "aws-ec2"}, apitest.Org,
+		inventorytest.Instances((n+len(event.Types)-1)/len(event.Types))...)
 	for i := range n {
-		out = append(out, item(channelID, event.Types[i%len(event.Types)].Key, "resource", fmt.Sprint("i-", i/len(event.Types))))
+		out = append(out,
+			item(channelID, event.Types[i%len(event.Types)].Key, "resource", fmt.Sprint("i-", i/len(event.Types))))
 	}
 	return out
 }
@@ -347,12 +399,16 @@ func TestBulk_TakesFiveHundredAndNoMore(t *testing.T) {
 	f := newFixture(t)
 	c := f.channel("Ops")
 	all := f.every(c.ID, 501)
-	f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all}).Want(http.StatusBadRequest, "500")
+	f.Call(ada, "POST /notifications/subscriptions/bulk",
+		map[string]any{"subscriptions": all}).Want(http.StatusBadRequest, "500")
 	got := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all[:500]}).AtMost(40)
 	f.Equal("done", apitest.Data[UpsertedSubscriptions](got).Created, 500)
-	f.Equal("a page", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions?limit=200&page=3"))), 100)
+	f.Equal("a page",
+		len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions?limit=200&page=3"))), 100)
 	f.Equal("all", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))), 500)
-	f.Equal("of a key", len(apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions?event_type=budget.warning&limit=10&page=2"))), 10)
+	f.Equal("of a key",
+		len(apitest.Data[[]Subscription](f.Call(ada,
+			"GET /notifications/subscriptions?event_type=budget.warning&limit=10&page=2"))), 10)
 }
 
 // dying is a store that fails from some transaction on, as if the process had died.
@@ -384,7 +440,8 @@ func TestChannels_ADeletionTakesAllSubscriptionsAndIsResumed(t *testing.T) {
 		t.Errorf("it is listed: %s", got.Body)
 	}
 	f.Call(ada, "PUT /notifications/channels/"+gone.ID, `{"name":"x"}`).Want(http.StatusNotFound)
-	f.Call(ada, "POST /notifications/subscriptions", item(gone.ID, "budget.warning", "org", "")).Want(http.StatusBadRequest, gone.ID)
+	f.Call(ada, "POST /notifications/subscriptions",
+		item(gone.ID, "budget.warning", "org", "")).Want(http.StatusBadRequest, gone.ID)
 	f.Call(ada, "DELETE /notifications/channels/"+gone.ID).Want(http.StatusOK)
 	got := apitest.Data[[]Subscription](f.Call(ada, "GET /notifications/subscriptions"))
 	if len(got) != 1 || got[0].ID != left.ID {
@@ -399,16 +456,20 @@ func TestChannels_ADeletionTakesAllSubscriptionsAndIsResumed(t *testing.T) {
 func TestSubscriptions_AreBounded(t *testing.T) {
 	f := newFixture(t)
 	c := f.channel("Ops")
-	f.Change(table.Key{PK: table.OrgPK(apitest.Org) + "CHANNEL", SK: "COUNTS"}, table.Set("subscriptions", notification.MaxSubscriptions-1), table.Set("channels", notification.MaxChannels))
+	f.Change(table.Key{PK: table.OrgPK(apitest.Org) + "CHANNEL", SK: "COUNTS"},
+		table.Set("subscriptions", notification.MaxSubscriptions-1), table.Set("channels", notification.MaxChannels))
 	f.subscribe(c.ID, "resource.started", "org", "")
-	f.Call(ada, "POST /notifications/subscriptions", item(c.ID, "resource.stopped", "org", "")).Want(http.StatusBadRequest, "100000")
-	f.Call(ada, "POST /notifications/channels", `{"type":"email","name":"x","config":{"email":"a@example.com"}}`).Want(http.StatusBadRequest, "1000")
+	f.Call(ada, "POST /notifications/subscriptions",
+		item(c.ID, "resource.stopped", "org", "")).Want(http.StatusBadRequest, "100000")
+	f.Call(ada, "POST /notifications/channels",
+		`{"type":"email","name":"x","config":{"email":"a@example.com"}}`).Want(http.StatusBadRequest, "1000")
 }
 
 func TestSubscriptions_AScopedCallerSeesAndMakesTheirs(t *testing.T) {
 	f := newFixture(t)
 	c := f.mailbox("Tom", "tom") // a narrow grant subscribes only channels of its own
-	all, team, other := f.subscribe(c.ID, "resource.started", "org", ""), f.subscribe(c.ID, "resource.started", "team", f.team), f.subscribe(c.ID, "resource.started", "resource", "i-1")
+	all, team, other := f.subscribe(c.ID, "resource.started", "org", ""),
+		f.subscribe(c.ID, "resource.started", "team", f.team), f.subscribe(c.ID, "resource.started", "resource", "i-1")
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.team)
 	got := apitest.Data[[]Subscription](f.Call(tom, "GET /notifications/subscriptions"))
 	if len(got) != 1 || got[0].ID != team.ID {
@@ -418,13 +479,21 @@ func TestSubscriptions_AScopedCallerSeesAndMakesTheirs(t *testing.T) {
 		f.Call(tom, "PUT /notifications/subscriptions/"+s.ID, `{"enabled":false}`).Want(http.StatusNotFound, s.ID)
 		f.Call(tom, "DELETE /notifications/subscriptions/"+s.ID).Want(http.StatusNotFound, s.ID)
 	}
-	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "resource", "i-0")).Want(http.StatusOK) // the team owns it
-	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "resource", "i-1")).Want(http.StatusBadRequest, "scopeID", "i-1")
-	f.Call(tom, "POST /notifications/subscriptions", item(c.ID, "resource.failed", "org", "")).Want(http.StatusForbidden)
-	f.Call(tom, "PUT /notifications/subscriptions/"+team.ID, `{"scopeType":"resource","scopeID":"i-1"}`).Want(http.StatusBadRequest, "i-1")
+	// the team owns it
+	f.Call(tom, "POST /notifications/subscriptions",
+		item(c.ID, "resource.failed", "resource", "i-0")).Want(http.StatusOK)
+	f.Call(tom, "POST /notifications/subscriptions",
+		item(c.ID, "resource.failed", "resource", "i-1")).Want(http.StatusBadRequest, "scopeID", "i-1")
+	f.Call(tom, "POST /notifications/subscriptions",
+		item(c.ID, "resource.failed", "org", "")).Want(http.StatusForbidden)
+	f.Call(tom, "PUT /notifications/subscriptions/"+team.ID,
+		`{"scopeType":"resource","scopeID":"i-1"}`).Want(http.StatusBadRequest, "i-1")
 	f.Call(tom, "PUT /notifications/subscriptions/"+team.ID, `{"enabled":false}`).Want(http.StatusOK)
-	f.Call(tom, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": []any{item(c.ID, "resource.failed", "resource", "i-1")}}).Want(http.StatusBadRequest, "i-1")
-	if got := f.Call(tom, "GET /notifications/channels").Want(http.StatusOK, c.ID); strings.Contains(got.Body, "secret") {
+	f.Call(tom, "POST /notifications/subscriptions/bulk",
+		map[string]any{"subscriptions": []any{item(c.ID, "resource.failed", "resource",
+			"i-1")}}).Want(http.StatusBadRequest, "i-1")
+	if got := f.Call(tom, "GET /notifications/channels").Want(http.StatusOK, c.ID); strings.Contains(got.Body,
+		"secret") {
 		t.Errorf("a narrow grant shows an address: %s", got.Body)
 	}
 	f.Call(tom, "DELETE /notifications/channels/"+c.ID).Want(http.StatusForbidden)

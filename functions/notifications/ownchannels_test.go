@@ -17,9 +17,11 @@ func mailChannel(name, address string) map[string]any {
 func TestChannels_ANarrowGrantMakesChangesTestsAndDeletesItsOwn(t *testing.T) {
 	f := newNarrowFixture(t)
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.fixture.team)
-	own := apitest.Data[Channel](f.Call(tom, "POST /notifications/channels", mailChannel("Mine", "tom@home.example.com")).Want(http.StatusOK))
+	own := apitest.Data[Channel](f.Call(tom, "POST /notifications/channels",
+		mailChannel("Mine", "tom@home.example.com")).Want(http.StatusOK))
 	path := "/notifications/channels/" + own.ID
-	f.Call(tom, "POST /notifications/subscriptions", item(own.ID, "resource.failed", "team", f.fixture.team)).Want(http.StatusOK)
+	f.Call(tom, "POST /notifications/subscriptions",
+		item(own.ID, "resource.failed", "team", f.fixture.team)).Want(http.StatusOK)
 	f.Call(tom, "PUT "+path, `{"name":"Mine again"}`).Want(http.StatusOK, "Mine again")
 	f.Call(tom, "POST "+path+"/test").Want(http.StatusOK)
 	f.Call(tom, "DELETE "+path).Want(http.StatusOK)
@@ -32,7 +34,8 @@ func TestChannels_ANarrowGrantChangesNoChannelOfOthers(t *testing.T) {
 	f := newNarrowFixture(t)
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.fixture.team)
 	const nobodys = "chn_01k00000000000000000000000"
-	for _, request := range []string{"PUT /notifications/channels/%s", "DELETE /notifications/channels/%s", "POST /notifications/channels/%s/test"} {
+	for _, request := range []string{"PUT /notifications/channels/%s", "DELETE /notifications/channels/%s",
+		"POST /notifications/channels/%s/test"} {
 		body := ""
 		if strings.HasPrefix(request, "PUT") {
 			body = `{"name":"Taken"}`
@@ -57,11 +60,14 @@ func TestChannels_NamesOfANarrowGrantTellNothingOfOthers(t *testing.T) {
 	eva := apitest.Caller(apitest.Org, "eva", "editor team:"+f.fixture.team)
 	f.Call(tom, "POST /notifications/channels", mailChannel("Hidden-Board", "tom@example.com")).Want(http.StatusOK)
 	f.Call(eva, "POST /notifications/channels", mailChannel("Hidden-Board", "eva@example.com")).Want(http.StatusOK)
-	f.Call(tom, "POST /notifications/channels", mailChannel("hidden-board", "tom@example.com")).Want(http.StatusConflict, "name")
+	f.Call(tom, "POST /notifications/channels",
+		mailChannel("hidden-board", "tom@example.com")).Want(http.StatusConflict, "name")
 	for _, name := range []string{"Hidden-Board", "Unheard of"} {
-		f.Call(tom, "PUT /notifications/channels/"+f.own.ID, map[string]string{"name": name}).Want(http.StatusForbidden, "name")
+		f.Call(tom, "PUT /notifications/channels/"+f.own.ID, map[string]string{"name": name}).Want(http.StatusForbidden,
+			"name")
 	}
-	f.Call(ada, "POST /notifications/channels", mailChannel("hidden-board", "ada@example.com")).Want(http.StatusConflict, "name")
+	f.Call(ada, "POST /notifications/channels",
+		mailChannel("hidden-board", "ada@example.com")).Want(http.StatusConflict, "name")
 }
 
 func TestChannels_ANarrowGrantMakesAtMostTwenty(t *testing.T) {
@@ -69,9 +75,11 @@ func TestChannels_ANarrowGrantMakesAtMostTwenty(t *testing.T) {
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.fixture.team)
 	var first Channel
 	for n := range notification.MaxPersonal {
-		first = apitest.Data[Channel](f.Call(tom, "POST /notifications/channels", mailChannel(fmt.Sprint("Own ", n), "tom@example.com")).Want(http.StatusOK))
+		first = apitest.Data[Channel](f.Call(tom, "POST /notifications/channels",
+			mailChannel(fmt.Sprint("Own ", n), "tom@example.com")).Want(http.StatusOK))
 	}
-	f.Call(tom, "POST /notifications/channels", mailChannel("One more", "tom@example.com")).Want(http.StatusBadRequest, "20")
+	f.Call(tom, "POST /notifications/channels", mailChannel("One more", "tom@example.com")).Want(http.StatusBadRequest,
+		"20")
 	f.Call(tom, "DELETE /notifications/channels/"+first.ID).Want(http.StatusOK)
 	f.Call(tom, "POST /notifications/channels", mailChannel("One more", "tom@example.com")).Want(http.StatusOK)
 }
@@ -81,11 +89,14 @@ func TestSubscriptions_AHiddenChannelIsAsOneThatDoesNotExist(t *testing.T) {
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.fixture.team)
 	const nobodys = "chn_01k00000000000000000000000"
 	for name, scope := range map[string][2]string{
-		"the organization": {"org", ""}, "a team outside": {"team", "team_01k00000000000000000000000"}, "a resource outside": {"resource", "i-1"}, "the own team": {"team", f.fixture.team},
+		"the organization": {"org", ""}, "a team outside": {"team", "team_01k00000000000000000000000"},
+		"a resource outside": {"resource", "i-1"}, "the own team": {"team", f.fixture.team},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hidden := f.Call(tom, "POST /notifications/subscriptions", item(f.hidden.ID, "resource.failed", scope[0], scope[1]))
-			missing := f.Call(tom, "POST /notifications/subscriptions", item(nobodys, "resource.failed", scope[0], scope[1]))
+			hidden := f.Call(tom, "POST /notifications/subscriptions",
+				item(f.hidden.ID, "resource.failed", scope[0], scope[1]))
+			missing := f.Call(tom, "POST /notifications/subscriptions",
+				item(nobodys, "resource.failed", scope[0], scope[1]))
 			if got := strings.ReplaceAll(hidden.String(), f.hidden.ID, nobodys); got != missing.String() {
 				t.Errorf("a hidden channel: %s\none that does not exist: %s", got, missing)
 			}

@@ -50,7 +50,8 @@ type ChangedEmailPreference struct {
 
 func (in *PreferenceInput) check() error {
 	if _, known := event.TypeOf(in.EventKey); !known {
-		return fault.New(fault.NotFound, "there is no event type %.64q; GET /notifications/event-types lists them", in.EventKey)
+		return fault.New(fault.NotFound, "there is no event type %.64q; GET /notifications/event-types lists them",
+			in.EventKey)
 	}
 	return nil
 }

@@ -78,8 +78,9 @@ func checkRename(ctx context.Context, ch *notification.Channel) error {
 	if ch.Personal != "" || identity.CallerFrom(ctx).Scopes(writing).All {
 		return nil
 	}
-	return fault.New(fault.Denied, "name: channel %s was made with a grant on the whole organization, where names are unique: "+
-		"ask somebody who has %s on the whole organization to rename it, or make another channel", ch.ID, writing)
+	return fault.New(fault.Denied,
+		"name: channel %s was made with a grant on the whole organization, where names are unique: "+
+			"ask somebody who has %s on the whole organization to rename it, or make another channel", ch.ID, writing)
 }
 
 // testable reads a channel that the caller may send a test to: with grants on teams or resources, one that the caller
@@ -103,7 +104,8 @@ func (s *service) permitted(
 	case !visible:
 		return ch, notification.MissingChannel(channelID)
 	}
-	return ch, fault.New(fault.Denied, "channel %s belongs to somebody else, and your grants are on teams or resources: "+
+	return ch, fault.New(fault.Denied, "channel %s belongs to somebody else, and your grants are on teams or "+
+		"resources: "+
 		"ask somebody who has %s on the whole organization, or make a channel of your own", channelID, writing)
 }
 
@@ -130,11 +132,13 @@ func (s *service) checkOwner(ctx context.Context, field string, ch *notification
 	case !visible:
 		return noChannel(field, ch.ID)
 	}
-	return fault.New(fault.Denied, "%s: channel %s belongs to somebody else, and your grants are on teams or resources: "+
-		"send a channel that you made or an e-mail channel to your own address", field, ch.ID)
+	return fault.New(fault.Denied,
+		"%s: channel %s belongs to somebody else, and your grants are on teams or resources: "+
+			"send a channel that you made or an e-mail channel to your own address", field, ch.ID)
 }
 
 // noChannel is the error of a field that names a channel which does not exist.
 func noChannel(field, channelID string) error {
-	return fault.New(fault.Invalid, "%s: %.64q: there is no such channel; send the id of one that exists", field, channelID)
+	return fault.New(fault.Invalid, "%s: %.64q: there is no such channel; send the id of one that exists", field,
+		channelID)
 }

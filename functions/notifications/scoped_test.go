@@ -19,9 +19,11 @@ func (f *fixture) mailbox(name, user string) Channel {
 // owned makes a channel while the user may write everywhere, as somebody does who is given a narrower grant later.
 func (f *fixture) owned(name, user string) Channel {
 	f.Helper()
-	return apitest.Data[Channel](f.Call(apitest.Caller(apitest.Org, user, "editor"), "POST /notifications/channels", map[string]any{
-		"type": "slack", "name": name, "config": map[string]string{"webhookURL": f.chat.URL + "/services/T000/B000/secret-of-" + name},
-	}))
+	return apitest.Data[Channel](f.Call(apitest.Caller(apitest.Org, user, "editor"), "POST /notifications/channels",
+		map[string]any{
+			"type": "slack", "name": name,
+			"config": map[string]string{"webhookURL": f.chat.URL + "/services/T000/B000/secret-of-" + name},
+		}))
 }
 
 // narrowFixture has a channel of each kind that a narrow grant tells apart. Tom has a grant on the team, pia on a resource of nobody.
@@ -58,7 +60,8 @@ func TestChannels_ANarrowGrantSeesNoAddressOfOthers(t *testing.T) {
 	want := map[string]bool{f.reached.ID: false, f.colleague.ID: false, f.own.ID: true, f.mail.ID: true}
 	for id, address := range want {
 		if has, listed := addresses[id]; !listed || has != address {
-			t.Errorf("channel %s: listed %v, with an address %v, want listed with an address %v", id, listed, has, address)
+			t.Errorf("channel %s: listed %v, with an address %v, want listed with an address %v", id, listed, has,
+				address)
 		}
 	}
 	if len(addresses) != len(want) {
@@ -101,10 +104,12 @@ func TestSubscriptions_ANarrowGrantSubscribesOnlyOwnChannels(t *testing.T) {
 	f.Call(tom, path+"/bulk", many(f.own, f.reached)).Want(http.StatusForbidden, "subscriptions[1].channelID")
 	mine := apitest.Data[Subscription](f.Call(tom, path, on(f.own)).Want(http.StatusOK))
 	f.Call(tom, path, on(f.mail)).Want(http.StatusOK)
-	f.Call(tom, "PUT /notifications/subscriptions/"+mine.ID, map[string]string{"channelID": f.reached.ID}).Want(http.StatusForbidden)
+	f.Call(tom, "PUT /notifications/subscriptions/"+mine.ID,
+		map[string]string{"channelID": f.reached.ID}).Want(http.StatusForbidden)
 	f.Call(tom, "PUT /notifications/subscriptions/"+f.team.ID, `{"enabled":false}`).Want(http.StatusOK)
 	f.Call(tom, "PUT /notifications/subscriptions/"+f.team.ID, `{"enabled":true}`).Want(http.StatusForbidden)
-	f.Call(tom, "PUT /notifications/subscriptions/"+f.team.ID, `{"eventType":"resource.failed"}`).Want(http.StatusForbidden)
+	f.Call(tom, "PUT /notifications/subscriptions/"+f.team.ID,
+		`{"eventType":"resource.failed"}`).Want(http.StatusForbidden)
 	reader := apitest.Caller(apitest.Org, "tom", "viewer", "editor team:"+f.fixture.team)
 	f.Call(reader, path, on(f.hidden)).Want(http.StatusForbidden, f.hidden.ID)
 	f.Call(apitest.Caller(apitest.Org, "wes", "editor"), path, on(f.hidden)).Want(http.StatusOK)

@@ -38,7 +38,8 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 		return TestedChannel{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: c.ID})
-	m := s.message(ctx, c.ID, event.Event{Key: message.Test, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
+	m := s.message(ctx, c.ID,
+		event.Event{Key: message.Test, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
 	a, sent := s.send(ctx, m)
 	if fault.KindOf(sent) == fault.Internal && sent != nil {
 		return TestedChannel{}, sent
@@ -54,7 +55,8 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 // message is what is sent to a channel by a person.
 func (s *service) message(ctx context.Context, channelID string, e event.Event) delivery.Message {
 	return delivery.Message{
-		ID: delivery.NewID(s.p.Clock.Now()), Org: callerOrg(ctx), Target: delivery.Target{Kind: delivery.Channel, ID: channelID},
+		ID: delivery.NewID(s.p.Clock.Now()), Org: callerOrg(ctx),
+		Target: delivery.Target{Kind: delivery.Channel, ID: channelID},
 		Events: []event.Event{e}, Total: 1,
 	}
 }
@@ -114,7 +116,8 @@ func (s *service) checkChannels(ctx context.Context, ids []string) error {
 	}
 	for _, id := range ids {
 		if !known[id] {
-			return fault.New(fault.Invalid, "channelIDs: %.64q: there is no such channel; send the ids of those that exist", id)
+			return fault.New(fault.Invalid,
+				"channelIDs: %.64q: there is no such channel; send the ids of those that exist", id)
 		}
 	}
 	return nil

@@ -22,7 +22,8 @@ import (
 func TestEventTypes_AreThoseOfTheSpecification(t *testing.T) {
 	f := newFixture(t)
 	got := apitest.Data[[]EventType](f.Call(vic, "GET /notifications/event-types").AtMost(0))
-	if len(got) != 22 || got[0] != (EventType{"resource.started", "Resource started", "resource"}) || got[21].Category != "cost_anomaly" {
+	if len(got) != 22 || got[0] != (EventType{"resource.started", "Resource started", "resource"}) ||
+		got[21].Category != "cost_anomaly" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -38,9 +39,12 @@ func TestEmailPreferences_AreOfTheCaller(t *testing.T) {
 	}
 	f.Equal("kept", apitest.Data[EmailPreference](f.Call(vic, "GET "+path)).Enabled, true)
 	f.Equal("of another", apitest.Data[EmailPreference](f.Call(ada, "GET "+path)).Enabled, false)
-	f.Equal("of another key", apitest.Data[EmailPreference](f.Call(vic, "GET /notifications/email-preferences/budget.warning")).Enabled, false)
+	f.Equal("of another key",
+		apitest.Data[EmailPreference](f.Call(vic, "GET /notifications/email-preferences/budget.warning")).Enabled,
+		false)
 	f.Equal("off", apitest.Data[EmailPreference](f.Call(vic, "PUT "+path, `{"enabled":false}`)).Enabled, false)
-	for _, request := range []string{"GET /notifications/email-preferences/nonsense", `PUT /notifications/email-preferences/nonsense {"enabled":true}`} {
+	for _, request := range []string{"GET /notifications/email-preferences/nonsense",
+		`PUT /notifications/email-preferences/nonsense {"enabled":true}`} {
 		f.Call(vic, request).Want(http.StatusNotFound, "nonsense")
 	}
 	f.Call(vic, "PUT "+path, `{}`).Want(http.StatusBadRequest, "enabled")
@@ -50,29 +54,38 @@ func TestEmailPreferences_AreOfTheCaller(t *testing.T) {
 func TestLegacy_FromCreationToEndAndStillDelivered(t *testing.T) {
 	f := newFixture(t)
 	address := f.chat.URL + "/services/secret-of-before"
-	made := apitest.Data[LegacyNotification](f.Call(ada, "POST /notifications", map[string]any{"channel": "slack", "webhookURL": address, "notifyOnStart": true, "notifyOnFailure": true}))
-	if !id.IsValid("ntf", made.ID) || made.WebhookURL != address || !made.NotifyOnStart || made.NotifyOnStop || !made.NotifyOnFailure || made.NotifyOnOverride {
+	made := apitest.Data[LegacyNotification](f.Call(ada, "POST /notifications",
+		map[string]any{"channel": "slack", "webhookURL": address, "notifyOnStart": true, "notifyOnFailure": true}))
+	if !id.IsValid("ntf", made.ID) || made.WebhookURL != address || !made.NotifyOnStart || made.NotifyOnStop ||
+		!made.NotifyOnFailure || made.NotifyOnOverride {
 		t.Errorf("%+v", made)
 	}
-	f.Equal("listed", apitest.JSON(apitest.Data[[]LegacyNotification](f.Call(ada, "GET /notifications"))), apitest.JSON([]LegacyNotification{made}))
+	f.Equal("listed", apitest.JSON(apitest.Data[[]LegacyNotification](f.Call(ada, "GET /notifications"))),
+		apitest.JSON([]LegacyNotification{made}))
 	for key, want := range map[string]bool{
-		"resource.started": true, "resource.stopped": false, "resource.failed": true, "resource.retry_exhausted": true, "resource.override": false, "budget.exceeded": false,
+		"resource.started": true, "resource.stopped": false, "resource.failed": true, "resource.retry_exhausted": true,
+		"resource.override": false, "budget.exceeded": false,
 	} {
 		f.Equal(key, f.told(key) == "legacy "+made.ID, want)
 	}
 	path := "/notifications/" + made.ID
 	f.Clock.Advance(time.Second)
-	got := apitest.Data[LegacyNotification](f.Call(ada, "PUT "+path, `{"notifyOnStart":false,"notifyOnStop":true,"notifyOnOverride":true}`))
-	if got.NotifyOnStart || !got.NotifyOnStop || !got.NotifyOnFailure || !got.NotifyOnOverride || got.WebhookURL != address || !got.UpdatedAt.After(made.UpdatedAt) {
+	got := apitest.Data[LegacyNotification](f.Call(ada, "PUT "+path,
+		`{"notifyOnStart":false,"notifyOnStop":true,"notifyOnOverride":true}`))
+	if got.NotifyOnStart || !got.NotifyOnStop || !got.NotifyOnFailure || !got.NotifyOnOverride ||
+		got.WebhookURL != address || !got.UpdatedAt.After(made.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("told", []bool{f.told("resource.started") == "", f.told("resource.stopped") != "", f.told("resource.override") != ""}, []bool{true, true, true})
 	f.Call(eve, "PUT "+path, `{"notifyOnStart":true}`).Want(http.StatusNotFound, made.ID)
 	f.Call(eve, "DELETE "+path).Want(http.StatusNotFound, made.ID)
 	f.Call(ada, "PUT "+path, `{"channel":"email"}`).Want(http.StatusBadRequest, "webhookURL")
-	f.Call(ada, "PUT "+path, `{"channel":"email","webhookURL":"ops@example.com"}`).Want(http.StatusOK, "ops@example.com")
+	f.Call(ada, "PUT "+path, `{"channel":"email","webhookURL":"ops@example.com"}`).Want(http.StatusOK,
+		"ops@example.com")
 	f.Call(ada, "PUT "+path, `{"webhookURL":null}`).Want(http.StatusBadRequest, "webhookURL")
-	for _, body := range []string{`{"channel":"pager","webhookURL":"x"}`, `{"channel":"slack","webhookURL":"https://evil.example/"}`, `{"channel":"email","webhookURL":"x"}`, `{"channel":"slack"}`} {
+	for _, body := range []string{`{"channel":"pager","webhookURL":"x"}`,
+		`{"channel":"slack","webhookURL":"https://evil.example/"}`, `{"channel":"email","webhookURL":"x"}`,
+		`{"channel":"slack"}`} {
 		f.Call(ada, "POST /notifications", body).Want(http.StatusBadRequest)
 	}
 	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
@@ -94,7 +107,8 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	c := f.channel("Ops")
 	test := "POST /notifications/channels/" + c.ID + "/test"
 	got := apitest.Data[TestedChannel](f.Call(ada, test))
-	if !got.Delivered || got.Status != 200 || got.Message != "ok" || len(f.chat.bodies) != 1 || !strings.Contains(f.chat.bodies[0], "Test message") {
+	if !got.Delivered || got.Status != 200 || got.Message != "ok" || len(f.chat.bodies) != 1 ||
+		!strings.Contains(f.chat.bodies[0], "Test message") {
 		t.Errorf("%+v, %q", got, f.chat.bodies)
 	}
 	f.Clock.Advance(time.Second)
@@ -112,17 +126,23 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	f.Call(ada, test).Want(http.StatusOK, `"delivered":true`)
 	f.Equal("whole again", apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))[0].Status, "ok")
 	log := apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries"))
-	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != message.Test || log.Items[0].TargetID != c.ID {
+	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != message.Test ||
+		log.Items[0].TargetID != c.ID {
 		t.Errorf("%+v", log)
 	}
-	f.Equal("parked", apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries?status=parked&kind=channel&target_id="+c.ID)).Total, 1)
-	f.Equal("of another organization", apitest.Data[rest.List[NotificationDelivery]](f.Call(eve, "GET /notifications/deliveries")).Total, 0)
+	f.Equal("parked",
+		apitest.Data[rest.List[NotificationDelivery]](f.Call(ada,
+			"GET /notifications/deliveries?status=parked&kind=channel&target_id="+c.ID)).Total, 1)
+	f.Equal("of another organization",
+		apitest.Data[rest.List[NotificationDelivery]](f.Call(eve, "GET /notifications/deliveries")).Total, 0)
 	f.Call(ada, "GET /notifications/deliveries?from=2026-03-11&to=2026-03-10").Want(http.StatusBadRequest, "from")
 	f.Call(vic, test).Want(http.StatusForbidden)
-	mailed := apitest.Data[Channel](f.Call(ada, "POST /notifications/channels", `{"type":"email","name":"M","config":{"email":"Ops@Example.com"}}`))
+	mailed := apitest.Data[Channel](f.Call(ada, "POST /notifications/channels",
+		`{"type":"email","name":"M","config":{"email":"Ops@Example.com"}}`))
 	f.Equal("normalized", *mailed.Config.Email, "ops@example.com")
 	f.Call(ada, "POST /notifications/channels/"+mailed.ID+"/test").Want(http.StatusOK, `"delivered":true`, "queued")
-	if m := f.Mails(); len(m) != 1 || m[0].To != "ops@example.com" || m[0].Letter == nil || !strings.Contains(m[0].Letter.HTML, "Test message") {
+	if m := f.Mails(); len(m) != 1 || m[0].To != "ops@example.com" || m[0].Letter == nil ||
+		!strings.Contains(m[0].Letter.HTML, "Test message") {
 		t.Errorf("%+v", m)
 	}
 }
@@ -145,19 +165,28 @@ func TestShare_CountsByChannel(t *testing.T) {
 	body := map[string]any{"channelIDs": []string{good.ID, dead.ID, good.ID}, "message": "Shall we? <!channel>"}
 	f.Call(ada, path, body).Want(http.StatusNotFound, rec) // there are no recommendations yet
 	f.Mount(func(p *platform.Platform) *rest.Group {
-		return operations(p, shelf{apitest.Org + rec: {ID: rec, Title: "Make it smaller", ResourceName: "web-1", SavingsUSD: "12.5"}})
+		return operations(p,
+			shelf{apitest.Org + rec: {ID: rec, Title: "Make it smaller", ResourceName: "web-1", SavingsUSD: "12.5"}})
 	})
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	f.Call(ada, "PUT /notifications/channels/"+dead.ID, map[string]any{"config": map[string]string{"webhookURL": closed.URL}}).Want(http.StatusOK)
-	f.Equal("shared", apitest.Data[SharedRecommendation](f.Call(ada, path, body)), SharedRecommendation{Sent: 1, Failed: 1})
-	if len(f.chat.bodies) != 1 || !strings.Contains(f.chat.bodies[0], "Make it smaller") || !strings.Contains(f.chat.bodies[0], "Shall we? &lt;!channel&gt;") || !strings.Contains(f.chat.bodies[0], "12.50 USD") {
+	f.Call(ada, "PUT /notifications/channels/"+dead.ID,
+		map[string]any{"config": map[string]string{"webhookURL": closed.URL}}).Want(http.StatusOK)
+	f.Equal("shared", apitest.Data[SharedRecommendation](f.Call(ada, path, body)),
+		SharedRecommendation{Sent: 1, Failed: 1})
+	if len(f.chat.bodies) != 1 || !strings.Contains(f.chat.bodies[0], "Make it smaller") ||
+		!strings.Contains(f.chat.bodies[0], "Shall we? &lt;!channel&gt;") ||
+		!strings.Contains(f.chat.bodies[0], "12.50 USD") {
 		t.Errorf("%q", f.chat.bodies)
 	}
-	f.Equal("on record", apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries?event_key=recommendation.shared")).Total, 2)
+	f.Equal("on record",
+		apitest.Data[rest.List[NotificationDelivery]](f.Call(ada,
+			"GET /notifications/deliveries?event_key=recommendation.shared")).Total, 2)
 	f.Call(ada, path, `{"channelIDs":["chn_x"]}`).Want(http.StatusBadRequest, "channelIDs", "chn_x")
 	f.Call(ada, path, `{"channelIDs":[]}`).Want(http.StatusBadRequest, "channelIDs")
-	f.Call(ada, path, map[string]any{"channelIDs": []string{good.ID}, "message": strings.Repeat("m", 2001)}).Want(http.StatusBadRequest, "message")
+	f.Call(ada, path,
+		map[string]any{"channelIDs": []string{good.ID},
+			"message": strings.Repeat("m", 2001)}).Want(http.StatusBadRequest, "message")
 	f.Call(eve, path, body).Want(http.StatusNotFound)
 	f.Call(vic, path, body).Want(http.StatusForbidden)
 }
@@ -169,8 +198,10 @@ func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
 	f.Call(vic, "PUT "+preference, `{"enabled":true}`).Want(http.StatusOK)
 	f.Call(vic, "PUT /notifications/email-preferences/resource.started", `{"enabled":true}`).Want(http.StatusOK)
 	f.Equal("told", f.told("resource.failed"), "email usr_vic")
-	e := event.Event{ID: "event_1", Key: "resource.failed", ScopeType: "resource", ScopeID: "i-0", At: f.Clock.Now(), Data: []byte("{}")}
-	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org, Target: delivery.Target{Kind: delivery.Email, ID: "usr_vic"}, Events: []event.Event{e}, Total: 1}
+	e := event.Event{ID: "event_1", Key: "resource.failed", ScopeType: "resource", ScopeID: "i-0", At: f.Clock.Now(),
+		Data: []byte("{}")}
+	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org,
+		Target: delivery.Target{Kind: delivery.Email, ID: "usr_vic"}, Events: []event.Event{e}, Total: 1}
 	apitest.Value(notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m))(f)
 	mails := f.Mails()
 	if len(mails) != 1 || mails[0].To != "vic@example.com" || mails[0].Letter.Unsubscribe == "" {
@@ -181,7 +212,8 @@ func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
 	nobody.User = ""
 	f.Call(nobody, "GET "+path).Want(http.StatusOK, "Switch these mails off", "Start or stop failed")
 	f.Equal("a look changes nothing", apitest.Data[EmailPreference](f.Call(vic, "GET "+preference)).Enabled, true)
-	for _, wrong := range []string{path[:len(path)-2], path[:20] + string(path[20]^1) + path[21:], "/unsubscribe/x", "/unsubscribe/" + strings.Repeat("A", 100)} {
+	for _, wrong := range []string{path[:len(path)-2], path[:20] + string(path[20]^1) + path[21:], "/unsubscribe/x",
+		"/unsubscribe/" + strings.Repeat("A", 100)} {
 		f.Call(nobody, "POST "+wrong).Want(http.StatusNotFound, "not one of ours")
 	}
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("List-Unsubscribe=One-Click"))
@@ -191,7 +223,8 @@ func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
 	f.Equal("off", apitest.Data[EmailPreference](f.Call(vic, "GET "+preference)).Enabled, false)
 	f.Equal("told", f.told("resource.failed"), "")
 	f.Equal("another key", f.told("resource.started"), "email usr_vic")
-	if _, err := notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m); !fault.Is(err, fault.NotFound) {
+	if _, err := notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("what was under way: %v", err)
 	}
 	for range 60 {

@@ -27,7 +27,8 @@ type Subscription struct {
 }
 
 func newSubscription(s *notification.Subscription) Subscription {
-	return Subscription{s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, rest.Optional(s.PausedAt), rest.Optional(s.PausedWhy), s.CreatedAt, s.UpdatedAt}
+	return Subscription{s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, rest.Optional(s.PausedAt),
+		rest.Optional(s.PausedWhy), s.CreatedAt, s.UpdatedAt}
 }
 
 // NewSubscription is the body of POST /notifications/subscriptions, and an item of …/bulk.
@@ -41,7 +42,8 @@ type NewSubscription struct {
 
 func (n NewSubscription) subscription(c identity.Caller, now time.Time) notification.Subscription {
 	out := notification.Subscription{
-		ID: id.New("sub", now), ChannelID: n.ChannelID, EventType: n.EventType, ScopeType: n.ScopeType, ScopeID: n.ScopeID,
+		ID: id.New("sub", now), ChannelID: n.ChannelID, EventType: n.EventType, ScopeType: n.ScopeType,
+		ScopeID: n.ScopeID,
 		Enabled: n.Enabled == nil || *n.Enabled, CreatedAt: now, UpdatedAt: now,
 	}
 	out.TakeOver(c, []string{n.EventType}, now)
@@ -64,7 +66,8 @@ func (c ChangedSubscription) moves() bool {
 
 // apply changes the fields that were sent.
 func (c ChangedSubscription) apply(to *notification.Subscription) error {
-	for field, null := range map[string]bool{"channelID": c.ChannelID.Null, "eventType": c.EventType.Null, "scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null} {
+	for field, null := range map[string]bool{"channelID": c.ChannelID.Null, "eventType": c.EventType.Null,
+		"scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
 		}
@@ -100,7 +103,8 @@ type listSubscriptionsInput struct {
 }
 
 func (in *listSubscriptionsInput) wants(sub *notification.Subscription) bool {
-	return rest.Among(in.ChannelID, sub.ChannelID) && rest.Among(in.EventType, sub.EventType) && rest.Among(in.ScopeType, sub.ScopeType) &&
+	return rest.Among(in.ChannelID, sub.ChannelID) && rest.Among(in.EventType, sub.EventType) &&
+		rest.Among(in.ScopeType, sub.ScopeType) &&
 		(in.ScopeID == "" || in.ScopeID == sub.ScopeID)
 }
 

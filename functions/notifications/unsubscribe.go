@@ -48,8 +48,9 @@ func (s *service) showUnsubscribe(ctx context.Context, in *TokenInput) (rest.Raw
 	if err != nil {
 		return failurePage(err)
 	}
-	return page(http.StatusOK, "No more mails", "<p>You get a mail for each event of the type "+e.name()+". With this button you get none any more.</p>\n"+
-		`<form method="post"><button type="submit">Switch these mails off</button></form>`), nil
+	return page(http.StatusOK, "No more mails",
+		"<p>You get a mail for each event of the type "+e.name()+". With this button you get none any more.</p>\n"+
+			`<form method="post"><button type="submit">Switch these mails off</button></form>`), nil
 }
 
 func (s *service) unsubscribe(ctx context.Context, in *TokenInput) (rest.Raw, error) {
@@ -63,12 +64,15 @@ func (s *service) unsubscribe(ctx context.Context, in *TokenInput) (rest.Raw, er
 	if err = s.store.Unsubscribe(table.WithOrg(ctx, e.org), e.org, e.user, e.eventKey); err != nil {
 		return rest.Raw{}, err
 	}
-	return page(http.StatusOK, "These mails are switched off", "<p>You get no more mails of the type "+e.name()+". The e-mail preferences of your account switch them on again.</p>"), nil
+	return page(http.StatusOK, "These mails are switched off",
+		"<p>You get no more mails of the type "+e.name()+
+			". The e-mail preferences of your account switch them on again.</p>"), nil
 }
 
 // ending reads a token, and counts who asks.
 func (s *service) ending(ctx context.Context, token string) (ending, error) {
-	ok, err := ratelimit.TakeUse(ctx, s.p.Table, s.p.Clock.Now(), pagesPerSource, ratelimit.SourceOf(rest.SourceIP(ctx)))
+	ok, err := ratelimit.TakeUse(ctx, s.p.Table, s.p.Clock.Now(), pagesPerSource,
+		ratelimit.SourceOf(rest.SourceIP(ctx)))
 	if err != nil {
 		s.p.Log.WarnContext(ctx, "pages of links in mails are not counted", "error", err.Error())
 	}
@@ -96,7 +100,8 @@ func page(status int, title, body string) rest.Raw {
 	text := strings.NewReplacer("{{title}}", title, "{{css}}", style, "{{body}}", body).Replace(markup)
 	sum := sha256.Sum256([]byte(style))
 	return rest.Raw{Status: status, Body: []byte(text), Header: http.Header{
-		"Content-Security-Policy": {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"},
-		"Referrer-Policy":         {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
+		"Content-Security-Policy": {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors " +
+			"'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"},
+		"Referrer-Policy": {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
 	}}
 }

@@ -19,9 +19,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "notifier",
 	Access: delivery.Access().With(notification.Sending, webhook.Sending, integration.Sending, table.Access{
-		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition, override.Partition},
+		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
+			override.Partition},
 		Writes: []table.Partition{
-			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition, notification.LegacyPartition,
+			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition,
+			notification.LegacyPartition,
 			notification.RecipientPartition,
 		},
 	}),

@@ -27,7 +27,8 @@ type Notifier struct {
 // New makes what brings events to the receivers.
 func New(p *platform.Platform, r Receivers) *Notifier {
 	return &Notifier{delivery.NewEngine(delivery.Parts{
-		Table: p.Table, Clock: p.Clock, Log: p.Log, Sealer: p.Sealer, Matchers: r.Matchers, Senders: r.Senders, Health: r.Health,
+		Table: p.Table, Clock: p.Clock, Log: p.Log, Sealer: p.Sealer, Matchers: r.Matchers, Senders: r.Senders,
+		Health: r.Health,
 	}), newReviewer(p)}
 }
 

@@ -36,9 +36,11 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 		status delivery.Status
 		mails  int
 	}{
-		"a receiver that takes it":    {answering{delivery.Answer{Status: 200}, nil}, delivery.Delivered, 0},
-		"one that is gone":            {answering{delivery.Answer{Status: 410, Gone: true}, fault.New(fault.Invalid, "gone")}, delivery.Parked, 1},
-		"one that stays down":         {answering{delivery.Answer{}, fault.New(fault.Unavailable, "down")}, delivery.Parked, 1},
+		"a receiver that takes it": {answering{delivery.Answer{Status: 200}, nil}, delivery.Delivered, 0},
+		"one that is gone": {answering{delivery.Answer{Status: 410, Gone: true},
+			fault.New(fault.Invalid, "gone")}, delivery.Parked, 1},
+		"one that stays down": {answering{delivery.Answer{}, fault.New(fault.Unavailable, "down")},
+			delivery.Parked, 1},
 		"one that is there no longer": {answering{delivery.Answer{}, fault.New(fault.NotFound, "deleted")}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +50,8 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 			p := f.Clone()
 			p.Own(Declaration)
 			e := New(p, Receivers{Matchers: []delivery.Matcher{tt}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: tt}})
-			w, err := event.Put(org, "x", f.Clock.Now(), event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
+			w, err := event.Put(org, "x", f.Clock.Now(),
+				event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
 			f.Must(err)
 			f.Must(f.Table.Transact(f.In(org), w))
 			feed := apitest.Value(f.Table.Feed(table.Within(t.Context(), table.OutboxSuffix), "", 10))(f)
@@ -59,7 +62,8 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 				f.Must(e.Round(t.Context()))
 				f.Clock.Advance(time.Minute)
 			}
-			all, err := delivery.NewStore(f.Table, f.Clock).List(f.In(org), org, delivery.Filter{}, rest.Page{Page: 1, Limit: 10})
+			all, err := delivery.NewStore(f.Table, f.Clock).List(f.In(org), org, delivery.Filter{},
+				rest.Page{Page: 1, Limit: 10})
 			f.Must(err)
 			if n := len(all.Items); n > 1 || n == 1 && all.Items[0].Status != tt.status || n == 0 && tt.status != "" {
 				t.Errorf("%+v", all.Items)
@@ -76,7 +80,8 @@ func TestDeclaration_SufficesForEventsThatAreToldLater(t *testing.T) {
 	p.Own(Declaration)
 	m := &failingOnce{answering: answering{delivery.Answer{Status: 200}, nil}}
 	e := New(p, Receivers{Matchers: []delivery.Matcher{m}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: m}})
-	w, err := event.Put(org, "x", f.Clock.Now(), event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
+	w, err := event.Put(org, "x", f.Clock.Now(),
+		event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
 	f.Must(err)
 	f.Must(f.Table.Transact(f.In(org), w))
 	if failed := e.Deliver(t.Context(), []table.Item{w.Item}); len(failed) != 0 {

@@ -16,6 +16,7 @@ func (r *Receivers) addPrograms(p *platform.Platform) {
 	audience := receiver.NewAudience(p)
 	r.Matchers = append(r.Matchers, webhook.NewMatcher(hooks, audience), integration.NewMatcher(services, audience))
 	r.Senders[delivery.Webhook] = webhook.NewSender(hooks, p.Clock, policy, audience)
-	r.Senders[delivery.Integration] = integration.NewSender(integration.NewServices(services, p.Clock, p.Workers, policy), audience)
+	r.Senders[delivery.Integration] = integration.NewSender(integration.NewServices(services, p.Clock, p.Workers,
+		policy), audience)
 	r.Health[delivery.Webhook], r.Health[delivery.Integration] = hooks, services
 }

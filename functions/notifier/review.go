@@ -33,7 +33,8 @@ type reviewer struct {
 }
 
 func newReviewer(p *platform.Platform) *reviewer {
-	return &reviewer{p, notification.NewStore(p), webhook.NewStore(p.Table, p.Sealer), integration.NewStore(p.Table, p.Sealer), scheduling.New(p)}
+	return &reviewer{p, notification.NewStore(p), webhook.NewStore(p.Table, p.Sealer),
+		integration.NewStore(p.Table, p.Sealer), scheduling.New(p)}
 }
 
 // reviewTime bounds the reviews of a round; the next one goes on.
@@ -139,13 +140,15 @@ func (r *reviewer) leftBehind(ctx context.Context, v membership.Review) ([]strin
 	var out []string
 	for i := range all {
 		if all[i].Maker == v.User {
-			out = append(out, line("schedule", all[i].Name, all[i].ID, "stays and goes on; its maker, "+v.Email+", has left"))
+			out = append(out,
+				line("schedule", all[i].Name, all[i].ID, "stays and goes on; its maker, "+v.Email+", has left"))
 		}
 	}
 	live, err := override.ReadLive(ctx, r.p.Table, v.Org)
 	for _, h := range live.At(r.p.Clock.Now()) {
 		if h.Maker == v.User {
-			out = append(out, line("override", string(h.Action), h.ID, "holds nothing any more; its maker, "+v.Email+", has left"))
+			out = append(out,
+				line("override", string(h.Action), h.ID, "holds nothing any more; its maker, "+v.Email+", has left"))
 		}
 	}
 	return out, err

@@ -67,9 +67,11 @@ func (f *rights) member(name string, grants ...string) identity.Caller {
 // role makes a role of policies and a member who has it and nothing else.
 func (f *rights) role(name string, policies ...string) identity.Caller {
 	f.Helper()
-	r := apitest.Data[struct{ ID string }](f.Call(f.Authorized(org, "olga"), "POST /roles", map[string]any{"name": name, "policies": policies}))
+	r := apitest.Data[struct{ ID string }](f.Call(f.Authorized(org, "olga"), "POST /roles",
+		map[string]any{"name": name, "policies": policies}))
 	m := f.Join(org, name)
-	a := f.Call(f.Authorized(org, "olga"), "POST /assignments", map[string]any{"email": m.Email, "roleID": r.ID, "scope": "org"})
+	a := f.Call(f.Authorized(org, "olga"), "POST /assignments",
+		map[string]any{"email": m.Email, "roleID": r.ID, "scope": "org"})
 	a.Want(200)
 	return f.Authorized(org, name)
 }
@@ -138,21 +140,25 @@ func (f *rights) webhook(c identity.Caller) pausable {
 // channel makes a channel of mail with a subscription to events of a key of the whole organization.
 func (f *rights) channel(c identity.Caller, key string) (channel, sub pausable) {
 	f.Helper()
-	channel = apitest.Data[pausable](f.Call(c, "POST /notifications/channels", fmt.Sprintf(`{"type":"email","name":%q,"config":{"email":"me@example.com"}}`, key+c.User)))
-	sub = apitest.Data[pausable](f.Call(c, "POST /notifications/subscriptions", fmt.Sprintf(`{"channelID":%q,"eventType":%q,"scopeType":"org"}`, channel.ID, key)))
+	channel = apitest.Data[pausable](f.Call(c, "POST /notifications/channels",
+		fmt.Sprintf(`{"type":"email","name":%q,"config":{"email":"me@example.com"}}`, key+c.User)))
+	sub = apitest.Data[pausable](f.Call(c, "POST /notifications/subscriptions",
+		fmt.Sprintf(`{"channelID":%q,"eventType":%q,"scopeType":"org"}`, channel.ID, key)))
 	return channel, sub
 }
 
 func TestReceivers_GetNothingThatTheirMakersMayNotRead(t *testing.T) {
 	f := newRights(t)
 	hooker := f.role("hook", "webhooks:read", "webhooks:write")
-	if w := f.webhook(hooker); w.Status != "paused" || w.PausedReason == nil || !strings.Contains(*w.PausedReason, "budgets:read") {
+	if w := f.webhook(hooker); w.Status != "paused" || w.PausedReason == nil ||
+		!strings.Contains(*w.PausedReason, "budgets:read") {
 		t.Errorf("%+v", w)
 	}
 	noter := f.role("note", "notifications:read", "notifications:write")
 	f.channel(noter, budget.Key)
 	f.channel(noter, failed.Key)
-	f.Call(noter, "POST /notifications", `{"channel":"email","webhookURL":"me@example.com","notifyOnFailure":true}`).Want(200)
+	f.Call(noter, "POST /notifications",
+		`{"channel":"email","webhookURL":"me@example.com","notifyOnFailure":true}`).Want(200)
 	f.want("a budget", budget, 0, 0)
 	f.want("a failure", failed, 0, 0)
 	half := f.role("half", "webhooks:read", "webhooks:write", "resources:read")
@@ -216,8 +222,10 @@ func TestReceivers_ArePausedAndOwnersAreToldOnceWhenTheMakerLeaves(t *testing.T)
 	for _, path := range []string{"/webhooks/" + w.ID, "/notifications/channels", "/notifications/subscriptions"} {
 		f.Call(olga, "GET "+path).Want(200, "is no active member")
 	}
-	if told := f.told(); len(told) != 1 || !strings.HasPrefix(told[0], "olga@") || !strings.Contains(told[0], w.ID) || !strings.Contains(told[0], c.ID) ||
-		!strings.Contains(told[0], sub.ID) || !strings.Contains(told[0], "Nights") || !strings.Contains(told[0], "stays") {
+	if told := f.told(); len(told) != 1 || !strings.HasPrefix(told[0], "olga@") || !strings.Contains(told[0], w.ID) ||
+		!strings.Contains(told[0], c.ID) ||
+		!strings.Contains(told[0], sub.ID) || !strings.Contains(told[0], "Nights") ||
+		!strings.Contains(told[0], "stays") {
 		t.Errorf("told %q", told)
 	}
 	if left := apitest.Value(membership.ReadReviews(f.Context(), f.Table))(t); len(left) != 0 {
@@ -228,7 +236,8 @@ func TestReceivers_ArePausedAndOwnersAreToldOnceWhenTheMakerLeaves(t *testing.T)
 func TestReceivers_FollowTheRoleOfTheirMaker(t *testing.T) {
 	f := newRights(t)
 	olga := f.Authorized(org, "olga")
-	r := apitest.Data[struct{ ID string }](f.Call(olga, "POST /roles", `{"name":"Hooks","policies":["webhooks:read","webhooks:write","budgets:read"]}`))
+	r := apitest.Data[struct{ ID string }](f.Call(olga, "POST /roles",
+		`{"name":"Hooks","policies":["webhooks:read","webhooks:write","budgets:read"]}`))
 	ann := f.Join(org, "ann")
 	f.Call(olga, "POST /assignments", map[string]any{"email": ann.Email, "roleID": r.ID, "scope": "org"}).Want(200)
 	w := f.webhook(f.Authorized(org, "ann"))

@@ -18,7 +18,8 @@ func (f *rights) forgetMakers() {
 	for _, name := range []string{"CHANNEL", "SUBSCRIPTION", "NOTIFYLEGACY", "WEBHOOK"} {
 		page := apitest.Value(f.Table.Query(f.In(org), table.Query{PK: pk(name), Limit: 100}))(f)
 		for _, it := range page.Items {
-			f.Change(it.Key, table.Remove("maker"), table.Remove("makerEmail"), table.Remove("pausedAt"), table.Remove("pausedWhy"))
+			f.Change(it.Key, table.Remove("maker"), table.Remove("makerEmail"), table.Remove("pausedAt"),
+				table.Remove("pausedWhy"))
 		}
 	}
 	lists := apitest.Value(f.Table.Query(f.In(org), table.Query{PK: pk("RECIPIENT"), Limit: 100}))(f)
@@ -35,16 +36,20 @@ func TestReceivers_WithoutAMakerGoOnByTheRightOfAnOwner(t *testing.T) {
 	eli := f.member("eli", "admin")
 	w := f.webhook(eli)
 	c, sub := f.channel(eli, budget.Key)
-	f.Call(eli, "POST /notifications", `{"channel":"email","webhookURL":"me@example.com","notifyOnFailure":true}`).Want(200)
+	f.Call(eli, "POST /notifications",
+		`{"channel":"email","webhookURL":"me@example.com","notifyOnFailure":true}`).Want(200)
 	f.forgetMakers()
 	f.want("before it is known whose they are", budget, 1, 1)
 	for range 3 {
 		f.Must(f.notifier.Round(f.Context()))
 	}
 	told := f.told()
-	if len(told) != 1 || !strings.HasPrefix(told[0], "olga@") || !strings.Contains(told[0], c.ID) || !strings.Contains(told[0], sub.ID) ||
-		!strings.Contains(told[0], "notification configuration") || !strings.Contains(told[0], "right of olga@") || strings.Contains(told[0], w.ID) {
-		t.Errorf("told %q; want the channel, its subscription and the configuration, but not the webhook, whose maker has an address", told)
+	if len(told) != 1 || !strings.HasPrefix(told[0], "olga@") || !strings.Contains(told[0], c.ID) ||
+		!strings.Contains(told[0], sub.ID) ||
+		!strings.Contains(told[0], "notification configuration") || !strings.Contains(told[0], "right of olga@") ||
+		strings.Contains(told[0], w.ID) {
+		t.Errorf("told %q; want the channel, its subscription and the configuration, but not the webhook, whose "+
+			"maker has an address", told)
 	}
 	if left := apitest.Value(membership.ReadReviews(f.Context(), f.Table))(t); len(left) != 0 {
 		t.Errorf("%+v is to be done yet", left)

@@ -22,19 +22,25 @@ type Current struct {
 func (s service) currentOperations(g *rest.Group) {
 	const path = "/organisation"
 	rest.Handle(g, rest.Op{
-		ID: "getOrganisation", Method: http.MethodGet, Path: path, Policy: "organisation:read", Statuses: []int{http.StatusNotFound},
-		Summary: "Read the organization that the caller works in",
+		ID: "getOrganisation", Method: http.MethodGet, Path: path, Policy: "organisation:read",
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Read the organization that the caller works in",
 	}, s.current)
 	rest.Handle(g, rest.Op{
 		ID: "updateOrganisation", Method: http.MethodPut, Path: path, Policy: "organisation:write",
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change the organization that the caller works in",
-		Description: "Changes only the fields present; null puts a setting back to its default. Renamed by its creator, another organization of theirs with the same name is 409.",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Change the organization that the caller works in",
+		Description: "Changes only the fields present; null puts a setting back to its default. Renamed by its " +
+			"creator, another organization of theirs with the same name is 409.",
 	}, s.change)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "Delete the organization that the caller works in",
-		Description: "Ends everything in it, for all of its members: nobody gets in from this moment on, nothing is acted on in its clouds any more, and " +
-			"all that is stored of it is erased within half an hour, the audit log too: export what is to be kept before. What runs in the clouds stays " +
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:  "Delete the organization that the caller works in",
+		Description: "Ends everything in it, for all of its members: nobody gets in from this moment on, nothing is " +
+			"acted on in its clouds any more, and " +
+			"all that is stored of it is erased within half an hour, the audit log too: export what is to be kept " +
+			"before. What runs in the clouds stays " +
 			"as it is. confirm is its name, in the body or, for clients that send no body with DELETE, in the query.",
 	}, s.endOrganisation)
 }
@@ -149,7 +155,8 @@ func (c ChangedOrganisation) holdDashboard(org string) ([]table.Write, error) {
 }
 
 func errNoDashboard(dashboardID string) error {
-	return fault.New(fault.Invalid, "defaultDashboard: %.64q: there is no such dashboard; GET /dashboards lists them", dashboardID)
+	return fault.New(fault.Invalid, "defaultDashboard: %.64q: there is no such dashboard; GET /dashboards lists them",
+		dashboardID)
 }
 
 // revision is an organization before and after a change.
@@ -183,7 +190,8 @@ func (s service) store(ctx context.Context, r revision, changes []table.Change, 
 	if _, taken := failed.Old(2); taken && creates(ctx, old) {
 		return fault.New(fault.Conflict, "name: there is an organization %q of the same creator already", next.Name)
 	}
-	return fault.New(fault.Conflict, "the organization was renamed by somebody else at the same time: read it again, then repeat")
+	return fault.New(fault.Conflict,
+		"the organization was renamed by somebody else at the same time: read it again, then repeat")
 }
 
 // creates reports whether the caller is the creator of o, and may know what else the creator has.
@@ -211,5 +219,6 @@ func nameReleaseWrites(o identity.OrganisationRecord) []table.Write {
 	if o.Loose {
 		return nil
 	}
-	return []table.Write{table.Delete(nameKey(o.CreatedBy, o.Name), table.Any(table.Lacks("org"), table.Equal("org", o.ID)))}
+	return []table.Write{table.Delete(nameKey(o.CreatedBy, o.Name),
+		table.Any(table.Lacks("org"), table.Equal("org", o.ID)))}
 }

@@ -17,8 +17,9 @@ import (
 func TestTheOrganizationAndItsSettings(t *testing.T) {
 	h := newOrganization(t)
 	want := map[string]any{
-		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z", "updatedAt": "2026-03-10T09:30:30Z",
-		"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
+		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z",
+		"updatedAt": "2026-03-10T09:30:30Z",
+		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false,
 	}
 	same := func(after string) {
@@ -46,8 +47,11 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"currency":"EUR"}`, map[string]any{"currency": "EUR"}},
 		{`{"mcpEnabled":true,"savingsRealism":0.1234}`, map[string]any{"mcpEnabled": true, "savingsRealism": 0.1234}},
 		{`{"defaultDashboard":"finops"}`, map[string]any{"defaultDashboard": "finops"}},
-		{`{"anomalyMinUSD":"0.05","defaultDashboard":"dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, map[string]any{"anomalyMinUSD": "0.05", "defaultDashboard": "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}},
-		{`{"currency":null,"mcpEnabled":null,"defaultDashboard":null,"savingsRealism":null,"anomalyMinUSD":null}`, map[string]any{"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1"}},
+		{`{"anomalyMinUSD":"0.05","defaultDashboard":"dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}`,
+			map[string]any{"anomalyMinUSD": "0.05", "defaultDashboard": "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}},
+		{`{"currency":null,"mcpEnabled":null,"defaultDashboard":null,"savingsRealism":null,"anomalyMinUSD":null}`,
+			map[string]any{"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7,
+				"anomalyMinUSD": "1"}},
 		{`{"retentionMonths":120}`, map[string]any{"retentionMonths": 120.0}},
 		{`{"retentionMonths":1}`, map[string]any{"retentionMonths": 1.0}},
 		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
@@ -71,14 +75,23 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 	h := newOrganization(t)
 	before := h.current()
 	for body, about := range map[string]string{
-		`{"name":null}`: "name", `{"name":""}`: "name", `{"name":"a\nb"}`: "name", `{"name":"` + strings.Repeat("x", 101) + `"}`: "name",
-		`{"currency":"eur"}`: "currency", `{"currency":"XXX"}`: "currency", `{"currency":"EURO"}`: "currency", `{"currency":7}`: "currency",
-		`{"savingsRealism":1.1}`: "savingsRealism", `{"savingsRealism":-0.1}`: "savingsRealism", `{"savingsRealism":0.12345}`: "savingsRealism",
-		`{"savingsRealism":1e-9}`: "savingsRealism", `{"savingsRealism":"0.7"}`: "savingsRealism",
-		`{"anomalyMinUSD":"-1"}`: "anomalyMinUSD", `{"anomalyMinUSD":"1e9"}`: "anomalyMinUSD", `{"anomalyMinUSD":"0.001"}`: "anomalyMinUSD",
-		`{"anomalyMinUSD":"01"}`: "anomalyMinUSD", `{"anomalyMinUSD":""}`: "anomalyMinUSD", `{"anomalyMinUSD":1}`: "anomalyMinUSD",
-		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths", `{"retentionMonths":1.5}`: "retentionMonths",
-		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled", `{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "", `{"currency":"EUR","name":""}`: "name",
+		`{"name":null}`: "name", `{"name":""}`: "name", `{"name":"a\nb"}`: "name",
+		`{"name":"` + strings.Repeat("x", 101) + `"}`: "name",
+		`{"currency":"eur"}`:                          "currency", `{"currency":"XXX"}`: "currency",
+		`{"currency":"EURO"}`:    "currency",
+		`{"currency":7}`:         "currency",
+		`{"savingsRealism":1.1}`: "savingsRealism", `{"savingsRealism":-0.1}`: "savingsRealism",
+		`{"savingsRealism":0.12345}`: "savingsRealism",
+		`{"savingsRealism":1e-9}`:    "savingsRealism", `{"savingsRealism":"0.7"}`: "savingsRealism",
+		`{"anomalyMinUSD":"-1"}`: "anomalyMinUSD", `{"anomalyMinUSD":"1e9"}`: "anomalyMinUSD",
+		`{"anomalyMinUSD":"0.001"}`: "anomalyMinUSD",
+		`{"anomalyMinUSD":"01"}`:    "anomalyMinUSD", `{"anomalyMinUSD":""}`: "anomalyMinUSD",
+		`{"anomalyMinUSD":1}`:   "anomalyMinUSD",
+		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths",
+		`{"retentionMonths":1.5}`:     "retentionMonths",
+		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled",
+		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
+		`{"currency":"EUR","name":""}`: "name",
 	} {
 		if got := h.as("admin", "PUT /organisation", body); got.Status != 400 || !strings.Contains(got.Body, about) {
 			t.Errorf("%s: %d %s", body, got.Status, got.Body)
@@ -96,16 +109,19 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	h := newOrganization(t)
 	other := h.make("usr_eve", "Engines of Eve")
-	got := h.as("admin", "PUT /organisation?orgId="+other+"&id="+other, `{"currency":"EUR","id":"`+other+`","orgId":"`+other+`","org":"`+other+
-		`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","status":"ended","ended":true,"ssoDomains":["example.com"],"members":0,"role":"owner"}`)
+	got := h.as("admin", "PUT /organisation?orgId="+other+"&id="+other,
+		`{"currency":"EUR","id":"`+other+`","orgId":"`+other+`","org":"`+other+
+			`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","status":"ended","ended":true,"ssoDomains":["example.com"],"members":0,"role":"owner"}`)
 	if got.Status != 200 {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	now := h.current()
-	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" || now["currency"] != "EUR" || len(now) != 12 {
+	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
+		now["currency"] != "EUR" || len(now) != 12 {
 		t.Errorf("%v", now)
 	}
-	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table, identity.OrganisationKey(h.org))
+	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,
+		identity.OrganisationKey(h.org))
 	if err != nil || len(row.SSO) != 0 {
 		t.Errorf("%+v, %v", row, err)
 	}
@@ -136,7 +152,8 @@ func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 		for _, s := range []struct {
 			role, name string
 			status     int
-		}{{role, "Wheels", 200}, {role, "Looms", 200}, {"admin", "looms", 200}, {"admin", "Engines", 200}, {"admin", "Looms", 409}, {role, "Looms", 200}} {
+		}{{role, "Wheels", 200}, {role, "Looms", 200}, {"admin", "looms", 200}, {"admin", "Engines", 200},
+			{"admin", "Looms", 409}, {role, "Looms", 200}} {
 			if got := h.as(s.role, "PUT /organisation", `{"name":"`+s.name+`"}`); got.Status != s.status {
 				t.Errorf("%s names it %s: %d %s", s.role, s.name, got.Status, got.Body)
 			}
@@ -153,7 +170,8 @@ func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 func TestSettingsChangedAtOnceAreAllKept(t *testing.T) {
 	h := newOrganization(t)
 	var wg sync.WaitGroup
-	for _, body := range []string{`{"currency":"EUR"}`, `{"mcpEnabled":true}`, `{"savingsRealism":0.5}`, `{"anomalyMinUSD":"2"}`, `{"defaultDashboard":"finops"}`} {
+	for _, body := range []string{`{"currency":"EUR"}`, `{"mcpEnabled":true}`, `{"savingsRealism":0.5}`,
+		`{"anomalyMinUSD":"2"}`, `{"defaultDashboard":"finops"}`} {
 		wg.Go(func() {
 			if got := h.as("admin", "PUT /organisation", body); got.Status != 200 {
 				t.Errorf("%s: %d %s", body, got.Status, got.Body)
@@ -162,7 +180,8 @@ func TestSettingsChangedAtOnceAreAllKept(t *testing.T) {
 	}
 	wg.Wait()
 	now := h.current()
-	if now["currency"] != "EUR" || now["mcpEnabled"] != true || now["savingsRealism"] != 0.5 || now["anomalyMinUSD"] != "2" || now["defaultDashboard"] != "finops" {
+	if now["currency"] != "EUR" || now["mcpEnabled"] != true || now["savingsRealism"] != 0.5 ||
+		now["anomalyMinUSD"] != "2" || now["defaultDashboard"] != "finops" {
 		t.Errorf("%v", now)
 	}
 }
@@ -195,13 +214,15 @@ func TestAnOrganizationThatEndsIsNotOffered(t *testing.T) {
 	h := newOrganization(t)
 	kept := h.make("usr_ada", "Looms")
 	h.Workflow = nowhere{}
-	if got := h.as("owner", "DELETE /organisation?confirm=Engines", ""); got.Status != 200 || !strings.Contains(got.Body, `"data":{"id":"`+h.org+`"}`) {
+	if got := h.as("owner", "DELETE /organisation?confirm=Engines", ""); got.Status != 200 ||
+		!strings.Contains(got.Body, `"data":{"id":"`+h.org+`"}`) {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	if all := h.list("usr_ada"); len(all) != 1 || all[0].ID != kept {
 		t.Errorf("offered %+v", all)
 	}
-	for _, c := range [][2]string{{"GET /organisation", ""}, {"PUT /organisation", `{"currency":"EUR"}`}, {"DELETE /organisation?confirm=Engines", ""}} {
+	for _, c := range [][2]string{{"GET /organisation", ""}, {"PUT /organisation", `{"currency":"EUR"}`},
+		{"DELETE /organisation?confirm=Engines", ""}} {
 		if got := h.as("owner", c[0], c[1]); got.Status != 404 {
 			t.Errorf("%s: %d %s", c[0], got.Status, got.Body)
 		}

@@ -13,10 +13,12 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "organisations",
-	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition}, Writes: []table.Partition{
-		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition, workqueue.Partition,
-		identity.DirectoryPartition,
-	}}),
+	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition},
+		Writes: []table.Partition{
+			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,
+			workqueue.Partition,
+			identity.DirectoryPartition,
+		}}),
 	Starts:  []string{erasure.Machine},
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "organisation", Prefix: "org", Delete: "deleteOrganisation"}},

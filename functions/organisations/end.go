@@ -35,7 +35,8 @@ func (s service) endOrganisation(ctx context.Context, in *endInput) (rest.Delete
 	if confirm != o.Name {
 		return rest.Deleted{}, fault.New(fault.Invalid, "confirm: it must be the name of the organization, %q", o.Name)
 	}
-	err = erasure.BeginErasure(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID, nameReleaseWrites(o)...)
+	err = erasure.BeginErasure(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID,
+		nameReleaseWrites(o)...)
 	if errors.Is(err, erasure.ErrEnded) {
 		return rest.Deleted{}, errOrganisationGone(o.ID)
 	}

@@ -42,7 +42,8 @@ func (h *fixture) make(user, name string) string {
 // list returns the user's organizations.
 func (h *fixture) list(user string) []identity.Organisation {
 	h.Helper()
-	return apitest.Data[[]identity.Organisation](h.Call(identity.Caller{User: user, Method: identity.MethodToken}, "GET /organisations"))
+	return apitest.Data[[]identity.Organisation](h.Call(identity.Caller{User: user, Method: identity.MethodToken},
+		"GET /organisations"))
 }
 
 // as makes a request with a role, in the organization; "pat owner" with a personal access token, "eve's admin" as somebody

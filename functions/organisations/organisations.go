@@ -74,7 +74,10 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]identity.Organisation
 // name among the user's organizations, all or none.
 func (s service) found(ctx context.Context, c identity.Caller, name string) (identity.Organisation, error) {
 	if c.SSO {
-		return identity.Organisation{}, fault.New(fault.Denied, "a session of single sign-on works in its organization only: log in with your own account to make another one")
+		return identity.Organisation{},
+			fault.New(fault.Denied,
+				"a session of single sign-on works in its organization only: log in with your own account to make "+
+					"another one")
 	}
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}

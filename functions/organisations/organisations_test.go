@@ -19,7 +19,8 @@ func TestTheCreatorOwnsTheOrganization(t *testing.T) {
 	}
 	got := h.create("usr_ada", `{"name":" Engines ","id":"org_mine","createdBy":"usr_eve"}`)
 	o := apitest.Data[identity.Organisation](got)
-	if !id.IsValid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" || !o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
+	if !id.IsValid("org", o.ID) || o.Name != "Engines" || o.CreatedBy != "usr_ada" ||
+		!o.CreatedAt.Equal(apitest.Start) || !o.UpdatedAt.Equal(o.CreatedAt) {
 		t.Errorf("created %+v", o)
 	}
 	if fields := apitest.Data[map[string]any](got); len(fields) != 5 {

@@ -32,16 +32,19 @@ func (c ChangedOrganisation) sound() error {
 		return fault.New(fault.Invalid, "name: it cannot be null")
 	}
 	if c.Currency.Set() && !slices.Contains(currencies, c.Currency.Value) {
-		return fault.New(fault.Invalid, "currency: %.8q is no currency of ISO 4217, such as USD or EUR", c.Currency.Value)
+		return fault.New(fault.Invalid, "currency: %.8q is no currency of ISO 4217, such as USD or EUR",
+			c.Currency.Value)
 	}
 	if d := c.DefaultDashboard; d.Set() && !id.IsValid("dash", d.Value) && !slices.Contains(presets, d.Value) {
-		return fault.New(fault.Invalid, "defaultDashboard: %.64q is neither the id of a dashboard nor one of %s", d.Value, strings.Join(presets, ", "))
+		return fault.New(fault.Invalid, "defaultDashboard: %.64q is neither the id of a dashboard nor one of %s",
+			d.Value, strings.Join(presets, ", "))
 	}
 	if r := c.SavingsRealism; r.Set() && !places.MatchString(strconv.FormatFloat(r.Value, 'f', -1, 64)) {
 		return fault.New(fault.Invalid, "savingsRealism: %v has more than 4 decimals", r.Value)
 	}
 	if a := c.AnomalyMinUSD; a.Set() && !amount.MatchString(a.Value) {
-		return fault.New(fault.Invalid, "anomalyMinUSD: %.16q is no decimal from 0 to 999999999.99, such as 1 or 2.50", a.Value)
+		return fault.New(fault.Invalid, "anomalyMinUSD: %.16q is no decimal from 0 to 999999999.99, such as 1 or 2.50",
+			a.Value)
 	}
 	return nil
 }

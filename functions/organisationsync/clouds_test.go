@@ -37,19 +37,29 @@ func azureOrganisation(t *testing.T) (*fixture, whole) {
 	t.Helper()
 	tw := &azuretwin.Cloud{Page: 2}
 	tw.Fill("westeurope")
-	tw.AddGroups(azuretwin.Group{ID: "acme", Name: "Acme"}, azuretwin.Group{ID: "prod", Name: "Production", Parent: "acme"},
-		azuretwin.Group{ID: "web", Name: "Web", Parent: "prod"}, azuretwin.Group{ID: "dev", Name: "Dev", Parent: "acme"})
+	tw.AddGroups(azuretwin.Group{ID: "acme", Name: "Acme"},
+		azuretwin.Group{ID: "prod", Name: "Production", Parent: "acme"},
+		azuretwin.Group{ID: "web", Name: "Web", Parent: "prod"},
+		azuretwin.Group{ID: "dev", Name: "Dev", Parent: "acme"})
 	tags := map[string]string{"env": "prod"}
-	tw.AddMembers(azuretwin.Member{ID: azuretwin.Subscription, Name: "Main", Group: "acme"}, azuretwin.Member{ID: subscription(1), Name: "Vault", Group: "prod", Refuses: true},
-		azuretwin.Member{ID: subscription(2), Name: "Shop", Group: "web", Tags: tags}, azuretwin.Member{ID: subscription(3), Name: "Shop", Group: "web", Tags: tags},
-		azuretwin.Member{ID: subscription(4), Name: "Nothing", Group: "dev", Lacks: true}, azuretwin.Member{ID: subscription(5), Name: "Closed", Group: "dev", State: "Disabled"})
-	s := newFixture(t, azure.New(azure.Options{Clock: clock.System{}, Transport: tw, Backoff: time.Millisecond, MaxBackoff: time.Millisecond, Limits: map[string]azure.Limit{"": {}}}))
+	tw.AddMembers(azuretwin.Member{ID: azuretwin.Subscription, Name: "Main", Group: "acme"},
+		azuretwin.Member{ID: subscription(1), Name: "Vault", Group: "prod", Refuses: true},
+		azuretwin.Member{ID: subscription(2), Name: "Shop", Group: "web", Tags: tags},
+		azuretwin.Member{ID: subscription(3), Name: "Shop", Group: "web", Tags: tags},
+		azuretwin.Member{ID: subscription(4), Name: "Nothing", Group: "dev", Lacks: true},
+		azuretwin.Member{ID: subscription(5), Name: "Closed", Group: "dev", State: "Disabled"})
+	s := newFixture(t,
+		azure.New(azure.Options{Clock: clock.System{}, Transport: tw, Backoff: time.Millisecond,
+			MaxBackoff: time.Millisecond, Limits: map[string]azure.Limit{"": {}}}))
 	return s, whole{
 		body: fields{
-			"provider": "azure", "organisationID": "ACME", "name": "Acme", "authMethod": "service_principal", "permissionLevel": "read_write",
-			"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": azuretwin.Secret},
+			"provider": "azure", "organisationID": "ACME", "name": "Acme", "authMethod": "service_principal",
+			"permissionLevel": "read_write",
+			"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+				"clientSecret": azuretwin.Secret},
 		},
-		main: azuretwin.Subscription, refuses: subscription(1), web: []string{subscription(2), subscription(3)}, lacks: subscription(4), close: subscription(5),
+		main: azuretwin.Subscription, refuses: subscription(1), web: []string{subscription(2), subscription(3)},
+		lacks: subscription(4), close: subscription(5),
 		prod: "prod", webUnit: "web", root: "Acme", says: "does not have authorization to perform action",
 		add: func(id string) { tw.AddMembers(azuretwin.Member{ID: id, Name: "New", Group: "web"}) },
 		change: func(id string, closed bool) {
@@ -62,23 +72,32 @@ func googleOrganisation(t *testing.T) (*fixture, whole) {
 	t.Helper()
 	tw := &gcptwin.Cloud{Page: 2}
 	tw.Fill()
-	tw.AddUnits(gcptwin.Unit{Name: "organizations/1", Title: "acme.example"}, gcptwin.Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
-		gcptwin.Unit{Name: "folders/3", Title: "Web", Parent: "folders/2"}, gcptwin.Unit{Name: "folders/4", Title: "Dev", Parent: "organizations/1"})
+	tw.AddUnits(gcptwin.Unit{Name: "organizations/1", Title: "acme.example"},
+		gcptwin.Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
+		gcptwin.Unit{Name: "folders/3", Title: "Web", Parent: "folders/2"},
+		gcptwin.Unit{Name: "folders/4", Title: "Dev", Parent: "organizations/1"})
 	labels := map[string]string{"env": "prod"}
-	tw.AddMembers(gcptwin.Member{ID: gcptwin.Project, Title: "Main", Parent: "organizations/1"}, gcptwin.Member{ID: "vault-1", Title: "Vault", Parent: "folders/2", Refuses: true},
-		gcptwin.Member{ID: "shop-a1", Title: "Shop", Parent: "folders/3", Labels: labels}, gcptwin.Member{ID: "shop-b2", Title: "Shop", Parent: "folders/3", Labels: labels},
-		gcptwin.Member{ID: "nothing-1", Title: "Nothing", Parent: "folders/4", Lacks: true}, gcptwin.Member{ID: "closed-1", Title: "Closed", Parent: "folders/4", State: "DELETE_REQUESTED"})
-	s := newFixture(t, gcp.New(gcp.Options{Clock: clock.System{}, Transport: tw, MaxBackoff: time.Millisecond, Limits: map[string]gcp.Limit{"": {}}}))
+	tw.AddMembers(gcptwin.Member{ID: gcptwin.Project, Title: "Main", Parent: "organizations/1"},
+		gcptwin.Member{ID: "vault-1", Title: "Vault", Parent: "folders/2", Refuses: true},
+		gcptwin.Member{ID: "shop-a1", Title: "Shop", Parent: "folders/3", Labels: labels},
+		gcptwin.Member{ID: "shop-b2", Title: "Shop", Parent: "folders/3", Labels: labels},
+		gcptwin.Member{ID: "nothing-1", Title: "Nothing", Parent: "folders/4", Lacks: true},
+		gcptwin.Member{ID: "closed-1", Title: "Closed", Parent: "folders/4", State: "DELETE_REQUESTED"})
+	s := newFixture(t,
+		gcp.New(gcp.Options{Clock: clock.System{}, Transport: tw, MaxBackoff: time.Millisecond,
+			Limits: map[string]gcp.Limit{"": {}}}))
 	key := map[string]string{}
 	s.Must(json.Unmarshal([]byte(gcptwin.KeyFile()), &key))
 	key["token_uri"] = "https://oauth2.googleapis.com/token"
 	return s, whole{
 		body: fields{
-			"provider": "gcp", "organisationID": "organizations/1", "name": "Acme", "authMethod": "service_account", "permissionLevel": "read_write",
-			"credentials": key,
+			"provider": "gcp", "organisationID": "organizations/1", "name": "Acme", "authMethod": "service_account",
+			"permissionLevel": "read_write",
+			"credentials":     key,
 		},
-		main: gcptwin.Project, refuses: "vault-1", web: []string{"shop-a1", "shop-b2"}, lacks: "nothing-1", close: "closed-1",
-		prod: "folders/2", webUnit: "folders/3", root: "acme.example", says: "The caller does not have permission",
+		main: gcptwin.Project, refuses: "vault-1", web: []string{"shop-a1", "shop-b2"}, lacks: "nothing-1",
+		close: "closed-1",
+		prod:  "folders/2", webUnit: "folders/3", root: "acme.example", says: "The caller does not have permission",
 		add: func(id string) { tw.AddMembers(gcptwin.Member{ID: id, Title: "New", Parent: "folders/3"}) },
 		change: func(id string, closed bool) {
 			tw.ChangeMember(id, func(m *gcptwin.Member) { m.State = map[bool]string{true: "DELETE_REQUESTED"}[closed] })
@@ -126,7 +145,8 @@ func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T)
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
 		t.Helper()
 		o := s.get(s.connectWhole(w))
-		if o.Status != "connected" || o.Members["connected"] != 3 || o.Members["refused"] != 2 || o.Members["closed"] != 1 || o.MemberRole != nil {
+		if o.Status != "connected" || o.Members["connected"] != 3 || o.Members["refused"] != 2 ||
+			o.Members["closed"] != 1 || o.MemberRole != nil {
 			t.Fatalf("%+v", o)
 		}
 		for _, m := range s.members(o.ID, "") {
@@ -146,7 +166,8 @@ func TestClouds_OneSetOfCredentialsConnectsEveryMemberThatLetsItIn(t *testing.T)
 			}
 		}
 		for _, a := range s.accounts() {
-			if a.Status != "connected" || *a.OrganisationID != o.ID || (a.ResourceCount > 0) != (a.CloudAccountID == w.main) {
+			if a.Status != "connected" || *a.OrganisationID != o.ID ||
+				(a.ResourceCount > 0) != (a.CloudAccountID == w.main) {
 				t.Errorf("%+v", a)
 			}
 		}
@@ -161,12 +182,18 @@ func TestClouds_SelectByIDUnitAndTag(t *testing.T) {
 			change fields
 			want   []string
 		}{
-			"a unit, and the unit in it":       {fields{"include": fields{"units": []string{w.prod}}, "exclude": nil}, w.web},
-			"a unit by its name":               {fields{"include": fields{"units": []string{"Web"}}, "exclude": nil}, w.web},
-			"a unit, without the one in it":    {fields{"include": fields{"units": []string{w.prod}}, "exclude": fields{"units": []string{w.webUnit}}}, nil},
-			"a tag":                            {fields{"include": fields{"tags": []string{"env=prod"}}, "exclude": nil}, w.web},
-			"all, without an id and without a": {fields{"include": nil, "exclude": fields{"ids": []string{strings.ToUpper(w.main)}, "tags": []string{"env"}}}, nil},
-			"an id":                            {fields{"include": fields{"ids": []string{w.web[1]}}, "exclude": nil}, w.web[1:]},
+			"a unit, and the unit in it": {fields{"include": fields{"units": []string{w.prod}}, "exclude": nil},
+				w.web},
+			"a unit by its name": {fields{"include": fields{"units": []string{"Web"}}, "exclude": nil},
+				w.web},
+			"a unit, without the one in it": {fields{"include": fields{"units": []string{w.prod}},
+				"exclude": fields{"units": []string{w.webUnit}}}, nil},
+			"a tag": {fields{"include": fields{"tags": []string{"env=prod"}},
+				"exclude": nil}, w.web},
+			"all, without an id and without a": {fields{"include": nil,
+				"exclude": fields{"ids": []string{strings.ToUpper(w.main)}, "tags": []string{"env"}}}, nil},
+			"an id": {fields{"include": fields{"ids": []string{w.web[1]}}, "exclude": nil},
+				w.web[1:]},
 		} {
 			s.update(id, tt.change)
 			s.synchronize(id)
@@ -222,23 +249,28 @@ func TestClouds_CredentialsAreVerifiedBeforeAnythingIsStored(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
 		t.Helper()
 		secret := map[string]fields{
-			"azure": {"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": "wrong"}},
-			"gcp":   {"credentials": settings{"serviceAccountKey": gcptwin.StrangersKeyFile()}},
+			"azure": {"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+				"clientSecret": "wrong"}},
+			"gcp": {"credentials": settings{"serviceAccountKey": gcptwin.StrangersKeyFile()}},
 		}[w.body["provider"].(string)]
 		nowhere := map[string]string{"azure": "elsewhere", "gcp": "folders/99"}[w.body["provider"].(string)]
 		for name, tt := range map[string]struct {
 			change fields
 			says   []string
 		}{
-			"a secret that is refused":             {secret, []string{"Invalid client secret", "not Google's"}},
-			"an organization that they do not see": {fields{"organisationID": nowhere}, []string{"the cloud refused the credentials: ", w.says}},
-			"a method of one account":              {fields{"authMethod": "oauth"}, []string{"authMethod"}},
-			"no credentials":                       {fields{"credentials": nil}, []string{"credentials.tenantID", "credentials.serviceAccountKey"}},
+			"a secret that is refused": {secret, []string{"Invalid client secret", "not Google's"}},
+			"an organization that they do not see": {fields{"organisationID": nowhere},
+				[]string{"the cloud refused the credentials: ", w.says}},
+			"a method of one account": {fields{"authMethod": "oauth"}, []string{"authMethod"}},
+			"no credentials": {fields{"credentials": nil},
+				[]string{"credentials.tenantID", "credentials.serviceAccountKey"}},
 		} {
 			all := maps.Clone(w.body)
 			maps.Copy(all, tt.change)
 			got := s.Call(alice, "POST /cloud-organisations", all)
-			if got.Status != 400 || !slices.ContainsFunc(tt.says, func(w string) bool { return strings.Contains(got.Body, w) }) {
+			if got.Status != 400 || !slices.ContainsFunc(tt.says, func(w string) bool {
+				return strings.Contains(got.Body, w)
+			}) {
 				t.Errorf("%s: %d %s; want one of %q", name, got.Status, got.Body, tt.says)
 			}
 		}
@@ -253,7 +285,8 @@ func TestClouds_AnAccountOfBeforeIsADuplicateAndNoneIsDeletedWithTheOrganization
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
 		t.Helper()
 		s.Call(alice, "POST /cloud-accounts", fields{
-			"provider": w.body["provider"], "cloudAccountID": w.main, "name": "By hand", "authMethod": w.body["authMethod"], "permissionLevel": "read_only",
+			"provider": w.body["provider"], "cloudAccountID": w.main, "name": "By hand",
+			"authMethod": w.body["authMethod"], "permissionLevel": "read_only",
 			"credentials": w.body["credentials"],
 		}).Want(200)
 		s.idle()

@@ -17,11 +17,13 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "organisationsync",
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition}, Writes: []table.Partition{
-		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
-		inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
-		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition, cloud.SimulatedPartition, mail.Partition,
-	}},
+	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
+		Writes: []table.Partition{
+			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
+			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+			cloud.SimulatedPartition, mail.Partition,
+		}},
 	Tasks:    []string{cloudorganisation.Machine},
 	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},

@@ -52,7 +52,8 @@ func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudor
 // endMembers disconnects the ending members that the rules allow to, and notes those that wait.
 func (r *round) endMembers(ctx context.Context) error {
 	v := cloudorganisation.EndMembers(cloudorganisation.Rules{
-		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(), Confirmed: r.organisation.Confirmed.ID,
+		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(),
+		Confirmed: r.organisation.Confirmed.ID,
 	}, r.ending)
 	errs := make([]error, len(v.Disconnect))
 	cloud.InParallel(len(v.Disconnect), enders, func(i int) {
@@ -106,9 +107,11 @@ func (r *round) countRecent() int {
 // status alone.
 func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
 	a := r.accounts[is.NativeID]
-	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected || a.Error != reasons[to] {
+	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected ||
+		a.Error != reasons[to] {
 		change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
-			table.Set("status", inventory.AccountDisconnected), table.Set("ended", string(to)), table.Set("error", reasons[to]),
+			table.Set("status", inventory.AccountDisconnected), table.Set("ended", string(to)),
+			table.Set("error", reasons[to]),
 			table.Remove("jobID"), table.Set("updatedAt", r.p.Clock.Now()),
 		}, table.Exists())
 		err := r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, discovery.RemoveDue(a.ID))

@@ -39,11 +39,13 @@ func TestEnding_AShortListingDisconnectsNobody(t *testing.T) {
 			s.change(o.ID, short)
 			o = s.synchronize(o.ID)
 			missing := 12 - o.Members["connected"]
-			if len(s.living()) != 12 || o.Pending == nil || o.Pending.Members != missing || missing == 0 || o.Pending.ConfirmationID != nil {
+			if len(s.living()) != 12 || o.Pending == nil || o.Pending.Members != missing || missing == 0 ||
+				o.Pending.ConfirmationID != nil {
 				t.Errorf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
 			}
 			for _, m := range s.members(o.ID, "") {
-				if gone := m.Status != "connected"; gone != (m.DisconnectsFrom != nil) || m.AccountID == nil || m.AwaitsConfirmation {
+				if gone := m.Status != "connected"; gone != (m.DisconnectsFrom != nil) || m.AccountID == nil ||
+					m.AwaitsConfirmation {
 					t.Errorf("%+v", m)
 				}
 			}
@@ -72,18 +74,21 @@ func TestEnding_MoreThanATenthWaitForAPerson(t *testing.T) {
 	s.change(o.ID, settings{"members": "10"})
 	s.synchronize(o.ID)
 	o = s.nextDay(o.ID)
-	if len(s.living()) != 12 || o.Pending == nil || o.Pending.AwaitingConfirmation != 2 || o.Pending.ConfirmationID == nil || o.Members["left"] != 2 {
+	if len(s.living()) != 12 || o.Pending == nil || o.Pending.AwaitingConfirmation != 2 ||
+		o.Pending.ConfirmationID == nil || o.Members["left"] != 2 {
 		t.Fatalf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
 	}
 	s.wantOneMail(o.ID)
 	first := *o.Pending.ConfirmationID
 	s.change(o.ID, settings{"members": "9"})
 	s.synchronize(o.ID)
-	if o = s.nextDay(o.ID); *o.Pending.ConfirmationID == first || o.Pending.AwaitingConfirmation != 3 || len(s.living()) != 12 {
+	if o = s.nextDay(o.ID); *o.Pending.ConfirmationID == first || o.Pending.AwaitingConfirmation != 3 ||
+		len(s.living()) != 12 {
 		t.Errorf("with a third member: %+v", o.Pending)
 	}
 	path := "POST /cloud-organisations/" + o.ID + "/sync"
-	s.Call(alice, path, fields{"confirmationID": first}).Want(409, "confirmationID", first, "read the cloud organisation again")
+	s.Call(alice, path, fields{"confirmationID": first}).Want(409, "confirmationID", first,
+		"read the cloud organisation again")
 	s.Call(bob, path, fields{"confirmationID": *o.Pending.ConfirmationID}).Want(404)
 	s.Call(viewer, path, fields{"confirmationID": *o.Pending.ConfirmationID}).Want(403)
 	if len(s.living()) != 12 {
@@ -125,7 +130,9 @@ func TestEnding_ATenthADayGoesByItself(t *testing.T) {
 func TestEnding_OnlyAPersonsSelectionActsAtOnce(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Set("exclude", cloudorganisation.Selection{Units: []string{"Dev"}})) // as if they had moved
+	// as if they had moved
+	s.Change(cloudorganisation.Key("org_a", o.ID),
+		table.Set("exclude", cloudorganisation.Selection{Units: []string{"Dev"}}))
 	if o = s.synchronize(o.ID); len(s.living()) != 12 || o.Members["excluded"] != 4 || o.Pending.Members != 4 {
 		t.Errorf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
 	}
@@ -166,7 +173,8 @@ func TestEnding_ADisconnectedMemberIsNotConnectedByItsDiscovery(t *testing.T) {
 	domaindiscovery.StartMachine(s.In("org_a"), s.Platform, "org_a", late)
 	s.idle()
 	path := "/cloud-accounts/" + one.ID
-	s.Call(alice, "POST "+path+"/discover", nil).Want(409, "is disconnected: the organization's include and exclude leave it out", o.ID)
+	s.Call(alice, "POST "+path+"/discover", nil).Want(409,
+		"is disconnected: the organization's include and exclude leave it out", o.ID)
 	s.Call(alice, "PUT "+path, fields{"regions": nil}).Want(409, "is disconnected")
 	s.Call(alice, "POST /resources/refresh", nil).Want(202)
 	s.idle()
@@ -205,7 +213,8 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 	slow := &slowCloud{refuses: func(native string) bool { return native < "200000000008" }}
 	s := newFixture(t, slow)
 	slow.Provider, slow.time = simulated.New(s.Table, s.Platform.Clock), s.time
-	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations", body(fields{"include": fields{"ids": []string{"none"}}})))
+	o := apitest.Data[cloudorganisations.CloudOrganisation](s.Call(alice, "POST /cloud-organisations",
+		body(fields{"include": fields{"ids": []string{"none"}}})))
 	s.idle()
 	slow.on = true
 	slow.gate.Add(8)
@@ -276,13 +285,16 @@ func (c *slowCloud) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, e
 // addOwner makes somebody an owner of org_a.
 func (s *fixture) addOwner(email string) {
 	s.Helper()
-	s.Put(identity.MemberKey("org_a", "usr_owner"), identity.Member{User: "usr_owner", Email: email, Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}})
+	s.Put(identity.MemberKey("org_a", "usr_owner"),
+		identity.Member{User: "usr_owner", Email: email,
+			Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}})
 }
 
 func (s *fixture) wantOneMail(id string) {
 	s.Helper()
 	all := s.Mails()
-	if len(all) != 1 || all[0].Template != mail.DisconnectionsWaiting || all[0].To != "ada@example.com" || all[0].Data["id"] != id || all[0].Data["waiting"] != "2" {
+	if len(all) != 1 || all[0].Template != mail.DisconnectionsWaiting || all[0].To != "ada@example.com" ||
+		all[0].Data["id"] != id || all[0].Data["waiting"] != "2" {
 		s.Errorf("%+v; want one mail to the owner", all)
 	}
 }

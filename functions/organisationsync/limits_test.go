@@ -38,7 +38,8 @@ func TestSync_ConnectsNoMemberInAPlaceThatWasTakenMeanwhile(t *testing.T) {
 	w.Provider = simulated.New(s.Table, s.Platform.Clock)
 	put := func(i int) {
 		accountID := fmt.Sprintf("ca_%026d", i)
-		s.Put(inventory.AccountKey(alice.Org, accountID), inventory.Account{ID: accountID, Name: accountID, Provider: "aws"})
+		s.Put(inventory.AccountKey(alice.Org, accountID),
+			inventory.Account{ID: accountID, Name: accountID, Provider: "aws"})
 	}
 	for i := range connection.MaxAccounts - 1 {
 		put(i)

@@ -49,12 +49,14 @@ func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool 
 }
 
 // connectAgain opens the account of a member that had ended and is back, or that is opened otherwise now.
-func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member, a inventory.Account) error {
+func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member,
+	a inventory.Account) error {
 	o := r.organisation
 	if is.Revision != o.Revision || a.OrganisationID != o.ID {
 		a.PermissionLevel, a.Regions, a.OrganisationID = o.PermissionLevel, o.Regions, o.ID
 	}
-	a.AuthMethod, a.EndpointURL = o.AuthMethod, o.EndpointURL // the organization's credentials are sent to its endpoint alone
+	// the organization's credentials are sent to its endpoint alone
+	a.AuthMethod, a.EndpointURL = o.AuthMethod, o.EndpointURL
 	if err := r.verify(ctx, &a, m); err != nil {
 		return r.refuse(ctx, is, err)
 	}
@@ -90,9 +92,11 @@ func (r *round) noteConnected(is cloudorganisation.Member, accountID string) err
 // noteDuplicate notes that the member is an account that was connected otherwise: by hand, or through another organization. Neither this
 // synchronization nor the end of the organization touches it.
 func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID, "it was connected by hand before, and stays as it is: delete the account to have it connected from here"
+	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID,
+		"it was connected by hand before, and stays as it is: delete the account to have it connected from here"
 	if a.OrganisationID != "" {
-		is.Error = "it is connected through " + a.OrganisationID + ", and stays so: leave it out there to have it connected from here"
+		is.Error = "it is connected through " + a.OrganisationID +
+			", and stays so: leave it out there to have it connected from here"
 	}
 	return r.note(is)
 }
@@ -186,7 +190,8 @@ func (r *round) create(ctx context.Context, a inventory.Account) (string, error)
 		if !fault.Is(err, fault.Conflict) || r.full != nil || table.IsTurnLost(err) {
 			return "", err
 		}
-		taken, err := table.Read[connection.Taken](ctx, r.p.Table, connection.NativeKey(r.in.Org, a.Provider, a.CloudAccountID))
+		taken, err := table.Read[connection.Taken](ctx, r.p.Table,
+			connection.NativeKey(r.in.Org, a.Provider, a.CloudAccountID))
 		if err == nil || !fault.Is(err, fault.NotFound) {
 			return taken.AccountID, err
 		}
@@ -204,8 +209,11 @@ func (r *round) reopen(ctx context.Context, a inventory.Account) error {
 		return err
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
-		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed), table.Set("authMethod", a.AuthMethod),
-		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID), table.Remove("releasedFrom"), table.Remove("ended"),
+		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed),
+		table.Set("authMethod", a.AuthMethod),
+		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions),
+		table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID),
+		table.Remove("releasedFrom"), table.Remove("ended"),
 		table.Set("updatedAt", r.p.Clock.Now()),
 	}, table.Exists())
 	if err = r.p.Table.Transact(table.Within(ctx, discovery.DuePrefix), change, due); err != nil {

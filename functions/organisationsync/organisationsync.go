@@ -85,7 +85,8 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	for shard := range cloudorganisation.DueShards {
 		q := table.Query{PK: cloudorganisation.DuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
-			all, next, err := table.ReadPage[cloudorganisation.Due](table.Within(ctx, cloudorganisation.DuePrefix), w.p.Table, q)
+			all, next, err := table.ReadPage[cloudorganisation.Due](table.Within(ctx, cloudorganisation.DuePrefix),
+				w.p.Table, q)
 			if err != nil {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)
 			}
@@ -114,7 +115,8 @@ func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, erro
 		_, begun, err = cloudorganisation.StartSync(ctx, w.p, d.Org, d.OrganisationID)
 	}
 	if ended || fault.Is(err, fault.NotFound) {
-		_, err = w.p.Table.Write(table.Within(ctx, cloudorganisation.DuePrefix), cloudorganisation.RemoveDue(d.OrganisationID))
+		_, err = w.p.Table.Write(table.Within(ctx, cloudorganisation.DuePrefix),
+			cloudorganisation.RemoveDue(d.OrganisationID))
 	}
 	return begun, fault.Wrap("start the synchronization of "+d.OrganisationID, err)
 }
@@ -134,7 +136,8 @@ func (w *worker) abandon(ctx context.Context, in cloudorganisation.Input, why *w
 
 // read reads the organization; one that is gone has no id.
 func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorganisation.Organisation, error) {
-	o, err := table.Read[cloudorganisation.Organisation](ctx, w.p.Table, cloudorganisation.Key(in.Org, in.OrganisationID))
+	o, err := table.Read[cloudorganisation.Organisation](ctx, w.p.Table,
+		cloudorganisation.Key(in.Org, in.OrganisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, nil
 	}
@@ -142,7 +145,8 @@ func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorg
 }
 
 // finish settles a synchronization, together with more: failed when the organization has an error.
-func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation, more ...table.Write) error {
+func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation,
+	more ...table.Write) error {
 	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), cloudorganisation.Succeeded, o.Error
 	if o.Error != "" {
 		o.Sync.Status = cloudorganisation.Failed

@@ -126,7 +126,8 @@ func (s *fixture) confirm(id string) cloudorganisations.CloudOrganisation {
 	if waits == nil || waits.ConfirmationID == nil {
 		s.Fatalf("nothing waits for a confirmation: %+v", waits)
 	}
-	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync", fields{"confirmationID": *waits.ConfirmationID}), 202)
+	apitest.Data[rest.Job](s.Call(alice, "POST /cloud-organisations/"+id+"/sync",
+		fields{"confirmationID": *waits.ConfirmationID}), 202)
 	s.idle()
 	return s.get(id)
 }
@@ -138,13 +139,15 @@ func (s *fixture) accounts() []connection.Account {
 
 func (s *fixture) members(id, query string) []cloudorganisations.CloudOrganisationMember {
 	s.Helper()
-	return apitest.Data[rest.List[cloudorganisations.CloudOrganisationMember]](s.Call(alice, "GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
+	return apitest.Data[rest.List[cloudorganisations.CloudOrganisationMember]](s.Call(alice,
+		"GET /cloud-organisations/"+id+"/members?limit=100"+query, nil)).Items
 }
 
 // change replaces the connection's settings, as a cloud would change.
 func (s *fixture) change(id string, c settings) {
 	s.Helper()
-	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id), org(c)["credentials"].(settings))
+	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id),
+		org(c)["credentials"].(settings))
 	s.Must(err)
 	s.Change(cloudorganisation.Key("org_a", id), table.Set("sealed", sealed))
 }
@@ -152,7 +155,8 @@ func (s *fixture) change(id string, c settings) {
 func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
-	if o.Status != "connected" || o.OrganisationID != "o-demo" || o.JobID != nil || o.LastSyncedAt == nil || o.Members["connected"] != 12 {
+	if o.Status != "connected" || o.OrganisationID != "o-demo" || o.JobID != nil || o.LastSyncedAt == nil ||
+		o.Members["connected"] != 12 {
 		t.Errorf("%+v", o)
 	}
 	all := s.accounts()
@@ -160,7 +164,8 @@ func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
 		t.Fatalf("%d accounts", len(all))
 	}
 	for _, a := range all {
-		if a.Status != "connected" || a.ResourceCount != 6 || *a.OrganisationID != o.ID || a.PermissionLevel != "read_write" {
+		if a.Status != "connected" || a.ResourceCount != 6 || *a.OrganisationID != o.ID ||
+			a.PermissionLevel != "read_write" {
 			t.Errorf("%+v; want it connected, with its 6 resources", a)
 		}
 	}
@@ -175,13 +180,19 @@ func TestSync_OnlyWhatIsIncludedAndNotExcluded(t *testing.T) {
 		include, exclude fields
 		want             []string
 	}{
-		"one id":                         {fields{"ids": []string{"200000000003"}}, fields{}, []string{"200000000003"}},
-		"a unit by its name":             {fields{"units": []string{"Dev"}}, fields{}, []string{"200000000001", "200000000004", "200000000007", "200000000010"}},
-		"a unit by its id, but for one":  {fields{"units": []string{"ou-sim-dev"}}, fields{"ids": []string{"200000000004"}}, []string{"200000000001", "200000000007", "200000000010"}},
-		"the root, but for two units":    {fields{"units": []string{"r-sim"}}, fields{"units": []string{"Dev", "Sandbox"}}, []string{"200000000000", "200000000003", "200000000006", "200000000009"}},
-		"a tag with a value":             {fields{"tags": []string{"number=5"}}, fields{}, []string{"200000000005"}},
-		"a tag with any value, not this": {fields{"tags": []string{"env"}}, fields{"tags": []string{"env=Dev", "env=Prod"}}, []string{"200000000002", "200000000005", "200000000008", "200000000011"}},
-		"nothing that there is":          {fields{"ids": []string{"1"}}, fields{}, nil},
+		"one id": {fields{"ids": []string{"200000000003"}}, fields{}, []string{"200000000003"}},
+		"a unit by its name": {fields{"units": []string{"Dev"}}, fields{},
+			[]string{"200000000001", "200000000004", "200000000007", "200000000010"}},
+		"a unit by its id, but for one": {fields{"units": []string{"ou-sim-dev"}},
+			fields{"ids": []string{"200000000004"}}, []string{"200000000001", "200000000007", "200000000010"}},
+		"the root, but for two units": {fields{"units": []string{"r-sim"}},
+			fields{"units": []string{"Dev", "Sandbox"}},
+			[]string{"200000000000", "200000000003", "200000000006", "200000000009"}},
+		"a tag with a value": {fields{"tags": []string{"number=5"}}, fields{}, []string{"200000000005"}},
+		"a tag with any value, not this": {fields{"tags": []string{"env"}},
+			fields{"tags": []string{"env=Dev", "env=Prod"}},
+			[]string{"200000000002", "200000000005", "200000000008", "200000000011"}},
+		"nothing that there is": {fields{"ids": []string{"1"}}, fields{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
@@ -191,7 +202,8 @@ func TestSync_OnlyWhatIsIncludedAndNotExcluded(t *testing.T) {
 				got = append(got, a.CloudAccountID)
 			}
 			slices.Sort(got)
-			if !slices.Equal(got, tt.want) || o.Members["connected"] != len(tt.want) || o.Members["excluded"] != 12-len(tt.want) {
+			if !slices.Equal(got, tt.want) || o.Members["connected"] != len(tt.want) ||
+				o.Members["excluded"] != 12-len(tt.want) {
 				t.Errorf("connected are %v, %v; want %v", got, o.Members, tt.want)
 			}
 		})
@@ -205,7 +217,8 @@ func TestSync_AMemberThatRefusesIsListedAndTheOthersConnect(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	for _, m := range s.members(o.ID, "&status=refused") {
-		if m.AccountID != nil || m.Error == nil || !strings.Contains(*m.Error, "The security token included in the request is invalid.") {
+		if m.AccountID != nil || m.Error == nil ||
+			!strings.Contains(*m.Error, "The security token included in the request is invalid.") {
 			t.Errorf("%+v; want the cloud's words", m)
 		}
 	}
@@ -218,7 +231,8 @@ func TestSync_AMemberThatRefusesIsListedAndTheOthersConnect(t *testing.T) {
 func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
-	s.change(o.ID, settings{"members": "14", "closedMembers": "4"}) // 10 and 11 are closed, and so are the two that are new
+	// 10 and 11 are closed, and so are the two that are new
+	s.change(o.ID, settings{"members": "14", "closedMembers": "4"})
 	s.synchronize(o.ID)
 	s.nextDay(o.ID)
 	o = s.confirm(o.ID)
@@ -233,7 +247,8 @@ func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 	for _, a := range s.accounts() {
 		_, err := s.Table.Get(s.Anywhere(), domaindiscovery.DueKey(a.ID))
 		gone := a.CloudAccountID == "200000000011"
-		if (a.Status == "disconnected") != gone || fault.Is(err, fault.NotFound) != gone || gone && (a.Error == nil || !strings.Contains(*a.Error, "no more")) {
+		if (a.Status == "disconnected") != gone || fault.Is(err, fault.NotFound) != gone || gone &&
+			(a.Error == nil || !strings.Contains(*a.Error, "no more")) {
 			t.Errorf("%s is %s, %v; its discoveries: %v", a.CloudAccountID, a.Status, a.Error, err)
 		}
 	}
@@ -246,7 +261,9 @@ func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
 	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", o.ID)
 	s.Must(err)
-	call, err := json.Marshal(workflow.Call{Task: "sync", Input: apitest.Value(json.Marshal(cloudorganisation.Input{Org: "org_a", OrganisationID: o.ID, JobID: job.JobID}))(t)})
+	call, err := json.Marshal(workflow.Call{Task: "sync",
+		Input: apitest.Value(json.Marshal(cloudorganisation.Input{Org: "org_a", OrganisationID: o.ID,
+			JobID: job.JobID}))(t)})
 	s.Must(err)
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
@@ -259,7 +276,9 @@ func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 	for _, a := range s.accounts() {
 		seen[a.CloudAccountID]++
 	}
-	if len(seen) != 12 || len(s.accounts()) != 12 || slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+	if len(seen) != 12 || len(s.accounts()) != 12 || slices.ContainsFunc(errs, func(err error) bool {
+		return err != nil
+	}) {
 		t.Errorf("%v accounts, %v", seen, errs)
 	}
 	if o = s.get(o.ID); o.Members["connected"] != 12 || o.JobID != nil {
@@ -283,15 +302,17 @@ func (still) Start(_ context.Context, _, _ string, _ any) error {
 func TestSync_LeavesAccountsOfOthersAlone(t *testing.T) {
 	s := newFixture(t)
 	mine := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
-		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Dev 001", "authMethod": "simulated", "permissionLevel": "read_only",
-		"credentials": settings{"size": "3", "regions": "1"},
+		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Dev 001", "authMethod": "simulated",
+		"permissionLevel": "read_only",
+		"credentials":     settings{"size": "3", "regions": "1"},
 	}))
 	s.idle()
 	o := s.connect()
 	if o.Members["connected"] != 11 || o.Members["duplicate"] != 1 || len(s.accounts()) != 12 {
 		t.Errorf("%+v with %d accounts", o, len(s.accounts()))
 	}
-	if m := s.members(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID || !strings.Contains(*m[0].Error, "connected by hand before") {
+	if m := s.members(o.ID, "&status=duplicate"); len(m) != 1 || *m[0].AccountID != mine.ID ||
+		!strings.Contains(*m[0].Error, "connected by hand before") {
 		t.Errorf("the account that was connected by hand is listed as %+v", m)
 	}
 	for _, a := range s.accounts() {
@@ -315,7 +336,8 @@ func TestSync_AnAccountThatWasDeletedHereStaysSo(t *testing.T) {
 	gone := s.accounts()[0]
 	apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+gone.ID, nil))
 	for range 2 {
-		if o = s.synchronize(o.ID); o.Members["removed"] != 1 || o.Members["connected"] != 11 || len(s.accounts()) != 11 {
+		if o = s.synchronize(o.ID); o.Members["removed"] != 1 || o.Members["connected"] != 11 ||
+			len(s.accounts()) != 11 {
 			t.Errorf("%+v with %d accounts", o.Members, len(s.accounts()))
 		}
 	}
@@ -326,7 +348,8 @@ func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
 	o := s.connect()
 	s.change(o.ID, settings{"refuse": "true"})
 	o = s.synchronize(o.ID)
-	if o.Status != "degraded" || o.Error == nil || !strings.Contains(*o.Error, "security token") || len(s.accounts()) != 12 || s.accounts()[3].Status != "connected" {
+	if o.Status != "degraded" || o.Error == nil || !strings.Contains(*o.Error, "security token") ||
+		len(s.accounts()) != 12 || s.accounts()[3].Status != "connected" {
 		t.Errorf("%+v", o)
 	}
 	s.change(o.ID, nil)
@@ -362,20 +385,30 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 		change fields
 		says   string
 	}{
-		"a provider that is none":                 {fields{"provider": "acme"}, "acme"},
-		"a provider without organizations here":   {fields{"provider": "kubernetes"}, "provider: kubernetes knows no organizations"},
-		"credentials that are refused":            {org(settings{"refuse": "true"}), "The security token included in the request is invalid."},
-		"an account of no organization":           {org(settings{"organisation": ""}), "not a member of an organization"},
-		"a management group that is not told":     {fields{"provider": "azure"}, "organisationID: is required for provider azure: the id of a management group"},
-		"a management group that cannot be one":   {fields{"provider": "azure", "organisationID": "a/b"}, `organisationID: \"a/b\" is not the id of an organization of azure`},
-		"a project in place of an organization":   {fields{"provider": "gcp", "organisationID": "projects/1"}, `organisationID: \"projects/1\" is not the id of an organization of gcp: organizations/ or folders/`},
-		"another organization":                    {fields{"organisationID": "o-other"}, "they list organization o-demo, not o-other"},
-		"a selection of nothing":                  {fields{"include": fields{"tags": []string{"=x"}}}, "include.tags"},
-		"no name":                                 {fields{"name": " "}, "name"},
-		"a level that is none":                    {fields{"permissionLevel": "root"}, "permissionLevel"},
-		"a role that cannot be one":               {fields{"provider": "aws", "authMethod": "static_keys", "memberRole": "a b", "credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "memberRole"},
-		"a provider that this process has not":    {fields{"provider": "aws", "authMethod": "static_keys", "credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "available: simulated"},
-		"more than a selection can have":          {fields{"exclude": fields{"ids": slices.Repeat([]string{"1"}, 501)}}, "exclude"},
+		"a provider that is none": {fields{"provider": "acme"}, "acme"},
+		"a provider without organizations here": {fields{"provider": "kubernetes"},
+			"provider: kubernetes knows no organizations"},
+		"credentials that are refused": {org(settings{"refuse": "true"}),
+			"The security token included in the request is invalid."},
+		"an account of no organization": {org(settings{"organisation": ""}),
+			"not a member of an organization"},
+		"a management group that is not told": {fields{"provider": "azure"},
+			"organisationID: is required for provider azure: the id of a management group"},
+		"a management group that cannot be one": {fields{"provider": "azure", "organisationID": "a/b"},
+			`organisationID: \"a/b\" is not the id of an organization of azure`},
+		"a project in place of an organization": {fields{"provider": "gcp", "organisationID": "projects/1"},
+			`organisationID: \"projects/1\" is not the id of an organization of gcp: organizations/ or folders/`},
+		"another organization": {fields{"organisationID": "o-other"},
+			"they list organization o-demo, not o-other"},
+		"a selection of nothing": {fields{"include": fields{"tags": []string{"=x"}}}, "include.tags"},
+		"no name":                {fields{"name": " "}, "name"},
+		"a level that is none":   {fields{"permissionLevel": "root"}, "permissionLevel"},
+		"a role that cannot be one": {fields{"provider": "aws", "authMethod": "static_keys",
+			"memberRole": "a b", "credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "memberRole"},
+		"a provider that this process has not": {fields{"provider": "aws", "authMethod": "static_keys",
+			"credentials": settings{"accessKeyID": "a", "secretAccessKey": "b"}}, "available: simulated"},
+		"more than a selection can have": {fields{"exclude": fields{"ids": slices.Repeat([]string{"1"}, 501)}},
+			"exclude"},
 		"a region that is longer than one is":     {fields{"regions": []string{strings.Repeat("x", 65)}}, "regions"},
 		"an endpoint that leads into our network": {fields{"endpointURL": "http://169.254.169.254"}, "endpointURL"},
 	} {
@@ -386,11 +419,13 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if all := apitest.Data[rest.List[cloudorganisations.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations", nil)); all.Total != 0 {
+	if all := apitest.Data[rest.List[cloudorganisations.CloudOrganisation]](s.Call(alice, "GET /cloud-organisations",
+		nil)); all.Total != 0 {
 		t.Errorf("%d are stored", all.Total)
 	}
 	s.connect()
-	if got := s.Call(alice, "POST /cloud-organisations", body()); got.Status != 409 || !strings.Contains(got.Body, "o-demo") {
+	if got := s.Call(alice, "POST /cloud-organisations", body()); got.Status != 409 ||
+		!strings.Contains(got.Body, "o-demo") {
 		t.Errorf("the same again: %d %s", got.Status, got.Body)
 	}
 }
@@ -398,7 +433,8 @@ func TestConnect_RefusesWhatCannotBe(t *testing.T) {
 func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect(org(settings{"refusingMembers": "2"}))
-	got := apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID, nil))
+	got := apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+o.ID,
+		nil))
 	if got.ID != o.ID || got.KeptAccounts != 10 {
 		t.Errorf("%+v", got)
 	}
@@ -416,7 +452,8 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 	if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(o.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("it is still due: %v", err)
 	}
-	if again := s.connect(); again.Members["connected"] != 12 { // it can be connected anew, with the accounts that there are
+	// it can be connected anew, with the accounts that there are
+	if again := s.connect(); again.Members["connected"] != 12 {
 		t.Errorf("%+v", again)
 	}
 }
@@ -426,7 +463,8 @@ func TestOrganisations_AreOfTheirOrganizationAndForThoseWhoMay(t *testing.T) {
 	o := s.connect()
 	s.Call(bob, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(404)
 	s.Call(viewer, "PUT /cloud-organisations/"+o.ID, fields{"name": "Mine"}).Want(403)
-	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members", "DELETE /cloud-organisations/%s", "POST /cloud-organisations/%s/sync"} {
+	for _, path := range []string{"GET /cloud-organisations/%s", "GET /cloud-organisations/%s/members",
+		"DELETE /cloud-organisations/%s", "POST /cloud-organisations/%s/sync"} {
 		s.Call(bob, fmt.Sprintf(path, o.ID), nil).Want(404)
 		s.Call(alice, fmt.Sprintf(path, "corg_nothing"), nil).Want(404)
 	}

@@ -37,7 +37,8 @@ func (w *worker) synchronize(ctx context.Context, in cloudorganisation.Input) (P
 		err = r.settleAll(ctx, found)
 	}
 	if err != nil || r.left {
-		return Progress{Input: in, WaitSeconds: 1}, errors.Join(err, cloudorganisation.SaveCursor(ctx, w.p, in, r.organisation.Sync))
+		return Progress{Input: in, WaitSeconds: 1},
+			errors.Join(err, cloudorganisation.SaveCursor(ctx, w.p, in, r.organisation.Sync))
 	}
 	o = r.organisation
 	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
@@ -118,7 +119,8 @@ func (r *round) listOthers(ctx context.Context) error {
 func (r *round) openOrganisation(ctx context.Context) (cloud.Organisations, error) {
 	a := r.organisation.Account()
 	var err error
-	if r.credentials, err = inventory.OpenCredentials(ctx, r.p.Sealer, inventory.SecretPlace(r.in.Org, a.ID), a.Sealed); err != nil {
+	if r.credentials, err = inventory.OpenCredentials(ctx, r.p.Sealer, inventory.SecretPlace(r.in.Org, a.ID),
+		a.Sealed); err != nil {
 		return nil, err
 	}
 	c, err := inventory.Clouds{Sealer: r.p.Sealer, Providers: r.providers}.Connect(ctx, r.in.Org, a)

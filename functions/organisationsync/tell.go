@@ -32,7 +32,8 @@ func (r *round) tellOwners(ctx context.Context, o *cloudorganisation.Organisatio
 	for i, to := range owners {
 		out[i], err = mail.QueueOnce(ctx, r.p.Sealer, o.Sync.StartedAt, o.ConfirmationID+" "+to, mail.Mail{
 			Template: mail.DisconnectionsWaiting, To: to, Org: r.in.Org, Data: map[string]string{
-				"name": o.Name, "id": o.ID, "waiting": strconv.Itoa(o.Pending.Awaiting), "connected": strconv.Itoa(r.countConnected()),
+				"name": o.Name, "id": o.ID, "waiting": strconv.Itoa(o.Pending.Awaiting),
+				"connected": strconv.Itoa(r.countConnected()),
 			},
 		})
 		if err != nil {

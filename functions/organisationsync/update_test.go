@@ -50,11 +50,13 @@ func TestUpdate_ASelectionTakesEffectWithTheNextSynchronization(t *testing.T) {
 				t.Errorf("at once, without a synchronization, %d live", len(got))
 			}
 			o = s.synchronize(o.ID)
-			if got := s.living(); len(got) != tt.lives || o.Members["connected"] != tt.lives || o.Members["excluded"] != 12-tt.lives || len(s.accounts()) != 12 {
+			if got := s.living(); len(got) != tt.lives || o.Members["connected"] != tt.lives ||
+				o.Members["excluded"] != 12-tt.lives || len(s.accounts()) != 12 {
 				t.Errorf("%v live, of %d; %v", got, len(s.accounts()), o.Members)
 			}
 			for _, a := range s.accounts() {
-				if a.Status == "disconnected" && (a.Error == nil || !strings.Contains(*a.Error, "leave it out") || s.resources(a.ID) != 6) {
+				if a.Status == "disconnected" &&
+					(a.Error == nil || !strings.Contains(*a.Error, "leave it out") || s.resources(a.ID) != 6) {
 					t.Errorf("%s is out, %v, with %d resources", a.CloudAccountID, a.Error, s.resources(a.ID))
 				}
 			}
@@ -88,12 +90,14 @@ func TestUpdate_WhatMembersTakeOverReachesThem(t *testing.T) {
 	}
 	s.synchronize(o.ID)
 	for _, a := range s.accounts() {
-		if a.PermissionLevel != "read_only" || !slices.Equal(a.Regions, []string{"us-east-1"}) || a.Status != "connected" {
+		if a.PermissionLevel != "read_only" || !slices.Equal(a.Regions, []string{"us-east-1"}) ||
+			a.Status != "connected" {
 			t.Errorf("%+v", a)
 		}
 	}
 	one := s.accounts()[0]
-	apitest.Data[connection.Account](s.Call(alice, "PUT /cloud-accounts/"+one.ID, fields{"permissionLevel": "read_write"}))
+	apitest.Data[connection.Account](s.Call(alice, "PUT /cloud-accounts/"+one.ID,
+		fields{"permissionLevel": "read_write"}))
 	s.update(o.ID, fields{"name": "Everything"})
 	if s.synchronize(o.ID); s.accounts()[0].PermissionLevel != "read_write" {
 		t.Error("a synchronization has undone what was chosen for one account")
@@ -114,19 +118,23 @@ func TestUpdate_RefusesWhatCannotBe(t *testing.T) {
 		change fields
 		says   string
 	}{
-		"no name":                        {fields{"name": nil}, "name: cannot be null"},
-		"a level that is none":           {fields{"permissionLevel": "root"}, "permissionLevel"},
-		"no credentials":                 {fields{"credentials": nil}, "credentials: cannot be null"},
-		"a method without credentials":   {fields{"authMethod": "simulated"}, "credentials: are required"},
-		"a tag that is none":             {fields{"exclude": fields{"tags": []string{"=x"}}}, "exclude.tags"},
-		"an id that is empty":            {fields{"include": fields{"ids": []string{""}}}, "include.ids"},
-		"credentials that are refused":   {org(settings{"refuse": "true"}), "The security token included in the request is invalid."},
-		"those of another organization":  {org(settings{"organisation": "o-other"}), "they list organization o-other, not o-demo"},
-		"a region longer than one is":    {fields{"regions": []string{strings.Repeat("x", 65)}}, "regions"},
-		"more than a selection can have": {fields{"include": fields{"ids": slices.Repeat([]string{"1"}, 501)}}, "include"},
+		"no name":                      {fields{"name": nil}, "name: cannot be null"},
+		"a level that is none":         {fields{"permissionLevel": "root"}, "permissionLevel"},
+		"no credentials":               {fields{"credentials": nil}, "credentials: cannot be null"},
+		"a method without credentials": {fields{"authMethod": "simulated"}, "credentials: are required"},
+		"a tag that is none":           {fields{"exclude": fields{"tags": []string{"=x"}}}, "exclude.tags"},
+		"an id that is empty":          {fields{"include": fields{"ids": []string{""}}}, "include.ids"},
+		"credentials that are refused": {org(settings{"refuse": "true"}),
+			"The security token included in the request is invalid."},
+		"those of another organization": {org(settings{"organisation": "o-other"}),
+			"they list organization o-other, not o-demo"},
+		"a region longer than one is": {fields{"regions": []string{strings.Repeat("x", 65)}}, "regions"},
+		"more than a selection can have": {fields{"include": fields{"ids": slices.Repeat([]string{"1"}, 501)}},
+			"include"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.Call(alice, "PUT /cloud-organisations/"+o.ID, tt.change); got.Status != 400 || !strings.Contains(got.Body, tt.says) {
+			if got := s.Call(alice, "PUT /cloud-organisations/"+o.ID, tt.change); got.Status != 400 ||
+				!strings.Contains(got.Body, tt.says) {
 				t.Errorf("%d %s; want 400 with %q", got.Status, got.Body, tt.says)
 			}
 		})
@@ -160,7 +168,8 @@ func TestUpdate_TwoAtOnceDoNotOverwriteEachOther(t *testing.T) {
 		}
 		changed[i%2 == 1] = changed[i%2 == 1] || a.Status == 200
 	}
-	if now := s.get(o.ID); changed[false] != (len(now.Include.IDs) == 1) || changed[true] != (len(now.Exclude.IDs) == 1) {
+	if now := s.get(o.ID); changed[false] != (len(now.Include.IDs) == 1) ||
+		changed[true] != (len(now.Exclude.IDs) == 1) {
 		t.Errorf("%v were accepted, and it is %+v", changed, now)
 	}
 }
@@ -170,8 +179,9 @@ func TestUpdate_TwoAtOnceDoNotOverwriteEachOther(t *testing.T) {
 func TestDuplicates_AreListedAndLeftAlone(t *testing.T) {
 	s := newFixture(t)
 	mine := apitest.Data[connection.Account](s.Call(alice, "POST /cloud-accounts", fields{
-		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Mine", "authMethod": "simulated", "permissionLevel": "read_only",
-		"credentials": settings{"size": "3", "regions": "1"},
+		"provider": "simulated", "cloudAccountID": "200000000004", "name": "Mine", "authMethod": "simulated",
+		"permissionLevel": "read_only",
+		"credentials":     settings{"size": "3", "regions": "1"},
 	}))
 	o := s.connect()
 	s.update(o.ID, fields{"permissionLevel": "read_write", "exclude": fields{"ids": []string{"200000000004"}}})
@@ -185,7 +195,8 @@ func TestDuplicates_AreListedAndLeftAlone(t *testing.T) {
 	apitest.Data[rest.Deleted](s.Call(alice, "DELETE /cloud-accounts/"+mine.ID, nil))
 	s.idle()
 	s.synchronize(o.ID)
-	if m := s.members(o.ID, "&status=refused"); len(m) != 1 || m[0].NativeID != "200000000004" || m[0].AccountID != nil {
+	if m := s.members(o.ID, "&status=refused"); len(m) != 1 || m[0].NativeID != "200000000004" ||
+		m[0].AccountID != nil {
 		t.Errorf("when it was deleted, and refuses: %+v", m)
 	}
 	s.change(o.ID, nil)
@@ -205,19 +216,22 @@ func TestDuplicates_OfAnotherOrganizationAreTakenOverWhenItLetsGo(t *testing.T) 
 	s := newFixture(t)
 	first := s.connect()
 	second := s.connect(org(settings{"organisation": "o-second"}), fields{"name": "Second"})
-	if m := s.members(second.ID, "&status=duplicate"); len(m) != 12 || !strings.Contains(*m[0].Error, "it is connected through "+first.ID) {
+	if m := s.members(second.ID, "&status=duplicate"); len(m) != 12 ||
+		!strings.Contains(*m[0].Error, "it is connected through "+first.ID) {
 		t.Fatalf("%+v", m)
 	}
 	s.update(first.ID, fields{"exclude": fields{"ids": []string{"200000000003"}}})
 	s.synchronize(first.ID)
-	if second = s.synchronize(second.ID); second.Members["connected"] != 1 || second.Members["duplicate"] != 11 || len(s.living()) != 12 {
+	if second = s.synchronize(second.ID); second.Members["connected"] != 1 || second.Members["duplicate"] != 11 ||
+		len(s.living()) != 12 {
 		t.Errorf("after one was left out in the first: %v, %v live", second.Members, s.living())
 	}
 	s.synchronize(first.ID)
 	if len(s.living()) != 12 {
 		t.Errorf("the first ends what is the second's: %v live", s.living())
 	}
-	apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+first.ID, nil))
+	apitest.Data[cloudorganisations.DeletedCloudOrganisation](s.Call(alice, "DELETE /cloud-organisations/"+first.ID,
+		nil))
 	if second = s.synchronize(second.ID); second.Members["connected"] != 12 || len(s.accounts()) != 12 {
 		t.Errorf("after the first was deleted: %v, %d accounts", second.Members, len(s.accounts()))
 	}

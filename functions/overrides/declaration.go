@@ -18,7 +18,8 @@ var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
-			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition, // the maker of an older wake link
+			// the maker of an older wake link
+			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition,
 		},
 		Writes: []table.Partition{
 			event.Partition, override.WakeLinkPartition, override.WakeTokenPartition, ratelimit.Partition,

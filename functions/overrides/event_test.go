@@ -19,7 +19,8 @@ const eventPlan = "evt_01k00000000000000000000009"
 // holdForEvent has an event readiness plan hold the first instance for a time.
 func (a *fixture) holdForEvent(d time.Duration) {
 	a.Helper()
-	h := eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(), Until: a.Clock.Now().Add(d)}
+	h := eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(),
+		Until: a.Clock.Now().Add(d)}
 	a.Write(eventhold.Begin(ours, h)[0])
 }
 
@@ -42,7 +43,8 @@ func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 func TestOverride_ForceTakesTheRightToActAndIsPassedOn(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent(time.Hour)
-	body := map[string]any{"action": "force_off", "expiresAt": a.in(2 * time.Hour), "resourceUID": a.uid(0), "force": true}
+	body := map[string]any{"action": "force_off", "expiresAt": a.in(2 * time.Hour), "resourceUID": a.uid(0),
+		"force": true}
 	tim := apitest.Caller(ours, "tim", "overrides:write", "overrides:read", "resources:read")
 	a.Call(tim, "POST /overrides", body).Want(403, "actions:execute")
 	o := apitest.Data[Override](a.call("POST /overrides", body).Want(200, `"force":true`))
@@ -83,7 +85,8 @@ func TestWake_ItsEndStopsNothingDuringAnEvent(t *testing.T) {
 			}
 			b := a.bulks()
 			stop := b[len(b)-1]
-			members := apitest.Value(execution.BulkTargets(a.In(ours), a.Table, inventory.New(a.Platform), ours, stop))(t)
+			members := apitest.Value(execution.BulkTargets(a.In(ours), a.Table, inventory.New(a.Platform), ours,
+				stop))(t)
 			if stop.Type != "stop" || stop.Force != c.force || len(members) != c.acts {
 				t.Errorf("a %s of %d resources, forced %v", stop.Type, len(members), stop.Force)
 			}
@@ -109,13 +112,15 @@ func TestWake_ThatWouldStopDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 func TestWake_ForceTakesTheRightToAct(t *testing.T) {
 	a := newFixture(t)
 	tim := apitest.Caller(ours, "tim", "overrides:write", "overrides:read", "resources:read", "resource-groups:read")
-	a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", map[string]any{"force": true}).Want(403, "actions:execute")
+	a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", map[string]any{"force": true}).Want(403,
+		"actions:execute")
 }
 
 func TestOverride_InADisconnectedAccountIsRefusedWithTheReason(t *testing.T) {
 	a := newFixture(t)
 	_, page := a.link(nil)
-	a.Change(inventory.AccountKey(ours, inventorytest.Account), table.Set("status", inventory.AccountDisconnected), table.Set("error", "it was excluded"))
+	a.Change(inventory.AccountKey(ours, inventorytest.Account), table.Set("status", inventory.AccountDisconnected),
+		table.Set("error", "it was excluded"))
 	body := map[string]any{"action": "force_on", "expiresAt": a.in(time.Hour), "resourceUID": a.uid(0)}
 	a.call("POST /overrides", body).Want(409, "it was excluded")
 	delete(body, "resourceUID")

@@ -22,12 +22,18 @@ func Firings(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Schedules")
 	s := &service{p: p}
 	rest.Handle(g, rest.Op{
-		ID: "listScheduleFirings", Method: http.MethodGet, Path: "/schedules/{scheduleID}/firings", Policy: "schedules:read",
+		ID: "listScheduleFirings", Method: http.MethodGet, Path: "/schedules/{scheduleID}/firings",
+		Policy:   "schedules:read",
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List what a schedule did",
-		Description: "Newest first, of the last 90 days and at most the newest 10,000: when each cron was due and done, the bulk actions that it asked, and whom it skipped for which reason: " +
-			"override, calendar, contradiction (a start of the same minute wins), read_only_account, disconnected_account, unschedulable, superseded (after an outage only the last action of a resource is done). " +
-			"What is as wanted already is asked too: its action ends at once, with no attempt. Lines of kind drift name resources that run though the schedule has stopped them; " +
-			"drift_enforced those that were stopped again, after graceMinutes, where the schedule says enforce. A firing that reaches no resource leaves no line.",
+		Description: "Newest first, of the last 90 days and at most the newest 10,000: when each cron was due and " +
+			"done, the bulk actions that it asked, and whom it skipped for which reason: " +
+			"override, calendar, contradiction (a start of the same minute wins), read_only_account, " +
+			"disconnected_account, unschedulable, superseded (after an outage only the last action of a resource " +
+			"is done). " +
+			"What is as wanted already is asked too: its action ends at once, with no attempt. Lines of kind drift " +
+			"name resources that run though the schedule has stopped them; " +
+			"drift_enforced those that were stopped again, after graceMinutes, where the schedule says enforce. A " +
+			"firing that reaches no resource leaves no line.",
 	}, s.firings)
 	return g
 }

@@ -19,10 +19,13 @@ func (a *fixture) schedule() scheduling.Schedule {
 	a.Helper()
 	now, store := a.Clock.Now(), scheduling.New(a.Platform)
 	sch := apitest.Value(store.CreateSchedule(a.In(ours), ours, scheduling.Schedule{
-		ID: id.New("sch", now), Name: "Office", Timezone: "UTC", Enabled: true, CreatedAt: now, UpdatedAt: now, Drift: scheduling.ReportDrift,
-		Crons: []scheduling.CronLine{{ID: "cron_1", Expression: "0 8 * * *", Action: cloud.Start}, {ID: "cron_2", Expression: "0 19 * * *", Action: cloud.Stop}},
+		ID: id.New("sch", now), Name: "Office", Timezone: "UTC", Enabled: true, CreatedAt: now, UpdatedAt: now,
+		Drift: scheduling.ReportDrift,
+		Crons: []scheduling.CronLine{{ID: "cron_1", Expression: "0 8 * * *", Action: cloud.Start},
+			{ID: "cron_2", Expression: "0 19 * * *", Action: cloud.Stop}},
 	}))(a)
-	a.Must(store.Attach(a.In(ours), ours, scheduling.Attachment{ScheduleID: sch.ID, GroupID: a.group.ID, CreatedAt: now}))
+	a.Must(store.Attach(a.In(ours), ours,
+		scheduling.Attachment{ScheduleID: sch.ID, GroupID: a.group.ID, CreatedAt: now}))
 	return sch
 }
 
@@ -36,7 +39,8 @@ func TestFirings_TellWhatAScheduleDid(t *testing.T) {
 	rows := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...)
 	apitest.Value(evaluation.New(a.Platform).Evaluate(a.Anywhere(), ours, a.Clock.Now(), rows))(t)
 	l := apitest.Data[rest.List[PastFiring]](a.call("GET /schedules/" + sch.ID + "/firings").AtMost(2))
-	if l.Total != 1 || l.Items[0].CronID != "cron_2" || !l.Items[0].At.Equal(due) || l.Items[0].SkippedCount != 3 || l.Items[0].Resources != 0 ||
+	if l.Total != 1 || l.Items[0].CronID != "cron_2" || !l.Items[0].At.Equal(due) || l.Items[0].SkippedCount != 3 ||
+		l.Items[0].Resources != 0 ||
 		l.Items[0].Skipped[0].Reason != "override" || !strings.Contains(l.Items[0].Skipped[0].Detail, o.ID) {
 		t.Errorf("%+v", l)
 	}
@@ -48,7 +52,8 @@ func TestFirings_TellWhatAScheduleDid(t *testing.T) {
 func TestWake_LastsUntilTheNextStopOfItsSchedules(t *testing.T) {
 	a := newFixture(t)
 	a.schedule()
-	a.Clock.Advance(time.Date(2026, a.Clock.Now().Month(), a.Clock.Now().Day(), 22, 0, 0, 0, time.UTC).Sub(a.Clock.Now()))
+	a.Clock.Advance(time.Date(2026, a.Clock.Now().Month(), a.Clock.Now().Day(), 22, 0, 0, 0,
+		time.UTC).Sub(a.Clock.Now()))
 	_, page := a.link(map[string]any{"maxHours": 168})
 	stop := a.Clock.Now().Add(21 * time.Hour)
 	a.visit("GET "+page).Want(200, clockTime(stop))

@@ -42,5 +42,6 @@ func (a *fixture) woken() string {
 	overrides := apitest.Data[rest.List[Override]](a.call("GET /overrides"))
 	links := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
 	pending := apitest.Value(killpoint.Pending(a.In(ours), a.Table))(a)
-	return fmt.Sprintf("%v\n%d overrides, %d starts, %d pending", lines, overrides.Total, links.Items[0].Starts, len(pending))
+	return fmt.Sprintf("%v\n%d overrides, %d starts, %d pending", lines, overrides.Total, links.Items[0].Starts,
+		len(pending))
 }

@@ -66,7 +66,8 @@ func (s *service) addOutOfReach(ctx context.Context, n narrowLinks, ends map[str
 	}
 	for _, l := range n.links {
 		if len(reach[l.ID]) == 0 && len(reach[l.ID+whole]) > 0 {
-			ends[l.ID] = "its maker, " + l.CreatedBy + ", does not hold " + writing + " on any of its resources any more"
+			ends[l.ID] = "its maker, " + l.CreatedBy + ", does not hold " + writing +
+				" on any of its resources any more"
 		}
 	}
 	return nil

@@ -45,9 +45,11 @@ func (s *service) shown(o override.Override) Override {
 		status = "active"
 	}
 	return Override{
-		ID: o.ID, ResourceUID: rest.Optional(o.ResourceUID), ResourceID: rest.Optional(o.ResourceID), GroupID: rest.Optional(o.GroupID),
-		Action: o.Action, Reason: o.Reason, Status: status, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
-		EndedAt: rest.Optional(o.EndedAt), EndedBy: rest.Optional(o.EndedBy), BulkActionID: o.BulkActionID,
+		ID: o.ID, ResourceUID: rest.Optional(o.ResourceUID), ResourceID: rest.Optional(o.ResourceID),
+		GroupID: rest.Optional(o.GroupID),
+		Action:  o.Action, Reason: o.Reason, Status: status, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt,
+		ExpiresAt: o.ExpiresAt,
+		EndedAt:   rest.Optional(o.EndedAt), EndedBy: rest.Optional(o.EndedBy), BulkActionID: o.BulkActionID,
 		Force: o.Force, RestoredBy: append([]string{}, o.RestoredBy...), BulkActionIDs: appliedBy(o),
 	}
 }
@@ -147,19 +149,24 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 	now, until := s.p.Clock.Now(), b.ExpiresAt.Time
 	switch {
 	case !until.After(now):
-		return override.Override{}, fault.New(fault.Invalid, "expiresAt: %s is not after now, which is %s", until.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return override.Override{},
+			fault.New(fault.Invalid, "expiresAt: %s is not after now, which is %s", until.Format(time.RFC3339),
+				now.UTC().Format(time.RFC3339))
 	case until.Sub(now) > override.Longest:
-		return override.Override{}, fault.New(fault.Invalid, "expiresAt: %s is more than 90 days away: the latest is %s",
-			until.Format(time.RFC3339), now.Add(override.Longest).UTC().Format(time.RFC3339))
+		return override.Override{},
+			fault.New(fault.Invalid, "expiresAt: %s is more than 90 days away: the latest is %s",
+				until.Format(time.RFC3339), now.Add(override.Longest).UTC().Format(time.RFC3339))
 	}
 	c := identity.CallerFrom(ctx)
 	return override.Override{
-		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: c.Email, CreatedAt: now, ExpiresAt: until,
-		Maker: c.User, Scopes: narrowScopes(c), Force: b.Force,
+		ID: override.NewID(now), Action: b.Action, Reason: b.Reason, CreatedBy: c.Email, CreatedAt: now,
+		ExpiresAt: until,
+		Maker:     c.User, Scopes: narrowScopes(c), Force: b.Force,
 	}, nil
 }
 
-func (s *service) begin(ctx context.Context, o override.Override, t evaluation.Target, more ...table.Write) (Override, error) {
+func (s *service) begin(ctx context.Context, o override.Override, t evaluation.Target, more ...table.Write) (Override,
+	error) {
 	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.shown(o)})
 	o, err := s.evaluation.BeginOverride(ctx, identity.CallerFrom(ctx).Org, o, t, more...)
 	if err != nil {
@@ -208,7 +215,9 @@ func (s *service) sight(ctx context.Context) (func(override.Override) bool, erro
 	if err != nil {
 		return nil, err
 	}
-	return func(o override.Override) bool { return isOwn(c, o.Maker, o.CreatedBy) || sees(o.GroupID, o.ResourceID) }, nil
+	return func(o override.Override) bool {
+		return isOwn(c, o.Maker, o.CreatedBy) || sees(o.GroupID, o.ResourceID)
+	}, nil
 }
 
 // isOwn reports whether the caller made a record: by the user that it names as its maker, or in older records by the address.
@@ -252,7 +261,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Override],
 		return rest.List[Override]{}, err
 	}
 	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
-	q := table.Query{PK: override.PK(identity.CallerFrom(ctx).Org), From: override.First, To: override.Last, Reverse: true}
+	q := table.Query{PK: override.PK(identity.CallerFrom(ctx).Org), From: override.First, To: override.Last,
+		Reverse: true}
 	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.meets(in, o) })
 	return rest.MapItems(all, s.shown), err
 }

@@ -40,15 +40,19 @@ func newFixture(t *testing.T) *fixture {
 	a.Mount(Operations)
 	a.Join(ours, "ada", "owner")
 	a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
-	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1}, {ResourceID: a.ids[1], Tier: 2, Order: 1}, {ResourceID: a.ids[2], Tier: 2, Order: 1}}
-	a.group = apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, inventory.Group{ID: id.New("grp", apitest.Start), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 7}, places))(a)
+	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1},
+		{ResourceID: a.ids[1], Tier: 2, Order: 1}, {ResourceID: a.ids[2], Tier: 2, Order: 1}}
+	a.group = apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
+		inventory.Group{ID: id.New("grp", apitest.Start), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 7},
+		places))(a)
 	return a
 }
 
 // uid returns the native id of the n-th instance.
 func (a *fixture) uid(n int) string {
 	a.Helper()
-	found := apitest.Value(inventory.New(a.Platform).ByIDs(a.In(ours), ours, []string{a.ids[n]}, inventory.SeeEverything()))(a)
+	found := apitest.Value(inventory.New(a.Platform).ByIDs(a.In(ours), ours, []string{a.ids[n]},
+		inventory.SeeEverything()))(a)
 	return found[0].UID
 }
 
@@ -63,7 +67,8 @@ func (a *fixture) in(d time.Duration) string { return a.Clock.Now().Add(d).Forma
 func (a *fixture) hold(action override.Action, d time.Duration) Override {
 	a.Helper()
 	a.Clock.Advance(time.Second)
-	return apitest.Data[Override](a.call("POST /overrides", map[string]any{"groupID": a.group.ID, "action": action, "reason": "release", "expiresAt": a.in(d)}))
+	return apitest.Data[Override](a.call("POST /overrides",
+		map[string]any{"groupID": a.group.ID, "action": action, "reason": "release", "expiresAt": a.in(d)}))
 }
 
 // bulks returns the bulk actions that were queued, oldest first.
@@ -74,19 +79,25 @@ func (a *fixture) bulks() []execution.Bulk {
 
 func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 	a := newFixture(t)
-	w := a.call("POST /overrides", map[string]any{"resourceUID": a.uid(4), "action": "force_off", "reason": "broken", "expiresAt": a.in(time.Hour)}).AtMost(8)
+	w := a.call("POST /overrides",
+		map[string]any{"resourceUID": a.uid(4), "action": "force_off", "reason": "broken",
+			"expiresAt": a.in(time.Hour)}).AtMost(8)
 	o := apitest.Data[Override](w)
-	if o.Status != "active" || *o.ResourceUID != a.uid(4) || *o.ResourceID != a.ids[4] || o.GroupID != nil || o.CreatedBy != "ada@example.com" || o.EndedAt != nil {
+	if o.Status != "active" || *o.ResourceUID != a.uid(4) || *o.ResourceID != a.ids[4] || o.GroupID != nil ||
+		o.CreatedBy != "ada@example.com" || o.EndedAt != nil {
 		t.Errorf("%+v", o)
 	}
 	b := a.bulks()
-	if len(b) != 1 || b[0].ID != o.BulkActionID || b[0].Type != "stop" || b[0].Total != 1 || b[0].Plan.ChangedBy != "override:force_off" || b[0].Plan.Reason != "override" {
+	if len(b) != 1 || b[0].ID != o.BulkActionID || b[0].Type != "stop" || b[0].Total != 1 ||
+		b[0].Plan.ChangedBy != "override:force_off" || b[0].Plan.Reason != "override" {
 		t.Errorf("%+v", b)
 	}
-	if due := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute.After(o.ExpiresAt) || o.ExpiresAt.Sub(due[0].Minute) >= time.Minute {
+	if due := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...); len(due) != 1 || due[0].Minute.After(o.ExpiresAt) ||
+		o.ExpiresAt.Sub(due[0].Minute) >= time.Minute {
 		t.Errorf("its end is due at %+v", due)
 	}
-	if got := apitest.Data[Override](a.call("GET /overrides/" + o.ID).AtMost(1)); got.ID != o.ID || got.Reason != "broken" {
+	if got := apitest.Data[Override](a.call("GET /overrides/" + o.ID).AtMost(1)); got.ID != o.ID ||
+		got.Reason != "broken" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -125,9 +136,11 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"an end in the past":            {"expiresAt", a.in(-time.Minute), 400, []string{"expiresAt", a.in(-time.Minute)}},
-		"an end now":                    {"expiresAt", a.in(0), 400, []string{"expiresAt", a.in(0)}},
-		"an end beyond 90 days":         {"expiresAt", a.in(90*24*time.Hour + time.Second), 400, []string{"expiresAt", "90 days"}},
+		"an end in the past": {"expiresAt", a.in(-time.Minute), 400,
+			[]string{"expiresAt", a.in(-time.Minute)}},
+		"an end now": {"expiresAt", a.in(0), 400, []string{"expiresAt", a.in(0)}},
+		"an end beyond 90 days": {"expiresAt", a.in(90*24*time.Hour + time.Second), 400,
+			[]string{"expiresAt", "90 days"}},
 		"an end that is no time":        {"expiresAt", "tomorrow", 400, []string{"expiresAt", "RFC 3339"}},
 		"an action that does not exist": {"action", "force_sleep", 400, []string{"action", "force_on"}},
 		"a resource and a group":        {"groupID", a.group.ID, 400, []string{"resourceUID, groupID"}},
@@ -142,8 +155,11 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 			a.call("POST /overrides", body).Want(c.code, c.words...)
 		})
 	}
-	a.call("POST /overrides", map[string]any{"groupID": "grp_01k00000000000000000000009", "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(404, "grp_01k00000000000000000000009")
-	a.call("POST /overrides", map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(90 * 24 * time.Hour)}).Want(200)
+	a.call("POST /overrides",
+		map[string]any{"groupID": "grp_01k00000000000000000000009", "action": "force_on",
+			"expiresAt": a.in(time.Hour)}).Want(404, "grp_01k00000000000000000000009")
+	a.call("POST /overrides",
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(90 * 24 * time.Hour)}).Want(200)
 	if n := len(a.bulks()); n != 1 {
 		t.Errorf("%d bulk actions; want that of the good one alone", n)
 	}
@@ -153,8 +169,11 @@ func TestOverride_AReadOnlyAccountIsForbidden(t *testing.T) {
 	a := newFixture(t)
 	found := apitest.Value(inventory.New(a.Platform).ByIDs(a.In(ours), ours, a.ids[:1], inventory.SeeEverything()))(a)
 	a.Change(inventory.AccountKey(ours, found[0].CloudAccountID), table.Set("permissionLevel", "read_only"))
-	a.call("POST /overrides", map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403, "read_only", a.uid(0))
-	a.call("POST /resource-groups/"+a.group.ID+"/overrides", map[string]any{"action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403, "read_only")
+	a.call("POST /overrides",
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403,
+		"read_only", a.uid(0))
+	a.call("POST /resource-groups/"+a.group.ID+"/overrides",
+		map[string]any{"action": "force_on", "expiresAt": a.in(time.Hour)}).Want(403, "read_only")
 	if n := len(a.bulks()); n != 0 {
 		t.Errorf("%d bulk actions were queued", n)
 	}
@@ -186,7 +205,8 @@ func TestOverride_AScopedGrantReachesWhatLiesInItWhole(t *testing.T) {
 	a.Call(tim, "DELETE /overrides/"+o.ID).Want(200)
 	bob := apitest.Caller(ours, "bob", "viewer")
 	a.Call(bob, "DELETE /overrides/"+other.ID).Want(403, "overrides:write")
-	if l := apitest.Data[rest.List[Override]](a.Call(bob, "GET /overrides?status=active")); l.Total != 1 || l.Items[0].ID != other.ID {
+	if l := apitest.Data[rest.List[Override]](a.Call(bob, "GET /overrides?status=active")); l.Total != 1 ||
+		l.Items[0].ID != other.ID {
 		t.Errorf("%+v", l)
 	}
 }
@@ -199,7 +219,8 @@ func TestOverride_ListsNewestFirstAndByStatus(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	a.Clock.Advance(90 * time.Minute)
-	if l = apitest.Data[rest.List[Override]](a.call("GET /overrides?status=ended")); l.Total != 1 || l.Items[0].ID != first.ID {
+	if l = apitest.Data[rest.List[Override]](a.call("GET /overrides?status=ended")); l.Total != 1 ||
+		l.Items[0].ID != first.ID {
 		t.Errorf("%+v", l)
 	}
 }
@@ -212,11 +233,13 @@ func TestOverride_TheOlderOneHoldsAgainWhenTheNewerEnds(t *testing.T) {
 	a.call("DELETE /overrides/"+off.ID).Want(200, off.ID)
 	b := a.bulks()
 	last := b[len(b)-1]
-	if len(b) != 3 || last.Type != "start" || last.Plan.ChangedBy != "override_expired:force_off" || last.Plan.Reason != "override_expired" || last.Total != 3 {
+	if len(b) != 3 || last.Type != "start" || last.Plan.ChangedBy != "override_expired:force_off" ||
+		last.Plan.Reason != "override_expired" || last.Total != 3 {
 		t.Fatalf("%+v", b)
 	}
 	got := apitest.Data[Override](a.call("GET /overrides/" + off.ID))
-	if got.Status != "ended" || *got.EndedBy != "ada@example.com" || len(got.RestoredBy) != 1 || got.RestoredBy[0] != last.ID {
+	if got.Status != "ended" || *got.EndedBy != "ada@example.com" || len(got.RestoredBy) != 1 ||
+		got.RestoredBy[0] != last.ID {
 		t.Errorf("%+v", got)
 	}
 	a.call("DELETE /overrides/"+off.ID).Want(409, "ended already")
@@ -251,7 +274,8 @@ func TestOverride_ManyAtOnceAreAllKept(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 6 {
 		wg.Go(func() {
-			a.call("POST /overrides", map[string]any{"resourceUID": a.uid(n), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(200)
+			a.call("POST /overrides",
+				map[string]any{"resourceUID": a.uid(n), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(200)
 		})
 	}
 	wg.Wait()
@@ -265,10 +289,13 @@ func TestOverride_MoreThanTheBoundIsRefused(t *testing.T) {
 	a := newFixture(t)
 	live := override.Live{Change: 1}
 	for n := range override.MaxLive {
-		live.Overrides = append(live.Overrides, override.Held{ID: fmt.Sprint("ovr_", n), ResourceID: a.ids[5], Action: override.ForceOn, ExpiresAt: a.Clock.Now().Add(time.Hour)})
+		live.Overrides = append(live.Overrides,
+			override.Held{ID: fmt.Sprint("ovr_", n), ResourceID: a.ids[5], Action: override.ForceOn,
+				ExpiresAt: a.Clock.Now().Add(time.Hour)})
 	}
 	a.Put(override.LiveKey(ours), live)
-	a.call("POST /overrides", map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(409, "500")
+	a.call("POST /overrides",
+		map[string]any{"resourceUID": a.uid(0), "action": "force_on", "expiresAt": a.in(time.Hour)}).Want(409, "500")
 }
 
 // link makes a wake link of the group and returns the path of its page.
@@ -292,8 +319,10 @@ func TestWake_ThePageChangesNothingAndItsButtonStarts(t *testing.T) {
 	a := newFixture(t)
 	l, page := a.link(map[string]any{"name": "Demo <shop>", "maxHours": 4})
 	for range 3 {
-		w := a.visit("GET "+page).Want(200, "Demo &lt;shop&gt;", "Shop: 3 resources", "not known", "Start it now", a.Clock.Now().Add(4*time.Hour).Format("15:04 UTC"))
-		if got := w.Header.Get("Content-Type") + w.Header.Get("Cache-Control") + w.Header.Get("Referrer-Policy"); got != "text/html; charset=utf-8no-storeno-referrer" {
+		w := a.visit("GET "+page).Want(200, "Demo &lt;shop&gt;", "Shop: 3 resources", "not known", "Start it now",
+			a.Clock.Now().Add(4*time.Hour).Format("15:04 UTC"))
+		if got := w.Header.Get("Content-Type") + w.Header.Get("Cache-Control") +
+			w.Header.Get("Referrer-Policy"); got != "text/html; charset=utf-8no-storeno-referrer" {
 			t.Error(got)
 		}
 	}
@@ -309,11 +338,13 @@ func TestWake_ThePageChangesNothingAndItsButtonStarts(t *testing.T) {
 	}
 	a.visit("POST "+page).Want(200, "Runs until") // again: nothing more
 	os := apitest.Data[rest.List[Override]](a.call("GET /overrides"))
-	if len(a.bulks()) != 1 || os.Total != 1 || os.Items[0].CreatedBy != l.ID || !os.Items[0].ExpiresAt.Equal(a.Clock.Now().Add(4*time.Hour)) {
+	if len(a.bulks()) != 1 || os.Total != 1 || os.Items[0].CreatedBy != l.ID ||
+		!os.Items[0].ExpiresAt.Equal(a.Clock.Now().Add(4*time.Hour)) {
 		t.Errorf("%+v", os)
 	}
 	got := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
-	if got.Total != 1 || got.Items[0].Starts != 1 || got.Items[0].LastUsedAt == nil || strings.Contains(a.call("GET /wake-links").Body, strings.TrimPrefix(page, "/wake/")) {
+	if got.Total != 1 || got.Items[0].Starts != 1 || got.Items[0].LastUsedAt == nil ||
+		strings.Contains(a.call("GET /wake-links").Body, strings.TrimPrefix(page, "/wake/")) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -343,8 +374,10 @@ func TestWake_WhateverIsWrongIsOneAnswer(t *testing.T) {
 	a.Call(apitest.Caller(theirs, "eve", "*:*"), "DELETE /wake-links/"+l.ID).Want(404)
 	want := a.visit("GET /wake/nothing").Want(404, "does not work")
 	for name, path := range map[string]string{
-		"expired " + expired.ID: old, "revoked": gone, "of another signature": "/wake/" + secret + "-" + strings.Repeat("A", len(signature)),
-		"without a signature": "/wake/" + secret, "a character off": "/wake/" + string(secret[0]^1) + secret[1:] + "-" + signature,
+		"expired " + expired.ID: old, "revoked": gone,
+		"of another signature": "/wake/" + secret + "-" + strings.Repeat("A", len(signature)),
+		"without a signature":  "/wake/" + secret,
+		"a character off":      "/wake/" + string(secret[0]^1) + secret[1:] + "-" + signature,
 	} {
 		for _, method := range []string{"GET ", "POST "} {
 			if w := a.visit(method + path).Want(404); w.Body != want.Body {
@@ -377,7 +410,8 @@ func TestWake_TheQuotaOfADayHolds(t *testing.T) {
 	for n := range 3 {
 		if w := a.visit("POST " + page); n < 2 {
 			w.Want(200, "Starting")
-			a.call("DELETE /overrides/" + apitest.Data[rest.List[Override]](a.call("GET /overrides?status=active")).Items[0].ID).Want(200)
+			a.call("DELETE /overrides/" +
+				apitest.Data[rest.List[Override]](a.call("GET /overrides?status=active")).Items[0].ID).Want(200)
 		} else {
 			w.Want(429, "2 times today")
 		}
@@ -395,7 +429,8 @@ func TestWake_ManyAtOnceStartOnce(t *testing.T) {
 		wg.Go(func() { a.visit("POST "+page).Want(200, "Runs until") })
 	}
 	wg.Wait()
-	if l := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links")); len(a.bulks()) != 1 || l.Items[0].Starts != 1 {
+	if l := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links")); len(a.bulks()) != 1 ||
+		l.Items[0].Starts != 1 {
 		t.Errorf("%d bulk actions, %+v", len(a.bulks()), l.Items)
 	}
 }
@@ -406,7 +441,8 @@ func TestWake_DoesNotBeatAnOverrideThatHoldsOff(t *testing.T) {
 	a.hold(override.ForceOff, time.Hour)
 	for _, method := range []string{"GET ", "POST "} {
 		w := a.visit(method + page)
-		if want := map[string]int{"GET ": 200, "POST ": 409}[method]; w.Status != want || strings.Contains(w.Body, "<button") || !strings.Contains(w.Body, "held off") {
+		if want := map[string]int{"GET ": 200, "POST ": 409}[method]; w.Status != want ||
+			strings.Contains(w.Body, "<button") || !strings.Contains(w.Body, "held off") {
 			t.Errorf("%s %d %s", method, w.Status, w.Body)
 		}
 	}
@@ -436,14 +472,17 @@ func TestWake_OfAResource(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	a.call("POST /resources/res_01k00000000000000000000009/wake-links", map[string]any{}).Want(404)
-	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"expiresAt": a.in(-time.Hour)}).Want(400, "expiresAt")
+	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"expiresAt": a.in(-time.Hour)}).Want(400,
+		"expiresAt")
 	a.call("POST /resources/"+a.ids[5]+"/wake-links", map[string]any{"maxHours": 169}).Want(400, "maxHours")
 }
 
 func TestOverride_IsToldOf(t *testing.T) {
 	a := newFixture(t)
 	team := inventorytest.Team(a.Fixture, ours, "Web", a.ids[1])
-	o := apitest.Data[Override](a.call("POST /overrides", map[string]any{"resourceUID": a.uid(1), "action": "force_off", "reason": "broken", "expiresAt": a.in(time.Hour)}))
+	o := apitest.Data[Override](a.call("POST /overrides",
+		map[string]any{"resourceUID": a.uid(1), "action": "force_off", "reason": "broken",
+			"expiresAt": a.in(time.Hour)}))
 	g := a.hold(override.ForceOn, 2*time.Hour)
 	events := apitest.Rows[event.Event](a.Fixture, event.PK(ours))
 	if len(events) != 2 {
@@ -456,21 +495,26 @@ func TestOverride_IsToldOf(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: a.uid(1)}, {Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: a.group.ID}, {Type: "team", ID: team}}
+	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: a.uid(1)},
+		{Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: a.group.ID},
+		{Type: "team", ID: team}}
 	if !slices.Equal(events[0].Scopes(), want) || events[0].Subject != o.ID {
 		t.Errorf("%+v", events[0])
 	}
-	if s := said[0]; s.OverrideID != o.ID || s.CreatedBy != "ada@example.com" || !s.ExpiresAt.Equal(o.ExpiresAt) || s.ResourceName == "" || s.Action != override.ForceOff || s.Resources != 1 {
+	if s := said[0]; s.OverrideID != o.ID || s.CreatedBy != "ada@example.com" || !s.ExpiresAt.Equal(o.ExpiresAt) ||
+		s.ResourceName == "" || s.Action != override.ForceOff || s.Resources != 1 {
 		t.Errorf("%+v", s)
 	}
-	if s := said[1]; s.OverrideID != g.ID || s.GroupName != "Shop" || s.Resources != 3 || events[1].ScopeType != "resource_group" || events[1].ScopeID != a.group.ID {
+	if s := said[1]; s.OverrideID != g.ID || s.GroupName != "Shop" || s.Resources != 3 ||
+		events[1].ScopeType != "resource_group" || events[1].ScopeID != a.group.ID {
 		t.Errorf("%+v of %+v", s, events[1])
 	}
 }
 
 func TestOverride_ThatIsRefusedIsNotToldOf(t *testing.T) {
 	a := newFixture(t)
-	a.call("POST /overrides", map[string]any{"resourceUID": "i-nothing", "action": "force_off", "expiresAt": a.in(time.Hour)})
+	a.call("POST /overrides",
+		map[string]any{"resourceUID": "i-nothing", "action": "force_off", "expiresAt": a.in(time.Hour)})
 	if events := apitest.Rows[event.Event](a.Fixture, event.PK(ours)); len(events) != 0 {
 		t.Errorf("%+v", events)
 	}

@@ -77,18 +77,21 @@ func failurePage(err error) (rest.Raw, error) {
 	case fault.Is(err, fault.NotFound):
 		return htmlPage(http.StatusNotFound, "Nothing here", "<p>"+html.EscapeString(fault.Message(err))+"</p>"), nil
 	case fault.Is(err, fault.Limited):
-		return htmlPage(http.StatusTooManyRequests, "Not so fast", "<p>"+html.EscapeString(fault.Message(err))+"</p>"), nil
+		return htmlPage(http.StatusTooManyRequests, "Not so fast", "<p>"+html.EscapeString(fault.Message(err))+"</p>"),
+			nil
 	}
 	return rest.Raw{}, err
 }
 
 // htmlPage returns a page that runs no script, loads nothing, is kept nowhere, and tells nobody where it was seen.
 func htmlPage(status int, title, body string) rest.Raw {
-	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{css}}", style, "{{body}}", body).Replace(markup)
+	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{css}}", style, "{{body}}",
+		body).Replace(markup)
 	sum := sha256.Sum256([]byte(style))
 	return rest.Raw{Status: status, Body: []byte(text), Header: http.Header{
-		"Content-Security-Policy": {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"},
-		"Referrer-Policy":         {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
+		"Content-Security-Policy": {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors " +
+			"'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"},
+		"Referrer-Policy": {"no-referrer"}, "X-Robots-Tag": {"noindex, nofollow"},
 	}}
 }
 

@@ -20,7 +20,8 @@ func TestWake_ThePageTellsWhatItCosts(t *testing.T) {
 		{UID: a.uid(1), Rate: inventory.Rate{Running: tenth, Off: money.FromScaled(2, 2), Version: version}},
 		{UID: a.uid(2), Rate: inventory.Rate{Reason: "its type has no price", Version: version}},
 	}))
-	const want = "about $0.72 at public prices, $0.1800 an hour; no price is known of 1 of 3 resources" // four hours of 0.10 and of 0.10 - 0.02
+	// four hours of 0.10 and of 0.10 - 0.02
+	const want = "about $0.72 at public prices, $0.1800 an hour; no price is known of 1 of 3 resources"
 	if body := a.visit("GET " + page).Body; !strings.Contains(body, want) {
 		t.Errorf("with prices: %s; want %s", body, want)
 	}

@@ -29,7 +29,8 @@ func (a *fixture) grow() {
 	for _, id := range a.ids[:4] {
 		places = append(places, inventory.GroupPlacement{ResourceID: id, Tier: 1, Order: 1})
 	}
-	a.group = apitest.Value(inventory.New(a.Platform).UpdateGroup(a.In(ours), ours, a.group, inventory.Grouping{Group: a.group, Places: places}))(a)
+	a.group = apitest.Value(inventory.New(a.Platform).UpdateGroup(a.In(ours), ours, a.group,
+		inventory.Grouping{Group: a.group, Places: places}))(a)
 }
 
 // held returns how many of the instances live overrides hold now.
@@ -118,7 +119,8 @@ func TestWake_EndsWithTheRightsOfItsMaker(t *testing.T) {
 			a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"), apitest.Roles("viewer")))
 		},
 		"narrowed": func(a *fixture) {
-			a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"), apitest.Grants("operator resource:"+a.ids[5])))
+			a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"),
+				apitest.Grants("operator resource:"+a.ids[5])))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +134,8 @@ func TestWake_EndsWithTheRightsOfItsMaker(t *testing.T) {
 			a.visit("POST /wake/"+token).Want(404, "does not work")
 			a.Equal("bulk actions", len(a.bulks()), 0)
 			all := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links"))
-			if all.Total != 1 || all.Items[0].EndedReason == nil || !strings.Contains(*all.Items[0].EndedReason, "tim@") {
+			if all.Total != 1 || all.Items[0].EndedReason == nil ||
+				!strings.Contains(*all.Items[0].EndedReason, "tim@") {
 				t.Errorf("%+v", all)
 			}
 		})
@@ -143,7 +146,8 @@ func TestWake_ALinkWhoseMakerKeepsAPartOfTheGroupHasNotEnded(t *testing.T) {
 	a := newFixture(t)
 	tim := a.operator()
 	a.Call(tim, "POST /resource-groups/"+a.group.ID+"/wake-links", "{}").Want(200)
-	a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"), apitest.Grants("operator resource:"+a.ids[0])))
+	a.Must(a.People.ReplaceGrants(a.Context(), ours, a.Member(ours, "tim"),
+		apitest.Grants("operator resource:"+a.ids[0])))
 	a.call("GET /wake-links").Want(200, `"endedReason":null`)
 }
 

@@ -77,7 +77,8 @@ func (s *service) resourceOf(ctx context.Context, uid string) (evaluation.Target
 	case err != nil:
 		return evaluation.Target{}, "", err
 	case !sets[0].HasUID(uid) && sets[1].HasUID(uid):
-		return evaluation.Target{}, "", fault.New(fault.Denied, "permission denied: %s is needed on resource %.256q", writing, uid)
+		return evaluation.Target{}, "",
+			fault.New(fault.Denied, "permission denied: %s is needed on resource %.256q", writing, uid)
 	case !sets[0].HasUID(uid):
 		return evaluation.Target{}, "", execution.ErrUnknownResource(uid)
 	}
@@ -111,7 +112,8 @@ func (s *service) actionable(ctx context.Context, t evaluation.Target, field, va
 		return nil
 	}
 	if len(t.LeftOut) == 0 {
-		return fault.New(fault.Invalid, "%s: %.256q has no resources that can be acted on: add some first", field, value)
+		return fault.New(fault.Invalid, "%s: %.256q has no resources that can be acted on: add some first", field,
+			value)
 	}
 	members := make([]inventory.Member, len(t.LeftOut))
 	for i, l := range t.LeftOut {
@@ -123,10 +125,12 @@ func (s *service) actionable(ctx context.Context, t evaluation.Target, field, va
 	}
 	for _, l := range t.LeftOut {
 		if accounts[l.CloudAccountID].ReadOnly() {
-			return fault.New(fault.Denied, "%s: %.256q: %s; set permissionLevel to read_write to allow it", field, value, l.Reason)
+			return fault.New(fault.Denied, "%s: %.256q: %s; set permissionLevel to read_write to allow it", field,
+				value, l.Reason)
 		}
 		if why := accounts[l.CloudAccountID].Disconnection(); why != "" {
-			return fault.New(fault.Conflict, "%s: %.256q: %s; connect it again, or discover it when its credentials work again", field, value, why)
+			return fault.New(fault.Conflict,
+				"%s: %.256q: %s; connect it again, or discover it when its credentials work again", field, value, why)
 		}
 	}
 	return fault.New(fault.Invalid, "%s: %.256q: %s", field, value, t.LeftOut[0].Reason)

@@ -31,13 +31,20 @@ func (s *service) wakeOperations(g *rest.Group) {
 	statuses := []int{http.StatusNotFound, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
 		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlType, Statuses: statuses,
-		Summary: "The page of a wake link", Description: "Says what the link starts, until when, and what that costs, with a button that does it. " +
-			"It changes nothing, however often it is looked at. A token that is wrong, expired or revoked is 404, and so is one whose maker may not act on what it is for any more. At most 60 requests in ten minutes from one address.",
+		Summary: "The page of a wake link",
+		Description: "Says what the link starts, until when, and what that costs, with a button that does it. " +
+			"It changes nothing, however often it is looked at. A token that is wrong, expired or revoked is 404, " +
+			"and so is one whose maker may not act on what it is for any more. At most 60 requests in ten minutes " +
+			"from one address.",
 	}, s.showWake)
 	rest.Handle(g, rest.Op{
-		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType, Statuses: append(statuses, http.StatusConflict),
-		Summary: "Start what a wake link is for", Description: "Until the next stop of its schedules, at most for the link's maxHours. While that lasts, another POST starts nothing and counts for nothing. " +
-			"Beyond the link's starts a day the answer is 429; while an override holds something of it off, 409, and so it is without force while an active event readiness plan holds something of it " +
+		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType,
+		Statuses: append(statuses, http.StatusConflict),
+		Summary:  "Start what a wake link is for",
+		Description: "Until the next stop of its schedules, at most for the link's maxHours. While that lasts, " +
+			"another POST starts nothing and counts for nothing. " +
+			"Beyond the link's starts a day the answer is 429; while an override holds something of it off, 409, and " +
+			"so it is without force while an active event readiness plan holds something of it " +
 			"beyond the link's next end.",
 	}, s.wake)
 }
@@ -74,12 +81,14 @@ func (s *service) open(ctx context.Context, token string) (context.Context, woke
 		s.p.Log.WarnContext(ctx, "pages of wake links are not counted", "error", err.Error())
 	}
 	if !ok {
-		return ctx, woken{}, fault.New(fault.Limited, "Too many requests came from your address. Try again in ten minutes.")
+		return ctx, woken{},
+			fault.New(fault.Limited, "Too many requests came from your address. Try again in ten minutes.")
 	}
 	if !s.signed(token) {
 		return ctx, woken{}, errNoLink
 	}
-	at, err := table.Read[place](table.Within(ctx, override.WakeTokenPrefix), s.p.Table, override.WakeTokenKey(s.hash(token)))
+	at, err := table.Read[place](table.Within(ctx, override.WakeTokenPrefix), s.p.Table,
+		override.WakeTokenKey(s.hash(token)))
 	if err != nil {
 		return ctx, woken{}, noLink(err)
 	}
@@ -91,7 +100,8 @@ func (s *service) open(ctx context.Context, token string) (context.Context, woke
 	return ctx, w, s.foresee(ctx, &w, now)
 }
 
-var errNoLink = fault.New(fault.NotFound, "This link does not work: it is misspelt, has expired, or was revoked. Ask who gave it to you for another one.")
+var errNoLink = fault.New(fault.NotFound,
+	"This link does not work: it is misspelt, has expired, or was revoked. Ask who gave it to you for another one.")
 
 // noLink makes whatever is missing the one answer.
 func noLink(err error) error {
@@ -121,7 +131,8 @@ func (s *service) foresee(ctx context.Context, w *woken, now time.Time) (err err
 	}
 	for _, m := range w.target.Members {
 		if holding.Against(cloud.Start, m.ResourceID) != "" {
-			w.held = "It is held off for now by somebody of the organization until " + clockTime(holding[m.ResourceID].ExpiresAt) + "."
+			w.held = "It is held off for now by somebody of the organization until " +
+				clockTime(holding[m.ResourceID].ExpiresAt) + "."
 		}
 	}
 	w.until, err = s.evaluation.NextStop(ctx, w.org, w.target.Members, now)
@@ -165,7 +176,9 @@ func (s *service) confine(ctx context.Context, w *woken) (err error) {
 	left := len(w.target.LeftOut) + len(w.target.Members)
 	w.scopes = &scopes
 	w.target.Members, _ = execution.Within(w.target.Members, may[0])
-	w.target.LeftOut = slices.DeleteFunc(w.target.LeftOut, func(l execution.LeftOut) bool { return !may[0].HasUID(l.UID) })
+	w.target.LeftOut = slices.DeleteFunc(w.target.LeftOut, func(l execution.LeftOut) bool {
+		return !may[0].HasUID(l.UID)
+	})
 	if scopes.None() || left > 0 && len(w.target.LeftOut)+len(w.target.Members) == 0 {
 		return errNoLink
 	}
@@ -187,7 +200,8 @@ func (w *woken) checkEvent() {
 	if !held || w.Force || !h.Until.After(w.until) {
 		return
 	}
-	w.held = "It runs already: event readiness plan " + h.PlanID + " of the organization holds it until " + clockTime(h.Until) + "."
+	w.held = "It runs already: event readiness plan " + h.PlanID + " of the organization holds it until " +
+		clockTime(h.Until) + "."
 }
 
 func (s *service) wake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
@@ -221,16 +235,19 @@ func (s *service) wake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
 func (s *service) start(ctx context.Context, w woken) error {
 	now := s.p.Clock.Now()
 	o := override.Override{
-		ID: override.NewID(now), GroupID: w.GroupID, ResourceID: w.ResourceID, ResourceUID: w.ResourceUID, Action: override.ForceOn,
+		ID: override.NewID(now), GroupID: w.GroupID, ResourceID: w.ResourceID, ResourceUID: w.ResourceUID,
+		Action: override.ForceOn,
 		Reason: "wake link " + w.Name, CreatedBy: w.ID, CreatedAt: now, ExpiresAt: w.until, WakeLinkID: w.ID,
 		Maker: w.maker, Scopes: w.scopes, Force: w.Force,
 	}
 	count := ratelimit.CountWrite(now, w.quota(), w.ID)
-	used := table.Update(override.WakeLinkKey(w.org, w.ID), []table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())
+	used := table.Update(override.WakeLinkKey(w.org, w.ID),
+		[]table.Change{table.Add("starts", 1), table.Set("lastUsedAt", now)}, table.Exists())
 	audit.NoteChange(ctx, audit.Change{After: s.shown(o)})
 	_, err := s.evaluation.BeginOverride(table.Within(ctx, ratelimit.Prefix), w.org, o, w.target, count, used)
 	if refusedAt(err, count.Item.Key) {
-		return fault.New(fault.Limited, "This link was used %d times today, which is the most. Try again tomorrow (UTC).", w.PerDay)
+		return fault.New(fault.Limited,
+			"This link was used %d times today, which is the most. Try again tomorrow (UTC).", w.PerDay)
 	}
 	return err
 }

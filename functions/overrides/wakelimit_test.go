@@ -40,7 +40,8 @@ func TestWakeLink_ManyAtOnceStayWithinTheLimit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := len(apitest.Rows[link](a.Fixture, override.WakeLinkPK(ours))) - 1; made.Load() != 3 || refused.Load() != atOnce-3 || n != maxLinks {
+	if n := len(apitest.Rows[link](a.Fixture, override.WakeLinkPK(ours))) - 1; made.Load() != 3 ||
+		refused.Load() != atOnce-3 || n != maxLinks {
 		t.Errorf("%d made, %d refused, %d links", made.Load(), refused.Load(), n)
 	}
 	listed := apitest.Data[rest.List[WakeLink]](a.call("GET /wake-links?limit=100"))

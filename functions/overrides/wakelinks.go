@@ -36,14 +36,15 @@ const (
 
 // link is a wake link as it is stored. Its token is not: only a keyed hash of it leads to the link.
 type link struct {
-	ID          string    `json:"id"`
-	Name        string    `json:"name"`
-	GroupID     string    `json:"groupID,omitempty"`
-	ResourceID  string    `json:"resourceID,omitempty"`
-	MaxHours    int       `json:"maxHours"`
-	PerDay      int       `json:"perDay"`
-	CreatedBy   string    `json:"createdBy"`
-	Maker       string    `json:"maker,omitempty"` // the user who made it; older links have the address in CreatedBy alone
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	GroupID    string `json:"groupID,omitempty"`
+	ResourceID string `json:"resourceID,omitempty"`
+	MaxHours   int    `json:"maxHours"`
+	PerDay     int    `json:"perDay"`
+	CreatedBy  string `json:"createdBy"`
+	// the user who made it; older links have the address in CreatedBy alone
+	Maker       string    `json:"maker,omitempty"`
 	CreatedAt   time.Time `json:"createdAt"`
 	ExpiresAt   time.Time `json:"expiresAt"`
 	Hash        string    `json:"hash"`
@@ -84,8 +85,10 @@ type NewLink struct {
 
 func shownLink(l link) WakeLink {
 	return WakeLink{
-		ID: l.ID, Name: l.Name, GroupID: rest.Optional(l.GroupID), ResourceID: rest.Optional(l.ResourceID), MaxHours: l.MaxHours, StartsPerDay: l.PerDay,
-		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, LastUsedAt: rest.Optional(l.LastUsedAt), Force: l.Force,
+		ID: l.ID, Name: l.Name, GroupID: rest.Optional(l.GroupID), ResourceID: rest.Optional(l.ResourceID),
+		MaxHours: l.MaxHours, StartsPerDay: l.PerDay,
+		Starts: l.Starts, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt,
+		LastUsedAt: rest.Optional(l.LastUsedAt), Force: l.Force,
 	}
 }
 
@@ -98,27 +101,38 @@ type WakeLinkBody struct {
 	Force        bool      `json:"force,omitempty" doc:"Stop also targets of active event readiness plans at its end; it takes actions:execute on every resource, and is put on record"`
 }
 
-const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, without a log-in; its button starts that, as an override force_on that ends " +
-	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes nothing. Whoever has the address can use it: " +
-	"revoke it when it got lost. While an override holds something of it off, it does nothing, and without force neither while an active event readiness plan holds something of it beyond that end. It starts only resources on which its maker may act (overrides:write) at that moment, and " +
-	"ends with the maker's rights: when they leave the organization, or lose that policy on all that the link is for. At most 100 of an organization: 409."
+const linkWords = "The answer holds, once, the address of a page that says what the link starts and until when, " +
+	"without a log-in; its button starts that, as an override force_on that ends " +
+	"with the next stop of its schedules, at the latest after maxHours, in a stop. Looking at the page changes " +
+	"nothing. Whoever has the address can use it: " +
+	"revoke it when it got lost. While an override holds something of it off, it does nothing, and without force " +
+	"neither while an active event readiness plan holds something of it beyond that end. It starts only resources on " +
+	"which its maker may act (overrides:write) at that moment, and " +
+	"ends with the maker's rights: when they leave the organization, or lose that policy on all that the link is " +
+	"for. At most 100 of an organization: 409."
 
 func (s *service) linkOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "createGroupWakeLink", Method: http.MethodPost, ShownOnce: "url", Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		ID: "createGroupWakeLink", Method: http.MethodPost, ShownOnce: "url",
+		Path: "/resource-groups/{groupID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
 		Summary: "Make a link that wakes a resource group", Description: linkWords,
 	}, s.linkGroup)
 	rest.Handle(g, rest.Op{
-		ID: "createResourceWakeLink", Method: http.MethodPost, ShownOnce: "url", Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
+		ID: "createResourceWakeLink", Method: http.MethodPost, ShownOnce: "url",
+		Path: "/resources/{resourceID}/wake-links", Policy: writing, Scoped: true, Statuses: acting,
 		Summary: "Make a link that wakes a resource", Description: linkWords,
 	}, s.linkResource)
 	rest.Handle(g, rest.Op{
-		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Scoped: true, Statuses: listing, Summary: "List wake links",
-		Description: "Newest first, without their addresses, which nobody can read again. A grant on teams or resources shows the caller's own links, and those for what lies in it.",
+		ID: "listWakeLinks", Method: http.MethodGet, Path: links, Policy: reading, Scoped: true, Statuses: listing,
+		Summary: "List wake links",
+		Description: "Newest first, without their addresses, which nobody can read again. A grant on teams or " +
+			"resources shows the caller's own links, and those for what lies in it.",
 	}, s.listLinks)
 	rest.Handle(g, rest.Op{
-		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Scoped: true, Statuses: found, Summary: "Revoke a wake link",
-		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop it. Its maker can revoke it; so can who holds overrides:write on all that it is for.",
+		ID: "deleteWakeLink", Method: http.MethodDelete, Path: links + "/{wakeLinkID}", Policy: writing, Scoped: true,
+		Statuses: found, Summary: "Revoke a wake link",
+		Description: "From now on its page is 404. What it started goes on until its end: end the override to stop " +
+			"it. Its maker can revoke it; so can who holds overrides:write on all that it is for.",
 	}, s.revoke)
 }
 
@@ -161,7 +175,8 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 	if err != nil {
 		return NewLink{}, err
 	}
-	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID}, in.Body, holds)
+	return s.newLink(ctx, link{Name: cmp.Or(in.Body.Name, m.Name, m.UID), ResourceID: m.ResourceID, ResourceUID: m.UID},
+		in.Body, holds)
 }
 
 // resourceByID returns the resource of our id on which the caller may act.
@@ -191,13 +206,15 @@ func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluati
 func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []table.Write) (NewLink, error) {
 	c, now := identity.CallerFrom(ctx), s.p.Clock.Now()
 	l.ID, l.CreatedBy, l.Maker, l.CreatedAt, l.Force = id.New("wake", now), c.Email, c.User, now, b.Force
-	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay), b.ExpiresAt.Time
+	l.MaxHours, l.PerDay, l.ExpiresAt = cmp.Or(b.MaxHours, usualHours), cmp.Or(b.StartsPerDay, usualPerDay),
+		b.ExpiresAt.Time
 	if l.ExpiresAt.IsZero() {
 		l.ExpiresAt = now.Add(usualLink)
 	}
 	if !l.ExpiresAt.After(now) || l.ExpiresAt.Sub(now) > longestLink {
 		return NewLink{}, fault.New(fault.Invalid, "expiresAt: %s is not within a year from now: after %s, until %s",
-			l.ExpiresAt.Format(time.RFC3339), now.UTC().Format(time.RFC3339), now.Add(longestLink).UTC().Format(time.RFC3339))
+			l.ExpiresAt.Format(time.RFC3339), now.UTC().Format(time.RFC3339),
+			now.Add(longestLink).UTC().Format(time.RFC3339))
 	}
 	token := s.newToken()
 	l.Hash = s.hash(token)
@@ -215,7 +232,8 @@ func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) er
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
 		n, err := s.countLinks(ctx)
 		if err == nil && n >= maxLinks {
-			err = fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first", n)
+			err = fault.New(fault.Conflict, "the organization has %d wake links, which is the most: revoke some first",
+				n)
 		}
 		if err != nil {
 			return err
@@ -239,7 +257,8 @@ func (s *service) writeLink(ctx context.Context, l link, more []table.Write) err
 	ws := append([]table.Write{table.Put(row, table.Absent()), table.Put(way, table.Absent())}, more...)
 	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix), ws...)
 	if _, gone := errors.AsType[*table.ConditionError](err); gone && !table.IsTurnLost(err) {
-		return fault.NewWithCause(fault.NotFound, err, "the target of the wake link was deleted meanwhile; read what is there and try again")
+		return fault.NewWithCause(fault.NotFound, err,
+			"the target of the wake link was deleted meanwhile; read what is there and try again")
 	}
 	return fault.Wrap("store wake link "+l.ID, err)
 }
@@ -286,7 +305,9 @@ func (s *service) listLinks(ctx context.Context, in *struct{ rest.Page }) (rest.
 	if err != nil {
 		return rest.List[WakeLink]{}, err
 	}
-	all = slices.DeleteFunc(all, func(l link) bool { return !isOwn(c, l.Maker, l.CreatedBy) && !sees(l.GroupID, l.ResourceID) })
+	all = slices.DeleteFunc(all, func(l link) bool {
+		return !isOwn(c, l.Maker, l.CreatedBy) && !sees(l.GroupID, l.ResourceID)
+	})
 	page := rest.PageOf(all, in.Page)
 	ends, err := s.endsOf(ctx, c.Org, page.Items)
 	return rest.MapItems(page, func(l link) WakeLink {

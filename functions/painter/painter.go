@@ -42,7 +42,8 @@ func draw(c *chart.Chart) (string, error) {
 	if c.Kind == chart.Bars {
 		h = max(200, barFrame+barHeight*len(c.Labels))
 	}
-	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: width, Height: h, Theme: charts.GetTheme(charts.ThemeLight)})
+	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: width, Height: h,
+		Theme: charts.GetTheme(charts.ThemeLight)})
 	var err error
 	if c.Kind == chart.Bars { // the library begins at the bottom
 		slices.Reverse(c.Labels)
@@ -62,7 +63,8 @@ func draw(c *chart.Chart) (string, error) {
 		return "", err
 	}
 	if isEmpty(c) {
-		p.Text("Nothing to show", width/2-60, h/2, 0, charts.FontStyle{FontSize: 12, FontColor: charts.ColorRGB(90, 90, 90)})
+		p.Text("Nothing to show", width/2-60, h/2, 0,
+			charts.FontStyle{FontSize: 12, FontColor: charts.ColorRGB(90, 90, 90)})
 	}
 	b, err := p.Bytes()
 	sized := fmt.Sprintf(`<svg width="%d" height="%d" `, width, h) // mail programs do not take a size from a viewBox
@@ -179,7 +181,8 @@ func title(c *chart.Chart) charts.TitleOption {
 
 // legend names the series, where there are several.
 func legend(c *chart.Chart) charts.LegendOption {
-	o := charts.LegendOption{Show: new(len(c.Series) > 1), Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
+	o := charts.LegendOption{Show: new(len(c.Series) > 1),
+		Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
 	for _, s := range c.Series {
 		o.SeriesNames = append(o.SeriesNames, text(s.Name))
 	}

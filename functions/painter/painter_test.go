@@ -50,7 +50,8 @@ func drawn(t *testing.T, c *chart.Chart) string {
 
 func TestHandler_DrawsEachKind(t *testing.T) {
 	for name, c := range map[string]chart.Chart{
-		"lines": sample(chart.Lines, 30, 1), "several-lines": sample(chart.Lines, 30, 3), "stacks": sample(chart.Stacks, 12, 4), "bars": sample(chart.Bars, 8, 1),
+		"lines": sample(chart.Lines, 30, 1), "several-lines": sample(chart.Lines, 30, 3),
+		"stacks": sample(chart.Stacks, 12, 4), "bars": sample(chart.Bars, 8, 1),
 	} {
 		svg := drawn(t, &c)
 		path := filepath.Join("testdata", name+".svg")
@@ -73,7 +74,8 @@ func TestHandler_DrawsEachKind(t *testing.T) {
 
 func TestHandler_ShowsTextsAsTexts(t *testing.T) {
 	c := sample(chart.Bars, 3, 2)
-	c.Title, c.Labels[1], c.Series[0].Name = `<script>alert("t")</script>`, `</text><script>x</script>`, "a & b \xff < c"
+	c.Title, c.Labels[1], c.Series[0].Name = `<script>alert("t")</script>`, `</text><script>x</script>`,
+		"a & b \xff < c"
 	svg := drawn(t, &c)
 	if strings.Contains(svg, "<script") {
 		t.Errorf("a text of a client is markup: %s", svg)
@@ -105,7 +107,8 @@ func TestHandler_RefusesWhatCannotBeRead(t *testing.T) {
 }
 
 func TestDollars_TellAmountsApart(t *testing.T) {
-	for f, want := range map[float64]string{0: "$0", 1234567: "$1,234,567", -1500: "-$1,500", 0.25: "$0.25", 12.5: "$12.50", 999.5: "$1,000"} {
+	for f, want := range map[float64]string{0: "$0", 1234567: "$1,234,567", -1500: "-$1,500", 0.25: "$0.25",
+		12.5: "$12.50", 999.5: "$1,000"} {
 		if got := dollars(f); got != want && f != 999.5 {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
@@ -129,8 +132,9 @@ func TestHandler_ShowsWhatMayStillChangeLighter(t *testing.T) {
 
 func TestHandler_SaysThatThereIsNothing(t *testing.T) {
 	for name, c := range map[string]chart.Chart{
-		"no amounts": {Kind: chart.Stacks, Title: "Costs", Labels: []string{"2026-03"}, Series: []chart.Series{{Name: "Costs", Amounts: make([]money.Amount, 1)}}},
-		"no labels":  {Kind: chart.Bars, Title: "Costs", Series: []chart.Series{{Name: "Costs"}}},
+		"no amounts": {Kind: chart.Stacks, Title: "Costs", Labels: []string{"2026-03"},
+			Series: []chart.Series{{Name: "Costs", Amounts: make([]money.Amount, 1)}}},
+		"no labels": {Kind: chart.Bars, Title: "Costs", Series: []chart.Series{{Name: "Costs"}}},
 	} {
 		if svg := drawn(t, &c); !strings.Contains(svg, "Nothing to show") {
 			t.Errorf("%s: %s", name, svg)

@@ -15,7 +15,8 @@ var Declaration = platform.Declaration{
 	Access: table.Access{
 		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{
-			identity.RotationPartition, estimation.PricePartition, inventory.IndexPartition, inventory.ChunkPartition, cost.Partition, cost.ChunkPartition,
+			identity.RotationPartition, estimation.PricePartition, inventory.IndexPartition, inventory.ChunkPartition,
+			cost.Partition, cost.ChunkPartition,
 		},
 	},
 	Clouds:   true,

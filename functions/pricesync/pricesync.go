@@ -45,7 +45,8 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 // estimated, does not keep the others from being; of what failed the prices before are used, and said to be old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
 	r := &round{
-		Platform: p, estimates: estimation.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"), until: p.Clock.Now().Add(stretch),
+		Platform: p, estimates: estimation.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
+		until: p.Clock.Now().Add(stretch),
 	}
 	orgs, err := r.rotation.ReadOrganizations(ctx)
 	errs := []error{err}
@@ -73,7 +74,9 @@ type round struct {
 // refresh fetches the lists that are due, those of which nothing is known yet too.
 func (r *round) refresh(ctx context.Context, pairs map[estimation.Pair]bool) error {
 	var errs []error
-	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b estimation.Pair) int { return strings.Compare(a.String(), b.String()) })
+	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b estimation.Pair) int {
+		return strings.Compare(a.String(), b.String())
+	})
 	for _, at := range sorted {
 		due, err := r.estimates.PricesDue(ctx, at, fresh)
 		if err != nil || !due {

@@ -105,7 +105,8 @@ func TestSyncPrices_ShowsWhatResourcesCost(t *testing.T) {
 	all := f.list()
 	for uid, want := range map[string]string{"i-1": "0.010400 7.59", "i-2": "0.096000 70.08", "i-3": "0.000000 0.00"} {
 		r := all[uid]
-		if r.RackRateUSD == nil || r.RackRateUSD.Hourly+" "+r.RackRateUSD.Monthly != want || *r.CostSource != "estimated" || r.RackRateUSD.PriceVersion != "2026-03-01" {
+		if r.RackRateUSD == nil || r.RackRateUSD.Hourly+" "+r.RackRateUSD.Monthly != want ||
+			*r.CostSource != "estimated" || r.RackRateUSD.PriceVersion != "2026-03-01" {
 			t.Errorf("%s: %+v; want %s, estimated", uid, r.RackRateUSD, want)
 		}
 	}
@@ -147,7 +148,8 @@ func TestSyncPrices_CostsAPageOneRoundTrip(t *testing.T) {
 	f.Clock.Advance(24 * time.Hour)
 	_, err = f.sync()
 	f.Must(err)
-	if a := f.get("/resources?search=i-2"); a.Usage.RoundTrips > 3 || apitest.Data[[]resources.Record](a)[0].RackRateUSD.Hourly != "0.100000" {
+	if a := f.get("/resources?search=i-2"); a.Usage.RoundTrips > 3 ||
+		apitest.Data[[]resources.Record](a)[0].RackRateUSD.Hourly != "0.100000" {
 		t.Errorf("after new prices: %d round trips, %s", a.Usage.RoundTrips, a.Body)
 	}
 }
@@ -216,7 +218,8 @@ func TestSyncPrices_LeavesNothingBehind(t *testing.T) {
 func (f *fixture) days(from, to int) (amounts string, estimated []bool) {
 	f.Helper()
 	at := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }
-	a, err := cost.New(f.Platform).Ask(f.In(apitest.Org), apitest.Org, cost.Question{From: at(from), To: at(to + 1), Metric: cost.Billed, Daily: true})
+	a, err := cost.New(f.Platform).Ask(f.In(apitest.Org), apitest.Org,
+		cost.Question{From: at(from), To: at(to + 1), Metric: cost.Billed, Daily: true})
 	f.Must(err)
 	var out []string
 	for _, d := range a.Days {
@@ -257,14 +260,16 @@ func TestSyncPrices_EstimatesTheDaysThatNoBillTells(t *testing.T) {
 func (f *fixture) bill(m cost.Month, usd int64) {
 	f.Helper()
 	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
-		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: m, Fingerprint: m.String(), DeliveredAt: f.Clock.Now(),
+		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: m, Fingerprint: m.String(),
+		DeliveredAt: f.Clock.Now(),
 	})
 	f.Must(err)
 	for _, uid := range []string{"i-2", ""} {
 		amount := money.FromScaled(usd, 2)
 		f.Must(b.Add(&focus.Charge{
-			ProviderName: "AWS", ChargePeriodStart: m.Start(), ChargeCategory: focus.Usage, ResourceID: uid, BillingCurrency: "USD",
-			BilledCost: amount, EffectiveCost: amount, ListCost: amount,
+			ProviderName: "AWS", ChargePeriodStart: m.Start(), ChargeCategory: focus.Usage, ResourceID: uid,
+			BillingCurrency: "USD",
+			BilledCost:      amount, EffectiveCost: amount, ListCost: amount,
 		}))
 	}
 	_, err = b.Commit(f.In(apitest.Org))
@@ -280,14 +285,17 @@ func TestSyncPrices_ShowsWhatWasBilledBesideTheEstimate(t *testing.T) {
 	_, err := f.sync()
 	f.Must(err)
 	r := f.list()["i-2"]
-	if r.ActualUSD == nil || r.ActualUSD.LastMonth != "61.23" || *r.CostSource != "actual" || r.RackRateUSD == nil || r.RackRateUSD.Monthly != "70.08" {
+	if r.ActualUSD == nil || r.ActualUSD.LastMonth != "61.23" || *r.CostSource != "actual" || r.RackRateUSD == nil ||
+		r.RackRateUSD.Monthly != "70.08" {
 		t.Errorf("billed and estimated: %+v, %+v", r.ActualUSD, r.RackRateUSD)
 	}
 	if r = f.list()["i-1"]; r.ActualUSD != nil && r.ActualUSD.LastMonth != "0.00" {
 		t.Errorf("what no bill names: %+v", r.ActualUSD)
 	}
 	csv := f.get("/resources/export").Body
-	if !strings.Contains(csv, "rackRateHourlyUSD,rackRateMonthlyUSD,priceVersion,monthToDateUSD,lastMonthUSD,costSource") || !strings.Contains(csv, "0.096000,70.08,2026-03-01,") || !strings.Contains(csv, ",61.23,actual") {
+	if !strings.Contains(csv,
+		"rackRateHourlyUSD,rackRateMonthlyUSD,priceVersion,monthToDateUSD,lastMonthUSD,costSource") ||
+		!strings.Contains(csv, "0.096000,70.08,2026-03-01,") || !strings.Contains(csv, ",61.23,actual") {
 		t.Errorf("the export:\n%s", csv)
 	}
 }
@@ -312,14 +320,16 @@ func TestSyncPrices_KeepsNothingOfTheBillAsAnEstimate(t *testing.T) {
 	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
 	march := cost.MonthOf(f.Clock.Now())
 	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
-		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: march, Fingerprint: "taxed", DeliveredAt: f.Clock.Now(),
+		Org: apitest.Org, AccountID: inventorytest.Account, Provider: "aws", Month: march, Fingerprint: "taxed",
+		DeliveredAt: f.Clock.Now(),
 	})
 	f.Must(err)
 	for category, at := range map[string]int{focus.Usage: 1, focus.Tax: 9} {
 		amount := money.FromInt(1000)
 		f.Must(b.Add(&focus.Charge{
-			ProviderName: "AWS", ChargePeriodStart: march.Start().AddDate(0, 0, at-1), ChargeCategory: category, BillingCurrency: "USD",
-			BilledCost: amount, EffectiveCost: amount, ListCost: amount,
+			ProviderName: "AWS", ChargePeriodStart: march.Start().AddDate(0, 0, at-1), ChargeCategory: category,
+			BillingCurrency: "USD",
+			BilledCost:      amount, EffectiveCost: amount, ListCost: amount,
 		}))
 	}
 	_, err = b.Commit(f.In(apitest.Org))
@@ -367,6 +377,7 @@ func TestSyncPrices_NoOrganizationStarves(t *testing.T) {
 		f.Clock.Advance(time.Hour)
 	}
 	if len(s.done) != orgs || left == 0 {
-		t.Errorf("%d of %d organizations were estimated in three runs, of which %d were left to the next", len(s.done), orgs, left)
+		t.Errorf("%d of %d organizations were estimated in three runs, of which %d were left to the next", len(s.done),
+			orgs, left)
 	}
 }

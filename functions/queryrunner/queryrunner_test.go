@@ -39,18 +39,21 @@ func newFixture(t *testing.T) *fixture {
 	f.Lines = archive.NewFolder(t.TempDir())
 	at := time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC)
 	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org), cost.Import{
-		Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(at), Fingerprint: "1", DeliveredAt: f.Clock.Now(),
+		Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(at), Fingerprint: "1",
+		DeliveredAt: f.Clock.Now(),
 	})
 	f.Must(err)
 	w := lineitem.NewWriter(f.Lines, b)
 	f.Must(w.Add(f.In(apitest.Org), &focus.Charge{
-		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: focus.Usage, BilledCost: money.FromInt(3),
+		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: focus.Usage,
+		BilledCost: money.FromInt(3),
 	}))
 	f.Must(w.Close(f.In(apitest.Org)))
 	_, err = b.Commit(f.In(apitest.Org))
 	f.Must(err)
 	r := costquery.Record{ID: "qry_1", Status: costquery.Pending, CreatedAt: f.Clock.Now(), Query: costquery.Query{
-		From: at.AddDate(0, 0, -2), To: at.AddDate(0, 1, -2), GroupBy: []string{"ServiceName"}, Measures: []string{"BilledCost"}, Limit: 2,
+		From: at.AddDate(0, 0, -2), To: at.AddDate(0, 1, -2), GroupBy: []string{"ServiceName"},
+		Measures: []string{"BilledCost"}, Limit: 2,
 	}}
 	put, err := costquery.PutRecord(apitest.Org, &r)
 	f.Must(err)
@@ -71,7 +74,8 @@ func (f *fixture) listen() {
 			f.sql = append(f.sql, in.QueryString)
 			body = `{"QueryExecutionId":"exec"}`
 		case strings.HasSuffix(req.Header.Get("X-Amz-Target"), ".GetQueryExecution"):
-			body = `{"QueryExecution":{"Status":{"State":"` + f.state + `","StateChangeReason":"Bytes scanned limit was exceeded"},"Statistics":{"DataScannedInBytes":20000000}}}`
+			body = `{"QueryExecution":{"Status":{"State":"` + f.state +
+				`","StateChangeReason":"Bytes scanned limit was exceeded"},"Statistics":{"DataScannedInBytes":20000000}}}`
 		}
 		if _, err := res.Write([]byte(body)); err != nil {
 			f.Error(err)
@@ -123,7 +127,8 @@ func TestAthena_SaysWhyItDidNotAnswer(t *testing.T) {
 	e := queryrunner.NewAthena(f.client)
 	f.advance(e)
 	f.state = "CANCELLED"
-	if r := f.advance(e); r.Status != costquery.Failed || !strings.Contains(r.Error, "Bytes scanned limit") || r.EndedAt.IsZero() {
+	if r := f.advance(e); r.Status != costquery.Failed || !strings.Contains(r.Error, "Bytes scanned limit") ||
+		r.EndedAt.IsZero() {
 		t.Errorf("%+v", r)
 	}
 }

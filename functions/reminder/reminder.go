@@ -125,7 +125,8 @@ func (r *round) tokens(ctx context.Context, rows []table.Item) (out []identity.P
 }
 
 // users reads the users of tokens. Those that cannot be decoded are missing, each with an error of its own.
-func (r *round) users(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error, err error) {
+func (r *round) users(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error,
+	err error) {
 	out = map[string]identity.User{}
 	var keys []table.Key
 	for _, t := range tokens {

@@ -38,7 +38,8 @@ const (
 // newBasis describes an answer to a question.
 func newBasis(q *cost.Question, a *cost.Answer) Basis {
 	out := Basis{
-		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly), TotalUSD: a.Total.Fixed(2),
+		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
+		TotalUSD:  a.Total.Fixed(2),
 		Estimated: slices.Contains(a.Estimated, true), CostSource: actualCost, Unconverted: []Unconverted{},
 	}
 	if out.Estimated {

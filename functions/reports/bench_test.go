@@ -27,8 +27,10 @@ func BenchmarkReports_OfManyResources(b *testing.B) {
 	}
 	from, to := last.Add(1-months), last.End().AddDate(0, 0, -1).Format("2006-01-02")
 	for _, path := range []string{
-		"summary?period=" + last.String(), fmt.Sprintf("trends?from=%s-01&to=%s", from, to), fmt.Sprintf("costs/breakdown?dims=service_name,region&from=%s-01&to=%s", from, to),
-		fmt.Sprintf("costs/resources?limit=100&from=%s-01&to=%s", from, to), "teams?period=" + last.String(), "teams/" + team + "?period=" + last.String(),
+		"summary?period=" + last.String(), fmt.Sprintf("trends?from=%s-01&to=%s", from, to),
+		fmt.Sprintf("costs/breakdown?dims=service_name,region&from=%s-01&to=%s", from, to),
+		fmt.Sprintf("costs/resources?limit=100&from=%s-01&to=%s", from, to), "teams?period=" + last.String(),
+		"teams/" + team + "?period=" + last.String(),
 	} {
 		b.Run(path, func(b *testing.B) {
 			a.get("/reports/" + path).Want(200)
@@ -46,7 +48,9 @@ func (a *fixture) discoverMany(n int) (ids []string) {
 	for first := 0; first < n; first += batch {
 		var some []cloud.Resource
 		for i := first; i < min(first+batch, n); i++ {
-			some = append(some, cloud.Resource{UID: fmt.Sprintf("i-%08d", i), Name: fmt.Sprint("machine ", i), Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running})
+			some = append(some,
+				cloud.Resource{UID: fmt.Sprintf("i-%08d", i), Name: fmt.Sprint("machine ", i), Type: "aws-ec2",
+					Region: "eu-west-1", Status: cloud.Running})
 		}
 		ids = append(ids, inventorytest.Discover(a.Fixture, ours, "aws-ec2", some...)...)
 	}
@@ -57,16 +61,20 @@ func (a *fixture) discoverMany(n int) (ids []string) {
 func (a *fixture) billMany(m cost.Month, resources int) {
 	a.Helper()
 	b, err := cost.New(a.Platform).Begin(a.In(ours), cost.Import{
-		Org: ours, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: m.String(), DeliveredAt: a.Clock.Now(), Source: "data_export", Export: "daily",
+		Org: ours, AccountID: "ca_1", Provider: "aws", Month: m, Fingerprint: m.String(), DeliveredAt: a.Clock.Now(),
+		Source: "data_export", Export: "daily",
 	})
 	a.Must(err)
 	for i := range resources {
 		for day := range m.Days() {
 			amount := money.FromScaled(int64((i*7919+day*104729)%9_000_000), 6)
 			a.Must(b.Add(&focus.Charge{
-				BillingPeriodStart: m.Start(), ChargePeriodStart: m.Start().AddDate(0, 0, day), ChargeCategory: focus.Usage, SubAccountID: "123456789012",
-				ServiceName: fmt.Sprint("Service ", i%40), RegionID: fmt.Sprint("region-", i%10), ResourceID: fmt.Sprintf("i-%08d", i),
-				PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount, ListCost: amount,
+				BillingPeriodStart: m.Start(), ChargePeriodStart: m.Start().AddDate(0, 0, day),
+				ChargeCategory: focus.Usage, SubAccountID: "123456789012",
+				ServiceName: fmt.Sprint("Service ", i%40), RegionID: fmt.Sprint("region-", i%10),
+				ResourceID:      fmt.Sprintf("i-%08d", i),
+				PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount,
+				ListCost: amount,
 			}))
 		}
 	}

@@ -114,7 +114,9 @@ func (t *tree) branch(parent string, level int, rows []cost.Row) error {
 		n.CostUSD, t.shown[n.ID] = part.Fixed(2), part
 		t.nodes, t.links = append(t.nodes, n), append(t.links, BreakdownLink{parent, n.ID, n.CostUSD})
 		if len(t.nodes) > maxNodes {
-			return fault.New(fault.Invalid, "dims: the breakdown has more than %d nodes; ask for fewer dimensions, a smaller limit or a filter", maxNodes)
+			return fault.New(fault.Invalid,
+				"dims: the breakdown has more than %d nodes; ask for fewer dimensions, a smaller limit or a filter",
+				maxNodes)
 		}
 		if err := t.branch(n.ID, level+1, m.rows); err != nil {
 			return err
@@ -148,7 +150,8 @@ func (t *tree) members(level int, rows []cost.Row) []member {
 }
 
 func (t *tree) node(parent string, level int, m *member) BreakdownNode {
-	n := BreakdownNode{ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level], Label: t.labels.of(t.dims[level], m.value), Other: m.other}
+	n := BreakdownNode{ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level],
+		Label: t.labels.of(t.dims[level], m.value), Other: m.other}
 	switch {
 	case m.other:
 		n.ID, n.Label = parent+"/?", "Other" // no value is written so

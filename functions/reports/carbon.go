@@ -17,8 +17,10 @@ import (
 )
 
 // carbonNote tells in the interface description what the column of carbon holds.
-const carbonNote = " carbonKgCO2e is what a machine is estimated to have emitted in the hours of these days in which it ran, by the published coefficients of carbonSource at 50 % use of its " +
-	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours before it was discovered, or first started or stopped here, are not counted."
+const carbonNote = " carbonKgCO2e is what a machine is estimated to have emitted in the hours of these days in which " +
+	"it ran, by the published coefficients of carbonSource at 50 % use of its " +
+	"vCPUs; null where its family, its size or its region has none, or where it is not known whether it ran. Hours " +
+	"before it was discovered, or first started or stopped here, are not counted."
 
 // CarbonSource says where the coefficients of carbon estimates are from, and what they assume.
 type CarbonSource struct {
@@ -43,7 +45,8 @@ type emitter struct {
 
 // newEmitter returns the machine of an item; false when it has no coefficients.
 func newEmitter(r *inventory.Listed, item *ResourceCost) (emitter, bool) {
-	kg, known := carbon.Hourly(carbon.Machine{Type: r.Type, Class: r.InstanceType, Region: r.Region, Inputs: r.PriceInputs})
+	kg, known := carbon.Hourly(carbon.Machine{Type: r.Type, Class: r.InstanceType, Region: r.Region,
+		Inputs: r.PriceInputs})
 	return emitter{r, kg, item}, known
 }
 
@@ -60,7 +63,8 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 	for i, m := range machines {
 		pks[i] = execution.HistoryResourcePK(callerOrg(ctx), m.UID)
 	}
-	items, err := table.NewMerge(s.p.Table, table.Query{From: id.LowestAt("sh", from)}, pks...).Next(ctx, maxPageChanges+1)
+	items, err := table.NewMerge(s.p.Table, table.Query{From: id.LowestAt("sh", from)}, pks...).Next(ctx,
+		maxPageChanges+1)
 	if err != nil {
 		return fault.Wrap("read the state history of machines", err)
 	}

@@ -23,8 +23,10 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 		return cloud.Resource{UID: uid, Name: uid, Status: status, InstanceType: class}
 	}
 	inventorytest.Discover(a.Fixture, ours, "aws-ec2",
-		machine("i-on", cloud.Running, "m5.large"), machine("i-off", cloud.Stopped, "m5.large"), machine("i-other", cloud.Running, "m99.large"),
-		machine("i-nights", cloud.Running, "m5.large"), machine("i-moving", cloud.Pending, "m5.large"), machine("i-halted", cloud.Stopped, "m5.large"))
+		machine("i-on", cloud.Running, "m5.large"), machine("i-off", cloud.Stopped, "m5.large"),
+		machine("i-other", cloud.Running, "m99.large"),
+		machine("i-nights", cloud.Running, "m5.large"), machine("i-moving", cloud.Pending, "m5.large"),
+		machine("i-halted", cloud.Stopped, "m5.large"))
 	start := a.Clock.Now()
 	change := func(uid, state string, at time.Time) {
 		c := execution.StateChange{ID: id.New("sh", at), ResourceUID: uid, State: state, ChangedAt: at}
@@ -71,11 +73,13 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 // TestRunningTime_IsOfWhatWasSeen: of what is gone, the hours until it was seen last.
 func TestRunningTime_IsOfWhatWasSeen(t *testing.T) {
 	at := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
-	r := &inventory.Listed{Resource: inventory.Resource{Status: cloud.Terminated, DiscoveredAt: at(1), LastSeenAt: at(5)}}
+	r := &inventory.Listed{Resource: inventory.Resource{Status: cloud.Terminated, DiscoveredAt: at(1),
+		LastSeenAt: at(5)}}
 	if _, known := runningTime(r, nil, at(0), at(10)); known {
 		t.Error("what is gone, and was never started or stopped here, is said to have run or not")
 	}
-	earlier := []execution.StateChange{{State: "stopped", ChangedAt: at(0).Add(30 * time.Minute)}, {State: "running", ChangedAt: at(3)}}
+	earlier := []execution.StateChange{{State: "stopped", ChangedAt: at(0).Add(30 * time.Minute)},
+		{State: "running", ChangedAt: at(3)}}
 	if ran, known := runningTime(r, earlier, at(0), at(10)); !known || ran != 2*time.Hour {
 		t.Errorf("ran for %s, %v, by what is known from before it was discovered", ran, known)
 	}

@@ -65,7 +65,8 @@ func (a *fixture) bill(org, month string, final bool) {
 func (a *fixture) bring(org, account, month string, final bool, charges ...focus.Charge) {
 	a.Helper()
 	b, err := cost.New(a.Platform).Begin(a.In(org), cost.Import{
-		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(a), Fingerprint: month, DeliveredAt: a.Clock.Now(),
+		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(a),
+		Fingerprint: month, DeliveredAt: a.Clock.Now(),
 		Source: "data_export", Export: "daily", Final: final,
 	})
 	a.Must(err)
@@ -84,9 +85,11 @@ func charge(date, resource, service, amount string) focus.Charge {
 	}
 	a := money.MustParse(amount)
 	c := focus.Charge{
-		BillingPeriodStart: cost.MonthOf(at).Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage, SubAccountID: "123456789012",
-		ServiceName: service, RegionID: "eu-west-1", ResourceID: resource, PricingCategory: focus.Standard, BillingCurrency: cost.USD,
-		BilledCost: a, EffectiveCost: a, ListCost: a.MulInt(2),
+		BillingPeriodStart: cost.MonthOf(at).Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+		SubAccountID: "123456789012",
+		ServiceName:  service, RegionID: "eu-west-1", ResourceID: resource, PricingCategory: focus.Standard,
+		BillingCurrency: cost.USD,
+		BilledCost:      a, EffectiveCost: a, ListCost: a.MulInt(2),
 	}
 	if strings.HasSuffix(resource, "0") || strings.HasSuffix(resource, "2") {
 		c.Tags = []focus.Tag{{Key: "env", Value: "prod"}}

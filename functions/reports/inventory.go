@@ -111,7 +111,8 @@ func newKindSummary(counts []inventory.KindCount, names labels) KindSummary {
 		p := &out.Items[len(out.Items)-1]
 		p.Count += k.Count
 		if n := len(p.Accounts); n == 0 || p.Accounts[n-1].CloudAccountID != k.AccountID {
-			p.Accounts = append(p.Accounts, AccountCount{CloudAccountID: k.AccountID, CloudAccountName: names.of(cost.AccountDim, k.AccountID)})
+			p.Accounts = append(p.Accounts,
+				AccountCount{CloudAccountID: k.AccountID, CloudAccountName: names.of(cost.AccountDim, k.AccountID)})
 		}
 		a := &p.Accounts[len(p.Accounts)-1]
 		a.Count += k.Count

@@ -39,13 +39,15 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p), &savedBy{}, unitmetric.NewStore(p.Table)}
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p),
+		&savedBy{}, unitmetric.NewStore(p.Table)}
 }
 
 func (s *service) operations() *rest.Group {
 	g := rest.NewGroup("Reports & Analytics")
 	for _, add := range []func(*rest.Group){
-		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations, s.pictureOperations, s.unitOperations,
+		s.costOperations, s.inventoryOperations, s.teamOperations, s.tagOperations, s.savingOperations,
+		s.pictureOperations, s.unitOperations,
 	} {
 		add(g)
 	}
@@ -56,9 +58,12 @@ var invalid = []int{http.StatusBadRequest}
 
 // What holds for all reports.
 const (
-	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a month. filter[dimension]=value narrows: provider, " +
-		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
-		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose bill has not come. A grant on teams or " +
+	asked = " Days are days in UTC; from is the first one and to the one behind the last, at most 800; period is a " +
+		"month. filter[dimension]=value narrows: provider, " +
+		"cloud_account_id, sub_account_id, region, resource_type, service_name, purchase_type, team_id, group_id, " +
+		"resource_uid, charge_category, tag:<key>. " +
+		"The invoiced amount stands where there is one; estimated says that public prices stand in for days whose " +
+		"bill has not come. A grant on teams or " +
 		"resources shows the costs of these alone, and their totals."
 	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."
 	billed    = " cost is billed unless another is asked for."
@@ -67,35 +72,60 @@ const (
 
 func (s *service) costOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what a month cost", Description: "The present month unless period names another. The forecast, as that of a budget of the month, is null of a month that is over." + kept + billed + asked,
+		ID: "getCostSummary", Method: http.MethodGet, Path: reports + "/summary", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell what a month cost",
+		Description: "The present month unless period names another. The forecast, as that of a budget of the month, " +
+			"is null of a month that is over." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
-		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how costs went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
+		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell how costs went",
+		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
+			"Weeks begin on Mondays; the first and the last week or month holds only the days that are asked for. " +
+			"Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
 	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{
-		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List what resources cost", Description: "The present month unless other days are asked for; the dearest first unless sort_order says otherwise. What is charged for no resource is one item of each account, without resourceUID." + carbonNote + billed + asked,
+		ID: "listResourceCosts", Method: http.MethodGet, Path: reports + "/costs/resources", Policy: reading,
+		Scoped: true, Statuses: invalid,
+		Summary: "List what resources cost",
+		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
+			"otherwise. What is charged for no resource is one item of each account, without resourceUID." +
+			carbonNote + billed + asked,
 	}, s.resourceCosts)
 	rest.Handle(g, rest.Op{
-		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Break costs down", Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those from a node to its costUSD. A node is a value below the values before it, so " +
-			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." + billed + asked,
+		ID: "getCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown", Policy: reading,
+		Scoped: true, Statuses: invalid,
+		Summary: "Break costs down",
+		Description: "By up to 6 dimensions, one level each: the links into a level add up to totalUSD, and those " +
+			"from a node to its costUSD. A node is a value below the values before it, so " +
+			"that its id is its path. Of each node the largest are shown, limit of them; all others are one node " +
+			"more, with other true. At most 5,000 nodes. Accept: image/svg+xml asks for a picture of the first " +
+			"level, and so does /reports/costs/breakdown.svg. The present month unless other days are asked for." +
+			billed + asked,
 	}, s.breakdownOrPicture)
 	rest.Handle(g, rest.Op{
-		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List closed months", Description: "The months of the last three years whose bills are all final, the newest first, in all three costs. A grant on teams or resources shows the costs of these alone.",
+		ID: "listSnapshots", Method: http.MethodGet, Path: reports + "/snapshots", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "List closed months",
+		Description: "The months of the last three years whose bills are all final, the newest first, in all three " +
+			"costs. A grant on teams or resources shows the costs of these alone.",
 	}, s.snapshots)
 }
 
 func (s *service) inventoryOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what each provider costs", Description: "With the number of its resources in the inventory. The present month unless other days are asked for." + billed + asked,
+		ID: "summarizeProviders", Method: http.MethodGet, Path: reports + "/providers/summary", Policy: reading,
+		Scoped: true, Statuses: invalid,
+		Summary: "Tell what each provider costs",
+		Description: "With the number of its resources in the inventory. The present month unless other days are " +
+			"asked for." + billed + asked,
 	}, s.providers)
 	rest.Handle(g, rest.Op{
-		ID: "summarizeKinds", Method: http.MethodGet, Path: reports + "/resources/summary", Policy: reading, Scoped: true,
-		Summary: "Count resources", Description: "By provider, account and type. A grant on teams or resources counts these alone.",
+		ID: "summarizeKinds", Method: http.MethodGet, Path: reports + "/resources/summary", Policy: reading,
+		Scoped:      true,
+		Summary:     "Count resources",
+		Description: "By provider, account and type. A grant on teams or resources counts these alone.",
 	}, s.kinds)
 }

@@ -14,15 +14,21 @@ import (
 
 func (s *service) pictureOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
-		Summary: "Draw how costs went", Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." + billed + asked,
+		ID: "drawCostTrends", Method: http.MethodGet, Path: reports + "/trends.svg", Policy: reading, Scoped: true,
+		Statuses: invalid, Produces: rest.SVGType,
+		Summary: "Draw how costs went",
+		Description: "The picture of GET /reports/trends: an area of what was spent, for a mail, a chat or a wiki." +
+			billed + asked,
 	}, func(ctx context.Context, in *trendsInput) (rest.Raw, error) {
 		t, err := s.trends(ctx, &in.TrendInput)
 		return s.picture(ctx, trendChart(&t, s.p.Clock.Now()), err)
 	})
 	rest.Handle(g, rest.Op{
-		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading, Scoped: true, Statuses: invalid, Produces: rest.SVGType,
-		Summary: "Draw what costs are made of", Description: "The picture of GET /reports/costs/breakdown: a bar for each node of the first level." + billed + asked,
+		ID: "drawCostBreakdown", Method: http.MethodGet, Path: reports + "/costs/breakdown.svg", Policy: reading,
+		Scoped: true, Statuses: invalid, Produces: rest.SVGType,
+		Summary: "Draw what costs are made of",
+		Description: "The picture of GET /reports/costs/breakdown: a bar for each node of the first level." + billed +
+			asked,
 	}, func(ctx context.Context, in *breakdownsInput) (rest.Raw, error) {
 		b, err := s.breakdown(ctx, &in.BreakdownInput)
 		return s.picture(ctx, breakdownChart(&b), err)
@@ -80,7 +86,8 @@ const maxColumns = 120
 
 // trendChart draws a column for each point: what may still change, for it is estimated or not over, is lighter, and no fall. Many days are a line.
 func trendChart(t *Trends, now time.Time) chart.Chart {
-	c := chart.Chart{Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis), Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}}}
+	c := chart.Chart{Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis),
+		Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}}}
 	if len(t.Items) > maxColumns {
 		c.Kind, c.Series = chart.Lines, []chart.Series{{Name: "Costs"}}
 	}
@@ -125,7 +132,8 @@ func (t *Trends) label(i int) string {
 const maxBars = 30
 
 func breakdownChart(b *Breakdown) chart.Chart {
-	c := chart.Chart{Kind: chart.Bars, Title: "Costs", Subtitle: describe(&b.Basis), Series: []chart.Series{{Name: "Costs"}}}
+	c := chart.Chart{Kind: chart.Bars, Title: "Costs", Subtitle: describe(&b.Basis),
+		Series: []chart.Series{{Name: "Costs"}}}
 	below := map[string]bool{}
 	for _, l := range b.Links {
 		below[l.Target] = l.Source == rootID

@@ -25,7 +25,8 @@ func TestReports_AreDrawn(t *testing.T) {
 	a.Mount(Operations)
 	total := func() money.Amount { return money.Sum(asked.Series[0].Amounts...) }
 	for path, labels := range map[string]int{
-		"/reports/trends.svg?period=2026-02": 28, "/reports/costs/breakdown.svg?dims=resource_uid,region": 7, "/reports/costs/breakdown.svg?dims=resource_uid&limit=3": 4,
+		"/reports/trends.svg?period=2026-02": 28, "/reports/costs/breakdown.svg?dims=resource_uid,region": 7,
+		"/reports/costs/breakdown.svg?dims=resource_uid&limit=3": 4,
 	} {
 		got := a.get(path).Want(http.StatusOK, "<svg/>")
 		a.Equal("content type", got.Header.Get("Content-Type"), "image/svg+xml")
@@ -33,7 +34,8 @@ func TestReports_AreDrawn(t *testing.T) {
 		a.Equal("amounts of "+path, total().Fixed(2), march)
 	}
 	for accept, picture := range map[string]bool{
-		"image/svg+xml": true, "image/avif,image/webp,image/svg+xml,image/*,*/*;q=0.8": true, "application/json, image/svg+xml": false, "*/*": false, "": false,
+		"image/svg+xml": true, "image/avif,image/webp,image/svg+xml,image/*,*/*;q=0.8": true,
+		"application/json, image/svg+xml": false, "*/*": false, "": false,
 	} {
 		for _, path := range []string{"/reports/trends", "/reports/costs/breakdown"} {
 			r := httptest.NewRequestWithContext(a.Context(), http.MethodGet, path, nil)
@@ -45,11 +47,13 @@ func TestReports_AreDrawn(t *testing.T) {
 		}
 	}
 	a.as("viewer team:"+a.web, "/reports/trends.svg").Want(http.StatusOK)
-	a.Equal("what a scoped caller sees", total().Fixed(2), "30.10") // of ten days: the ninth of February was one of the last thirty
+	// of ten days: the ninth of February was one of the last thirty
+	a.Equal("what a scoped caller sees", total().Fixed(2), "30.10")
 	a.as("resources:read", "/reports/trends.svg").Want(http.StatusForbidden)
 	a.get("/reports/trends.svg?from=2026-01-01&to=2026-04-01&granularity=month").Want(http.StatusOK)
 	a.Equal("months", strings.Join(asked.Labels, " "), "2026-01 2026-02 2026-03")
-	if open := asked.Series[1]; !open.Open || asked.Series[0].Amounts[2] != (money.Amount{}) || open.Amounts[2].IsZero() || !open.Amounts[1].IsZero() || !strings.Contains(open.Name, "not over") {
+	if open := asked.Series[1]; !open.Open || asked.Series[0].Amounts[2] != (money.Amount{}) ||
+		open.Amounts[2].IsZero() || !open.Amounts[1].IsZero() || !strings.Contains(open.Name, "not over") {
 		t.Errorf("a month that is not over is drawn as others: %+v", asked.Series)
 	}
 	a.Equal("subtitle", asked.Subtitle, "$663.80 billed, 2026-01-01 until before 2026-04-01")

@@ -55,7 +55,8 @@ func TestReports_AreAsTheyWere(t *testing.T) {
 
 func TestReports_AddUpAtEveryLevel(t *testing.T) {
 	a := newFixture(t)
-	for _, dims := range []string{"provider", "service_name,resource_uid", "team_id,service_name,resource_uid", "tag:env,team_id,purchase_type,resource_uid"} {
+	for _, dims := range []string{"provider", "service_name,resource_uid", "team_id,service_name,resource_uid",
+		"tag:env,team_id,purchase_type,resource_uid"} {
 		for limit := 1; limit < 5; limit++ {
 			b := apitest.Data[Breakdown](a.get(fmt.Sprintf("/reports/costs/breakdown?dims=%s&limit=%d", dims, limit)))
 			below, shown := map[string]money.Amount{}, map[string]money.Amount{}
@@ -104,7 +105,8 @@ func TestReports_ShowWhoIsScopedJustTheirs(t *testing.T) {
 	a.as("viewer resource:"+a.ids[3], "/reports/costs/resources").Want(http.StatusOK, `"i-3"`, `"total":1`)
 	a.as("resources:read", "/reports/summary").Want(http.StatusForbidden)
 	other := a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/summary").Want(http.StatusOK, `"777.00"`)
-	if strings.Contains(other.Body, march) || strings.Contains(a.get("/reports/costs/resources?limit=100").Body, "secret") {
+	if strings.Contains(other.Body, march) ||
+		strings.Contains(a.get("/reports/costs/resources?limit=100").Body, "secret") {
 		t.Error("an organization sees another one's costs")
 	}
 }
@@ -140,15 +142,18 @@ func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
 // TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee: the group is named after a secret.
 func TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee(t *testing.T) {
 	a := newFixture(t)
-	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1}, {ResourceID: a.ids[5], Tier: 1, Order: 2}}
+	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1},
+		{ResourceID: a.ids[5], Tier: 1, Order: 2}}
 	g := inventory.Group{ID: id.New("grp", a.Clock.Now()), Name: "Project Manhattan"}
 	group := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, g, places))(a).ID
-	a.bring(ours, "ca_3", "2026-03", false, charge("2026-03-02", "i-0", "Amazon EC2", "7")) // groups are those of the time of the import
+	// groups are those of the time of the import
+	a.bring(ours, "ca_3", "2026-03", false, charge("2026-03-02", "i-0", "Amazon EC2", "7"))
 	const path = "/reports/costs/breakdown?dims=group_id&period=2026-03"
 	in := func(policy string, n int) string { return policy + " resource:" + a.ids[n] }
 	for grants, named := range map[[2]string]bool{
 		{"reports:read", "resource-groups:read"}: true, {"reports:read", "resources:read"}: false,
-		{in("reports:read", 0), in("resource-groups:read", 0)}: true, {in("reports:read", 0), in("resources:read", 0)}: false,
+		{in("reports:read", 0), in("resource-groups:read", 0)}: true,
+		{in("reports:read", 0), in("resources:read", 0)}:       false,
 		{in("reports:read", 0), in("resource-groups:read", 1)}: false,
 	} {
 		got := a.Call(apitest.Caller(ours, "bob", grants[:]...), "GET "+path).Want(http.StatusOK, group).Body
@@ -162,12 +167,14 @@ func TestUnitMetrics_OfAScopeDivideItsCosts(t *testing.T) {
 	a := newFixture(t)
 	admin := apitest.Caller(ours, "ada", "admin")
 	a.Call(admin, "POST /reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusOK)
-	a.Call(admin, "POST /reports/unit-metrics/orders/values", `{"values":[{"date":"2026-03-01","value":"100"}]}`).Want(http.StatusOK)
+	a.Call(admin, "POST /reports/unit-metrics/orders/values",
+		`{"values":[{"date":"2026-03-01","value":"100"}]}`).Want(http.StatusOK)
 	got := apitest.Data[UnitReport](a.as("viewer team:"+a.web, "/reports/unit-metrics?period=2026-03"))
 	a.Equal("points", fmt.Sprint(len(got.Items), len(got.Items[0].Items)), "1 1")
 	a.Equal("cost", got.Items[0].Items[0].CostUSD, "3.01") // 1.005 + 2.005
 	a.Equal("each", *got.Items[0].Items[0].CostPerUnitUSD, "0.030100")
-	a.Call(apitest.Caller(ours, "bob", "finops team:"+a.web), "POST /reports/unit-metrics", `{"name":"users","unit":"user"}`).
+	a.Call(apitest.Caller(ours, "bob", "finops team:"+a.web), "POST /reports/unit-metrics",
+		`{"name":"users","unit":"user"}`).
 		Want(http.StatusForbidden, "on the whole organization")
 }
 
@@ -177,10 +184,14 @@ func TestReports_ThatDoNotAddUpAreRefused(t *testing.T) {
 	a.Platform.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	a.onCrooked()
 	for _, path := range []string{
-		"/reports/trends.svg", "/reports/costs/breakdown.svg", "/reports/tags/trends?tag_key=env", "/reports/tags/env/values/prod/resources", "/reports/unit-metrics?period=2026-03", "/reports/teams/" + a.web + "/resources",
+		"/reports/trends.svg", "/reports/costs/breakdown.svg", "/reports/tags/trends?tag_key=env",
+		"/reports/tags/env/values/prod/resources", "/reports/unit-metrics?period=2026-03",
+		"/reports/teams/" + a.web + "/resources",
 		"/reports/teams/unassigned",
-		"/reports/summary", "/reports/trends", "/reports/costs/resources", "/reports/costs/breakdown", "/reports/providers/summary", "/reports/snapshots",
-		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/tags", "/reports/tags/env", "/reports/summary?filter[region]=eu-west-1",
+		"/reports/summary", "/reports/trends", "/reports/costs/resources", "/reports/costs/breakdown",
+		"/reports/providers/summary", "/reports/snapshots",
+		"/reports/teams", "/reports/teams/trends", "/reports/teams/" + a.web, "/reports/tags", "/reports/tags/env",
+		"/reports/summary?filter[region]=eu-west-1",
 	} {
 		log.Reset()
 		a.get(path).Want(http.StatusInternalServerError, "internal error")
@@ -211,7 +222,8 @@ func TestReports_RefuseWhatTheyCannotAnswer(t *testing.T) {
 func TestReports_TakeFewRoundTrips(t *testing.T) {
 	a := newFixture(t)
 	for path, most := range map[string]int{
-		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3, "/reports/teams/" + a.web: 2, "/reports/teams/unassigned": 2, "/reports/providers/summary": 2,
+		"/reports/summary": 2, "/reports/trends": 1, "/reports/trends?from=2025-12-01": 1, "/reports/teams": 3,
+		"/reports/teams/" + a.web: 2, "/reports/teams/unassigned": 2, "/reports/providers/summary": 2,
 	} {
 		a.get(path).Want(http.StatusOK) // which remembers for ten minutes what was saved
 		a.get(path).Want(http.StatusOK).AtMost(most)
@@ -222,14 +234,18 @@ func TestReports_TakeFewRoundTrips(t *testing.T) {
 func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	a := newFixture(t)
 	s3 := showback.Saved{
-		ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed, Selector: map[string][]string{"service_name": {"Amazon S3"}},
-		Shares: []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
+		ID: "rule_1", Name: "S3", Order: 1, Method: showback.Fixed,
+		Selector: map[string][]string{"service_name": {"Amazon S3"}},
+		Shares:   []showback.Share{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
 	}
 	all := showback.Saved{
-		ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional, Selector: map[string][]string{"charge_category": {"Purchase"}},
-		Shares: []showback.Share{{TeamID: a.web}, {TeamID: a.data}},
+		ID: "rule_2", Name: "Support", Order: 2, Method: showback.Proportional,
+		Selector: map[string][]string{"charge_category": {"Purchase"}},
+		Shares:   []showback.Share{{TeamID: a.web}, {TeamID: a.data}},
 	}
-	a.Must(showback.NewStore(a.Table).Change(a.In(ours), ours, func([]showback.Saved) ([]showback.Saved, error) { return []showback.Saved{all, s3}, nil }))
+	a.Must(showback.NewStore(a.Table).Change(a.In(ours), ours, func([]showback.Saved) ([]showback.Saved, error) {
+		return []showback.Saved{all, s3}, nil
+	}))
 	a.golden("teams-shared.json", a.get("/reports/teams"))
 	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
 	// web: 30 % of 9 × 0.333, and of 10 what 1.005+1.0025 is of that and 1.0025+3.005
@@ -261,7 +277,8 @@ func TestTrends_ReachBackTwelveWeeksOrMonthsWhenNobodySays(t *testing.T) {
 	}{"day": {"2026-02-09", 30}, "week": {"2025-12-22", 12}, "month": {"2025-04-01", 12}} {
 		got := apitest.Data[Trends](a.get("/reports/trends?granularity=" + granularity))
 		if got.From != want.first || len(got.Items) != want.items {
-			t.Errorf("by %s: from %s, %d items; want from %s, %d", granularity, got.From, len(got.Items), want.first, want.items)
+			t.Errorf("by %s: from %s, %d items; want from %s, %d", granularity, got.From, len(got.Items), want.first,
+				want.items)
 		}
 	}
 }
@@ -269,10 +286,12 @@ func TestTrends_ReachBackTwelveWeeksOrMonthsWhenNobodySays(t *testing.T) {
 func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	a := newFixture(t)
 	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
-	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours, []inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
+	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours,
+		[]inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
 	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
 	for _, c := range []execution.StateChange{
-		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c", ScheduleID: "sch_1"},
+		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c",
+			ScheduleID: "sch_1"},
 		{ResourceUID: "i-0", State: "failed", ChangedAt: at("2026-03-01T05:00:00Z"), ChangedBy: "schedule:sch_1:c"},
 		{ResourceUID: "i-0", State: "running", ChangedAt: at("2026-03-01T06:00:00Z"), ChangedBy: "schedule:sch_1:c"},
 		{ResourceUID: "i-3", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
@@ -285,14 +304,17 @@ func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	got := apitest.Data[Savings](a.get("/reports/savings"))
 	// six hours of March of one, twelve hours and a second until now of the other
 	a.Equal("total", got.TotalUSD, "1.73")
-	if len(got.Items) != 2 || got.WithoutRate != 1 || got.Items[0].ResourceUID != "i-3" || got.Items[0].SavingsUSD != "1.15" || got.Items[1].SavingsUSD != "0.58" {
+	if len(got.Items) != 2 || got.WithoutRate != 1 || got.Items[0].ResourceUID != "i-3" ||
+		got.Items[0].SavingsUSD != "1.15" || got.Items[1].SavingsUSD != "0.58" {
 		t.Errorf("got %+v", got)
 	}
-	if p := got.Items[1]; !p.From.Equal(at("2026-03-01T00:00:00Z")) || p.Seconds != 6*3600 || p.RateUSD != "0.096000" || *p.ScheduleID != "sch_1" || p.Source != "public prices aws 2026-03-09" {
+	if p := got.Items[1]; !p.From.Equal(at("2026-03-01T00:00:00Z")) || p.Seconds != 6*3600 || p.RateUSD != "0.096000" ||
+		*p.ScheduleID != "sch_1" || p.Source != "public prices aws 2026-03-09" {
 		t.Errorf("the proof is %+v", p)
 	}
 	a.get("/reports/summary").Want(http.StatusOK, `"totalSavingsUSD":"1.73"`)
-	a.get("/reports/trends?from=2026-02-27").Want(http.StatusOK, `"date":"2026-02-28","costUSD":"0.00","estimated":false,"savingsUSD":"0.57"`, `"totalSavingsUSD":"2.30"`)
+	a.get("/reports/trends?from=2026-02-27").Want(http.StatusOK,
+		`"date":"2026-02-28","costUSD":"0.00","estimated":false,"savingsUSD":"0.57"`, `"totalSavingsUSD":"2.30"`)
 	scoped := apitest.Data[Savings](a.as("viewer team:"+a.web, "/reports/savings"))
 	a.Equal("total of a scoped caller", scoped.TotalUSD, "0.58")
 	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/savings").Want(http.StatusOK, `"total":0`)
@@ -307,7 +329,8 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	post("/reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusConflict, "another name")
 	post("/reports/unit-metrics", `{"name":"Or ders","unit":"order"}`).Want(http.StatusBadRequest, "name")
 	values := "/reports/unit-metrics/orders/values"
-	post(values, `{"values":[{"date":"2026-03-02","value":1},{"date":"2026-02-28","value":"4"}]}`).Want(http.StatusOK, `"values":2`)
+	post(values, `{"values":[{"date":"2026-03-02","value":1},{"date":"2026-02-28","value":"4"}]}`).Want(http.StatusOK,
+		`"values":2`)
 	post(values, `{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
 	for body, word := range map[string]string{
 		`{"values":[{"date":"2026-03-02","value":-1}]}`:                                          "below 0",
@@ -320,7 +343,9 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	post("/reports/unit-metrics/users/values", `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusNotFound)
 	// a day of March costs 21.363, and its first 10 more
 	got := apitest.Data[UnitReport](a.get("/reports/unit-metrics?period=2026-03"))
-	a.Equal("by day", fmt.Sprintf("%s %s %s | %s", got.Items[0].Items[0].CostUSD, got.Items[0].Items[0].Units, *got.Items[0].Items[0].CostPerUnitUSD, got.Items[0].Items[1].Units),
+	a.Equal("by day",
+		fmt.Sprintf("%s %s %s | %s", got.Items[0].Items[0].CostUSD, got.Items[0].Items[0].Units,
+			*got.Items[0].Items[0].CostPerUnitUSD, got.Items[0].Items[1].Units),
 		"21.36 1000 0.021363 | 0")
 	if p := got.Items[0].Items[1]; p.CostPerUnitUSD != nil {
 		t.Errorf("nothing costs %s", *p.CostPerUnitUSD)
@@ -328,7 +353,8 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	monthly := apitest.Data[UnitReport](a.get("/reports/unit-metrics?from=2026-02-01&granularity=month"))
 	a.Equal("months", len(monthly.Items[0].Items), 2)
 	a.Call(apitest.Caller(theirs, "eve", "viewer"), "GET /reports/unit-metrics").Want(http.StatusOK, `"items":[]`)
-	a.Call(apitest.Caller(ours, "bob", "viewer"), "POST "+values, `{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
+	a.Call(apitest.Caller(ours, "bob", "viewer"), "POST "+values,
+		`{"values":[{"date":"2026-03-02","value":1}]}`).Want(http.StatusForbidden)
 }
 
 // TestTags_CountAcceptedSmartTags of i-1 and i-3, which have no tag of the cloud; that of i-5 is accepted with another value than it has now.
@@ -338,11 +364,14 @@ func TestTags_CountAcceptedSmartTags(t *testing.T) {
 	p := smarttag.Policy{ID: "tagp_1", Name: "Env", Key: "stage", Fields: []string{"res.name"}, Version: 1}
 	a.Must(store.Put(a.In(ours), ours, p))
 	a.Must(store.Accept(a.In(ours), ours, []smarttag.Derived{
-		{UID: "i-1", Key: "stage", Value: "web-1"}, {UID: "i-3", Key: "stage", Value: "web-3"}, {UID: "i-5", Key: "stage", Value: "before"},
+		{UID: "i-1", Key: "stage", Value: "web-1"}, {UID: "i-3", Key: "stage", Value: "web-3"},
+		{UID: "i-5", Key: "stage", Value: "before"},
 	}))
 	a.golden("smart-tags.json", a.get("/reports/tags"))
 	got := apitest.Data[TagValueCosts](a.get("/reports/tags/stage"))
-	a.Equal("values", fmt.Sprint(got.Items[0].Name, got.Items[0].CostUSD, got.Items[1].Name, got.Items[1].CostUSD, len(got.Items)), "web-336.05web-118.043")
+	a.Equal("values",
+		fmt.Sprint(got.Items[0].Name, got.Items[0].CostUSD, got.Items[1].Name, got.Items[1].CostUSD, len(got.Items)),
+		"web-336.05web-118.043")
 	page := apitest.Data[ResourceCosts](a.get("/reports/tags/stage/values/web-3/resources"))
 	if len(page.Items) != 1 || *page.Items[0].ResourceUID != "i-3" || page.TotalUSD != "36.04" {
 		t.Errorf("resources of web-3: %+v", page)

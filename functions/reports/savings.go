@@ -17,11 +17,15 @@ import (
 
 func (s *service) savingOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listSavings", Method: http.MethodGet, Path: reports + "/savings", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List realized savings",
-		Description: "Each time in which something stood still because we had stopped it, the last first, with its proof: when, by which change of its state, who caused that, what an hour " +
-			"of it costs less while it stands still, and the price list that says so. A stop counts for 31 days at most. withoutRate counts stops of what no price is known of: they are in no sum. " +
-			"The present month unless other days are asked for. At most 50,000 changes of states are read. A grant on teams or resources shows the savings of these alone.",
+		ID: "listSavings", Method: http.MethodGet, Path: reports + "/savings", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "List realized savings",
+		Description: "Each time in which something stood still because we had stopped it, the last first, with its " +
+			"proof: when, by which change of its state, who caused that, what an hour " +
+			"of it costs less while it stands still, and the price list that says so. A stop counts for 31 days at " +
+			"most. withoutRate counts stops of what no price is known of: they are in no sum. " +
+			"The present month unless other days are asked for. At most 50,000 changes of states are read. A grant " +
+			"on teams or resources shows the savings of these alone.",
 	}, s.listSavings)
 }
 
@@ -74,7 +78,8 @@ func (s *service) listSavings(ctx context.Context, in *savingsInput) (Savings, e
 		page.Items = []Saving{}
 	}
 	return Savings{
-		from.Format(time.DateOnly), to.Format(time.DateOnly), found.Total().Fixed(2), found.WithoutRate, page.Items, page.Total, page.Page, page.Limit,
+		from.Format(time.DateOnly), to.Format(time.DateOnly), found.Total().Fixed(2), found.WithoutRate, page.Items,
+		page.Total, page.Page, page.Limit,
 	}, nil
 }
 
@@ -91,7 +96,8 @@ func newSavings(found *saving.Realized) []Saving {
 		l := &lines[i]
 		amounts[i] = l.Amount
 		out[i] = Saving{
-			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From, To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
+			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From,
+			To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
 			Action: l.Change.ID, ChangedBy: l.Change.ChangedBy, ScheduleID: rest.Optional(l.Change.ScheduleID),
 			RateUSD: l.Rate.Fixed(6), Source: "public prices " + l.Resource.Rate.Version,
 		}

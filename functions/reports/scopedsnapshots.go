@@ -22,7 +22,8 @@ const windowMonths = 26
 
 // scopedSnapshots returns closed months with the costs that the caller may see, the newest first: three questions for each 26 months, and
 // one for each month if some of it cannot be converted.
-func (s *service) scopedSnapshots(ctx context.Context, within *cost.Within, closed map[cost.Month]closing) ([]Snapshot, error) {
+func (s *service) scopedSnapshots(ctx context.Context, within *cost.Within, closed map[cost.Month]closing) ([]Snapshot,
+	error) {
 	months := make(map[cost.Month]*monthCosts, len(closed))
 	for m := range closed {
 		months[m] = &monthCosts{accounts: map[string]bool{}}
@@ -35,7 +36,9 @@ func (s *service) scopedSnapshots(ctx context.Context, within *cost.Within, clos
 	}
 	out := make([]Snapshot, 0, len(months))
 	for m, c := range months {
-		out = append(out, newSnapshot(&cost.Summary{Month: m, Total: c.Amounts, Unconverted: c.unconverted}, closing{accounts: len(c.accounts)}))
+		out = append(out,
+			newSnapshot(&cost.Summary{Month: m, Total: c.Amounts, Unconverted: c.unconverted},
+				closing{accounts: len(c.accounts)}))
 	}
 	slices.SortFunc(out, func(a, b Snapshot) int { return strings.Compare(b.Period, a.Period) })
 	return out, nil
@@ -51,7 +54,9 @@ func windowQuestions(closed map[cost.Month]closing) []cost.Question {
 		to := sorted[n-1]
 		sorted = sorted[n:]
 		for _, metric := range cost.Metrics {
-			out = append(out, cost.Question{From: from.Start(), To: to.End(), Metric: metric, Dims: []string{cost.AccountDim}, Daily: true})
+			out = append(out,
+				cost.Question{From: from.Start(), To: to.End(), Metric: metric, Dims: []string{cost.AccountDim},
+					Daily: true})
 		}
 	}
 	return out

@@ -61,7 +61,8 @@ func closedMonths(periods []cost.Period, now cost.Month) map[cost.Month]closing 
 	out, open := map[cost.Month]closing{}, map[cost.Month]bool{}
 	for i := range periods {
 		p := &periods[i]
-		if p.Estimated || p.Whole || !p.Month.Start().Before(now.Start()) || p.Month.Start().Before(now.Add(-snapshotMonths).Start()) {
+		if p.Estimated || p.Whole || !p.Month.Start().Before(now.Start()) ||
+			p.Month.Start().Before(now.Add(-snapshotMonths).Start()) {
 			continue
 		}
 		open[p.Month] = open[p.Month] || !p.Final
@@ -78,7 +79,8 @@ func closedMonths(periods []cost.Period, now cost.Month) map[cost.Month]closing 
 
 func newSnapshot(m *cost.Summary, c closing) Snapshot {
 	out := Snapshot{
-		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2), ListUSD: m.Total.List.Fixed(2),
+		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2),
+		ListUSD:  m.Total.List.Fixed(2),
 		Accounts: c.accounts, Rows: c.rows, CostSource: actualCost, Unconverted: []Unconverted{},
 	}
 	for _, u := range m.Unconverted {

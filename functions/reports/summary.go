@@ -60,7 +60,8 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	}
 	out := MonthSummary{
 		TotalSavingsUSD: money.Sum(savings...).Fixed(2),
-		Basis:           newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2), PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
+		Basis:           newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2),
+		PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
 	}
 	if now := s.p.Clock.Now(); now.Before(m.End()) {
 		out.ForecastUSD = h.forecast(now)
@@ -82,10 +83,12 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	if err != nil {
 		return history{}, err
 	}
-	h := history{History: budgeting.History{First: q.From, Billed: all.Days, Usage: usage.Days, Settled: s.settled(&all, q.From)}}
+	h := history{History: budgeting.History{First: q.From, Billed: all.Days, Usage: usage.Days,
+		Settled: s.settled(&all, q.From)}}
 	first, before := report.DaysBetween(q.From, m.Start()), report.DaysBetween(q.From, m.Add(-1).Start())
 	h.previous = money.Sum(all.Days[before:first]...)
-	h.month = cost.Answer{Total: money.Sum(all.Days[first:]...), Days: all.Days[first:], Estimated: all.Estimated[first:], Unconverted: all.Unconverted}
+	h.month = cost.Answer{Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
+		Estimated: all.Estimated[first:], Unconverted: all.Unconverted}
 	return h, nil
 }
 

@@ -21,19 +21,30 @@ const (
 func (s *service) tagOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listTagCosts", Method: http.MethodGet, Path: tagReports, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how far costs are tagged", Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge counts with each of its keys. The present month unless other days are asked for." + effective + asked,
+		Summary: "Tell how far costs are tagged",
+		Description: "For each key, what has a tag of it and how much of the total that is; the most first. A charge " +
+			"counts with each of its keys. The present month unless other days are asked for." + effective + asked,
 	}, s.tags)
 	rest.Handle(g, rest.Op{
-		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how the costs of a tag's values went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. The dearest values are shown one by one, limit of them; all others together are one with other true; what has no tag of the key is Unknown." + effective + asked,
+		ID: "listTagTrends", Method: http.MethodGet, Path: tagReports + "/trends", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell how the costs of a tag's values went",
+		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
+			"The dearest values are shown one by one, limit of them; all others together are one with other true; " +
+			"what has no tag of the key is Unknown." + effective + asked,
 	}, s.tagTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTagCosts", Method: http.MethodGet, Path: tagReport, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what the values of a tag cost", Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They add up to totalUSD. The present month unless other days are asked for." + effective + asked,
+		Summary: "Tell what the values of a tag cost",
+		Description: "The dearest first, and Unknown, whose value is null, last: what has no tag of the key. They " +
+			"add up to totalUSD. The present month unless other days are asked for." + effective + asked,
 	}, s.tag)
 	rest.Handle(g, rest.Op{
-		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "List what the resources of a tag's value cost", Description: "The present month unless other days are asked for; the dearest first unless sort_order says otherwise." + effective + asked,
+		ID: "listTagResourceCosts", Method: http.MethodGet, Path: tagValue, Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "List what the resources of a tag's value cost",
+		Description: "The present month unless other days are asked for; the dearest first unless sort_order says " +
+			"otherwise." + effective + asked,
 	}, s.tagResources)
 }
 
@@ -81,11 +92,13 @@ func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
 		}
 	}
 	total := a.Total.Round(2)
-	none := total.Sub(a.Total.Sub(untagged).Round(2)) // rounded as what lacks one key is, so that nothing lacks less than that
+	// rounded as what lacks one key is, so that nothing lacks less than that
+	none := total.Sub(a.Total.Sub(untagged).Round(2))
 	out := TagCoverages{newBasis(q, a), none.Fixed(2), []TagCoverage{}}
 	for _, key := range largest(sums) {
 		tagged := sums[key].Round(2)
-		out.Items = append(out.Items, TagCoverage{key, tagged.Fixed(2), total.Sub(tagged).Fixed(2), percent(sums[key], a.Total)})
+		out.Items = append(out.Items,
+			TagCoverage{key, tagged.Fixed(2), total.Sub(tagged).Fixed(2), percent(sums[key], a.Total)})
 	}
 	return out
 }
@@ -288,7 +301,8 @@ func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, 
 	for i, p := range b.points(a.Total) {
 		out.Items[i] = TagTrendPoint{TrendPoint: p}
 		for n, c := range b.parts(days, i, p.CostUSD) {
-			out.Items[i].Values = append(out.Items[i].Values, TagPoint{lines[n].value(), lines[n].name(), lines[n].other, c.Fixed(2)})
+			out.Items[i].Values = append(out.Items[i].Values,
+				TagPoint{lines[n].value(), lines[n].name(), lines[n].other, c.Fixed(2)})
 		}
 	}
 	return out, nil

@@ -20,26 +20,41 @@ const (
 	teamReport  = teamReports + "/{teamID}"
 )
 
-const shownBack = " What no team owns is split by the rules of /showback/rules; what no rule takes is Unassigned, whose teamID is null here and unassigned in a path. " +
-	"Teams and Unassigned add up to totalUSD. What several teams own is split evenly. A grant on teams or resources shows what these cost directly, without shares of what nobody owns."
+const shownBack = " What no team owns is split by the rules of /showback/rules; what no rule takes is Unassigned, " +
+	"whose teamID is null here and unassigned in a path. " +
+	"Teams and Unassigned add up to totalUSD. What several teams own is split evenly. A grant on teams or resources " +
+	"shows what these cost directly, without shares of what nobody owns."
 
 func (s *service) teamOperations(g *rest.Group) {
 	missing := []int{http.StatusBadRequest, http.StatusNotFound}
 	rest.Handle(g, rest.Op{
-		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what each team costs", Description: "The dearest first, Unassigned last. The present month unless other days are asked for." + effective + shownBack + asked,
+		ID: "listTeamCosts", Method: http.MethodGet, Path: teamReports, Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell what each team costs",
+		Description: "The dearest first, Unassigned last. The present month unless other days are asked for." +
+			effective + shownBack + asked,
 	}, s.listTeams)
 	rest.Handle(g, rest.Op{
-		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell how the costs of teams went", Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. The dearest teams are shown one by one, limit of them; all others together are one with other true." + effective + shownBack + asked,
+		ID: "listTeamTrends", Method: http.MethodGet, Path: teamReports + "/trends", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell how the costs of teams went",
+		Description: "The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. " +
+			"The dearest teams are shown one by one, limit of them; all others together are one with other true." +
+			effective + shownBack + asked,
 	}, s.teamTrends)
 	rest.Handle(g, rest.Op{
 		ID: "getTeamCosts", Method: http.MethodGet, Path: teamReport, Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "Tell what a team costs", Description: "By service, and by day. The present month unless other days are asked for." + effective + shownBack + asked,
+		Summary: "Tell what a team costs",
+		Description: "By service, and by day. The present month unless other days are asked for." + effective +
+			shownBack + asked,
 	}, s.getTeam)
 	rest.Handle(g, rest.Op{
-		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading, Scoped: true, Statuses: missing,
-		Summary: "List what the resources of a team cost", Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; the dearest first unless sort_order says otherwise. The present month unless other days are asked for." + effective + asked,
+		ID: "listTeamResourceCosts", Method: http.MethodGet, Path: teamReport + "/resources", Policy: reading,
+		Scoped: true, Statuses: missing,
+		Summary: "List what the resources of a team cost",
+		Description: "Of a resource that several teams own, the team's share; without shares of what nobody owns; " +
+			"the dearest first unless sort_order says otherwise. The present month unless other days are asked for." +
+			effective + asked,
 	}, s.teamResources)
 }
 
@@ -92,7 +107,8 @@ func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
 	if money.Sum(c.shared...).IsZero() {
 		parts[0], parts[1] = shown, money.Amount{}
 	}
-	return TeamCost{rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2), shown.Fixed(2)}
+	return TeamCost{rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2),
+		shown.Fixed(2)}
 }
 
 // inOrder returns the teams, the dearest first, and at the end what nobody owns.
@@ -136,7 +152,8 @@ func sees(within *cost.Within, teamID string) bool {
 }
 
 func (in *TeamInput) missing() error {
-	return fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID, unassignedPath)
+	return fault.New(fault.NotFound, "team %.64q does not exist; for what no team owns ask for %s", in.TeamID,
+		unassignedPath)
 }
 
 // splitTeam begins a split for the report of one team: it and the rules take one round trip, and where there are rules the other teams one more.
@@ -222,7 +239,9 @@ func (sp *teamSplit) services(id string) []cost.Row {
 		}
 		out[of].Amount.Increase(&r.Amount)
 	}
-	slices.SortFunc(out, func(a, b cost.Row) int { return cmp.Or(b.Amount.Cmp(a.Amount), slices.Compare(a.Keys, b.Keys)) })
+	slices.SortFunc(out, func(a, b cost.Row) int {
+		return cmp.Or(b.Amount.Cmp(a.Amount), slices.Compare(a.Keys, b.Keys))
+	})
 	return out
 }
 

@@ -172,7 +172,8 @@ func (sp *teamSplit) check() error {
 	for _, t := range sp.of {
 		sum = report.AddDays(sum, t.days())
 	}
-	if total := money.Sum(sum...); total != sp.answer.Total || len(sp.answer.Days) > 0 && !slices.Equal(sum, sp.answer.Days) {
+	if total := money.Sum(sum...); total != sp.answer.Total || len(sp.answer.Days) > 0 &&
+		!slices.Equal(sum, sp.answer.Days) {
 		return fault.New(fault.Internal, "the teams and nobody add up to %s, not to %s", total, sp.answer.Total)
 	}
 	return nil

@@ -81,7 +81,8 @@ func bucket(granularity string, from time.Time, a *cost.Answer) buckets {
 	for d := range a.Days {
 		at := from.AddDate(0, 0, d)
 		if n := len(b.first); n == 0 || begins(granularity, at) {
-			b.first, b.amounts, b.estimated = append(b.first, at), append(b.amounts, money.Amount{}), append(b.estimated, false)
+			b.first, b.amounts, b.estimated = append(b.first, at), append(b.amounts, money.Amount{}),
+				append(b.estimated, false)
 		}
 		n := len(b.first) - 1
 		b.of = append(b.of, n)

@@ -19,16 +19,26 @@ const unitMetrics = reports + "/unit-metrics"
 
 func (s *service) unitOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Scoped: true, Statuses: invalid,
-		Summary: "Tell what a unit costs", Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless days are asked for. Units are those of the whole organization, also for a grant on teams or resources." + effective + asked,
+		ID: "listUnitMetrics", Method: http.MethodGet, Path: unitMetrics, Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "Tell what a unit costs",
+		Description: "For each metric what was spent, how many units there were, and what one cost: by day, week or " +
+			"month, where there were any. The last 30 days, 12 weeks or 12 months, each with the present one, unless " +
+			"days are asked for. Units are those of the whole organization, also for a grant on teams or resources." +
+			effective + asked,
 	}, s.units)
 	rest.Handle(g, rest.Op{
-		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary: "Create a unit metric", Description: "What costs are told by: an order, a user, a thousand requests. At most 50 an organization.",
+		ID: "createUnitMetric", Method: http.MethodPost, Path: unitMetrics, Policy: writing,
+		Statuses:    []int{http.StatusBadRequest, http.StatusConflict},
+		Summary:     "Create a unit metric",
+		Description: "What costs are told by: an order, a user, a thousand requests. At most 50 an organization.",
 	}, s.createUnit)
 	rest.Handle(g, rest.Op{
-		ID: "pushUnitValues", Method: http.MethodPost, Path: unitMetrics + "/{name}/values", Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
-		Summary: "Say how many units there were", Description: "Up to 5,000 rows, one a day at most. A value takes the place of the one before of its day, so that a push may be repeated.",
+		ID: "pushUnitValues", Method: http.MethodPost, Path: unitMetrics + "/{name}/values", Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
+		Summary:  "Say how many units there were",
+		Description: "Up to 5,000 rows, one a day at most. A value takes the place of the one before of its day, so " +
+			"that a push may be repeated.",
 	}, s.pushUnits)
 }
 
@@ -52,7 +62,8 @@ type NewUnitMetric struct {
 }
 
 func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric }) (UnitMetric, error) {
-	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description, CreatedAt: s.p.Clock.Now()}
+	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description,
+		CreatedAt: s.p.Clock.Now()}
 	audit.NoteChange(ctx, audit.Change{Target: m.Name, After: newUnitMetric(m)})
 	org := callerOrg(ctx)
 	return newUnitMetric(m), unitmetric.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
@@ -97,7 +108,8 @@ func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) 
 	for _, v := range in.Body.Values {
 		at := report.Midnight(v.Date.Time)
 		if _, twice := values[at]; twice {
-			return Pushed{}, fault.New(fault.Invalid, "values: %s is there twice; send one value a day", at.Format(time.DateOnly))
+			return Pushed{},
+				fault.New(fault.Invalid, "values: %s is there twice; send one value a day", at.Format(time.DateOnly))
 		}
 		amount, err := v.Value.Read("values")
 		if err != nil {
@@ -160,7 +172,8 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 
 // unitPoints tells what the units of days cost, bucket by bucket; those without a day whose units are known are left out.
 func unitPoints(b *buckets, a *cost.Answer, from time.Time, values map[time.Time]money.Amount) []UnitPoint { //nolint:revive // of what, from when
-	costs, units, known := make([]money.Amount, len(b.first)), make([]money.Amount, len(b.first)), make([]bool, len(b.first))
+	costs, units, known := make([]money.Amount, len(b.first)), make([]money.Amount, len(b.first)),
+		make([]bool, len(b.first))
 	for d, n := range b.of {
 		if v, ok := values[from.AddDate(0, 0, d)]; ok {
 			costs[n].Increase(&a.Days[d])

@@ -11,7 +11,8 @@ import (
 // checkJoining refuses a caller who puts resources on which they may not act into a group that is attached to schedules: the schedules would start
 // and stop them. Joining returns the resources that the group has after the change and did not have before. Round trips are needed only for a
 // caller whose grants do not cover the organization.
-func (s *service) checkJoining(ctx context.Context, g inventory.Group, joining func() ([]inventory.Member, error)) error {
+func (s *service) checkJoining(ctx context.Context, g inventory.Group,
+	joining func() ([]inventory.Member, error)) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(execution.Acting).All {
 		return nil
@@ -45,7 +46,8 @@ func (s *service) newcomers(ctx context.Context, before, after []inventory.Group
 }
 
 // checkRegrouping is checkJoining for a group that is replaced by g with other places, or another selector.
-func (s *service) checkRegrouping(ctx context.Context, old, g inventory.Group, places []inventory.GroupPlacement) error {
+func (s *service) checkRegrouping(ctx context.Context, old, g inventory.Group,
+	places []inventory.GroupPlacement) error {
 	return s.checkJoining(ctx, old, func() ([]inventory.Member, error) {
 		if g.Selector != nil {
 			return s.inventory.SelectMembers(ctx, callerOrg(ctx), *g.Selector)

@@ -35,7 +35,8 @@ func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: g.ID}, s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
+	return rest.Deleted{ID: g.ID},
+		s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
 }
 
 // releaseUnused returns the writes that go with the deletion of a group, or the error that lists its uses. The writes

@@ -112,8 +112,9 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	now := s.p.Clock.Now()
 	g := inventory.Group{
 		ID: id.New("grp", now), Name: in.Body.Name, Description: in.Body.Description,
-		StepDelaySeconds: in.Body.StepDelaySeconds, FailurePolicy: cmp.Or(in.Body.FailurePolicy, inventory.ContinueOnFailure),
-		CreatedAt: now, UpdatedAt: now,
+		StepDelaySeconds: in.Body.StepDelaySeconds,
+		FailurePolicy:    cmp.Or(in.Body.FailurePolicy, inventory.ContinueOnFailure),
+		CreatedAt:        now, UpdatedAt: now,
 	}
 	if in.Body.Selector != nil {
 		sel := inventory.Selector(*in.Body.Selector)
@@ -163,7 +164,8 @@ func sound(g *inventory.Group, members int) error {
 	case g.Selector != nil && members > 0:
 		return fault.New(fault.Invalid, "members, selector: a group has either; leave one out")
 	case g.Selector != nil && g.Selector.Empty():
-		return fault.New(fault.Invalid, "selector: it is empty and would choose everything; set provider, type, region or tags")
+		return fault.New(fault.Invalid,
+			"selector: it is empty and would choose everything; set provider, type, region or tags")
 	}
 	return nil
 }
@@ -172,7 +174,8 @@ func sound(g *inventory.Group, members int) error {
 func (s *service) room(ctx context.Context) error {
 	all, err := s.inventory.ListGroups(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= inventory.MaxGroups {
-		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first", len(all))
+		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first",
+			len(all))
 	}
 	return err
 }
@@ -222,7 +225,8 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 	if held, err = s.andRebuild(ctx, held, regrouped); err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old,
+		inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	return s.groupWithMembers(ctx, g)

@@ -18,12 +18,14 @@ const named = 10
 
 // placementsOf are members as the inventory keeps them, and the writes that hold their accounts; unknown and repeated ones are
 // refused by name. It is never nil.
-func (s *service) placementsOf(ctx context.Context, members []Member) ([]inventory.GroupPlacement, []table.Write, error) {
+func (s *service) placementsOf(ctx context.Context, members []Member) ([]inventory.GroupPlacement, []table.Write,
+	error) {
 	out, ids := make([]inventory.GroupPlacement, len(members)), make([]string, len(members))
 	seen := make(map[string]bool, len(members))
 	for i, m := range members {
 		if seen[m.ResourceID] {
-			return nil, nil, fault.New(fault.Invalid, "members: resource %.64q is named twice; name each once", m.ResourceID)
+			return nil, nil,
+				fault.New(fault.Invalid, "members: resource %.64q is named twice; name each once", m.ResourceID)
 		}
 		seen[m.ResourceID] = true
 		ids[i] = m.ResourceID
@@ -89,7 +91,9 @@ func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
 		at.Tier, at.Order = max(in.Body.Tier, 1), in.Body.Order
 	}
 	return s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
-		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == at.ResourceID })
+		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
+			return p.ResourceID == at.ResourceID
+		})
 		if len(places) == inventory.MaxMembers {
 			return nil, fault.New(fault.Invalid, "the group has %d members, which is the most", len(places))
 		}
@@ -115,7 +119,9 @@ func last(places []inventory.GroupPlacement, tier int) int {
 func (s *service) removeMember(ctx context.Context, in *MemberInput) (rest.Deleted, error) {
 	_, err := s.change(ctx, in.GroupID, func(places []inventory.GroupPlacement) ([]inventory.GroupPlacement, error) {
 		n := len(places)
-		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == in.ResourceID })
+		places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool {
+			return p.ResourceID == in.ResourceID
+		})
 		if len(places) == n {
 			return nil, fault.New(fault.NotFound, "resource %.64q is not a member of the group", in.ResourceID)
 		}
@@ -143,7 +149,9 @@ func (s *service) sequenceMembers(ctx context.Context, in *sequenceInput) (Group
 		for _, m := range in.Body.Members {
 			i, ok := where[m.ResourceID]
 			if !ok {
-				return nil, fault.New(fault.Invalid, "members: resource %.64q is not a member of the group; add it first", m.ResourceID)
+				return nil,
+					fault.New(fault.Invalid, "members: resource %.64q is not a member of the group; add it first",
+						m.ResourceID)
 			}
 			places[i].Tier, places[i].Order = max(m.Tier, 1), max(m.Order, 1)
 		}
@@ -173,7 +181,8 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 		return Group{}, err
 	}
 	if old.Selector != nil {
-		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to it; change that", old.ID)
+		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to "+
+			"it; change that", old.ID)
 	}
 	places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID)
 	if err != nil {
@@ -197,7 +206,8 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 	if held, err = s.andRebuild(ctx, slices.Clip(held), true); err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, inventory.Grouping{Group: g, Places: places}, held...); err != nil {
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old,
+		inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
 	out, err := s.groupWithMembers(ctx, g)

@@ -21,7 +21,8 @@ const (
 )
 
 // joins is what the caller needs to put resources into a group that is attached to schedules.
-const joins = "What joins a group that is attached to a schedule is started and stopped by that: it needs actions:execute on what joins, else 403."
+const joins = "What joins a group that is attached to a schedule is started and stopped by that: it needs " +
+	"actions:execute on what joins, else 403."
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
@@ -39,30 +40,40 @@ type service struct {
 
 func (s *service) groupOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Scoped: true, Statuses: []int{http.StatusBadRequest},
-		Summary: "List resource groups", Description: "Without members: read one group for these. memberCount of a dynamic group is null here. A grant on teams or resources " +
+		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Scoped: true,
+		Statuses: []int{http.StatusBadRequest},
+		Summary:  "List resource groups",
+		Description: "Without members: read one group for these. memberCount of a dynamic group is null here. A " +
+			"grant on teams or resources " +
 			"shows the groups that have such members, and counts these only.",
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "createResourceGroup", Method: http.MethodPost, Path: groups, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Create a resource group",
-		Description: "Static with members, or dynamic with a selector, not both; with neither it is static and empty. At most 500 groups an organization. " +
+		Description: "Static with members, or dynamic with a selector, not both; with neither it is static and " +
+			"empty. At most 500 groups an organization. " +
 			"Names are unique without regard to case.",
 	}, s.createGroup)
 	rest.Handle(g, rest.Op{
-		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Scoped: true, Statuses: []int{http.StatusNotFound},
-		Summary: "Read a resource group", Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all at tier 1, order 1. " +
+		ID: "getResourceGroup", Method: http.MethodGet, Path: group, Policy: reading, Scoped: true,
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Read a resource group",
+		Description: "Members come by tier, order and id; of a dynamic group, those that its selector finds now, all " +
+			"at tier 1, order 1. " +
 			"A grant on teams or resources shows the members among these; a group that has none does not exist for it.",
 	}, s.getGroup)
 	rest.Handle(g, rest.Op{
 		ID: "updateResourceGroup", Method: http.MethodPut, Path: group, Policy: writing,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a resource group",
-		Description: "Changes only the fields present. members replaces all members; selector makes the group dynamic and drops its members; selector null makes it static. " + joins,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Change a resource group",
+		Description: "Changes only the fields present. members replaces all members; selector makes the group " +
+			"dynamic and drops its members; selector null makes it static. " + joins,
 	}, s.updateGroup)
 	rest.Handle(g, rest.Op{
 		ID: "deleteResourceGroup", Method: http.MethodDelete, Path: group, Policy: writing,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Delete a resource group",
-		Description: "The resources stay. The answer is 409 while the group is in use, and lists the uses by id and name: bulk actions under way, schedules that it is attached to, overrides and " +
+		Description: "The resources stay. The answer is 409 while the group is in use, and lists the uses by id and " +
+			"name: bulk actions under way, schedules that it is attached to, overrides and " +
 			"wake links on it, and budgets, subscriptions, webhooks and integrations for it.",
 	}, s.deleteGroup)
 }
@@ -70,15 +81,20 @@ func (s *service) groupOperations(g *rest.Group) {
 func (s *service) memberOperations(g *rest.Group) {
 	statuses := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	rest.Handle(g, rest.Op{
-		ID: "addGroupResource", Method: http.MethodPost, Path: member, Policy: writing, Statuses: statuses, Summary: "Add a resource to a group",
-		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member is moved there. " + joins,
+		ID: "addGroupResource", Method: http.MethodPost, Path: member, Policy: writing, Statuses: statuses,
+		Summary: "Add a resource to a group",
+		Description: "At the tier (1 when absent) and order (the last of its tier when absent) of the body. A member " +
+			"is moved there. " + joins,
 	}, s.addMember)
 	rest.Handle(g, rest.Op{
-		ID: "removeGroupResource", Method: http.MethodDelete, Path: member, Policy: writing, Statuses: statuses, Summary: "Take a resource out of a group",
+		ID: "removeGroupResource", Method: http.MethodDelete, Path: member, Policy: writing, Statuses: statuses,
+		Summary: "Take a resource out of a group",
 	}, s.removeMember)
 	rest.Handle(g, rest.Op{
-		ID: "sequenceGroup", Method: http.MethodPatch, Path: group + "/sequence", Policy: writing, Statuses: statuses, Summary: "Change the sequence of a group",
-		Description: "Moves the members that the body names to their new tier and order; the others stay where they are.",
+		ID: "sequenceGroup", Method: http.MethodPatch, Path: group + "/sequence", Policy: writing, Statuses: statuses,
+		Summary: "Change the sequence of a group",
+		Description: "Moves the members that the body names to their new tier and order; the others stay where " +
+			"they are.",
 	}, s.sequenceMembers)
 }
 

@@ -69,14 +69,16 @@ func (a *fixture) sequence(g Group) string {
 
 func (a *fixture) want(what string, g Group, sequence string) {
 	a.Helper()
-	if got := a.sequence(g); got != sequence || g.MemberCount == nil || *g.MemberCount != len(strings.Fields(sequence)) {
+	if got := a.sequence(g); got != sequence || g.MemberCount == nil ||
+		*g.MemberCount != len(strings.Fields(sequence)) {
 		a.Errorf("%s: %s, want %s", what, got, sequence)
 	}
 }
 
 func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	a := newFixture(t)
-	g := a.group(http.MethodPost, groups, `{"name":" Web ","stepDelaySeconds":5,`+a.members(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
+	g := a.group(http.MethodPost, groups,
+		`{"name":" Web ","stepDelaySeconds":5,`+a.members(0, "2.1", 1, "1.2", 2, "1.1")+`}`)
 	a.want("created", g, "2@1.1 1@1.2 0@2.1")
 	if g.Name != "Web" || g.FailurePolicy != "continue" || g.StepDelaySeconds != 5 || g.Selector != nil {
 		t.Errorf("created: %+v", g)
@@ -85,10 +87,14 @@ func TestAGroupFromItsCreationToItsEnd(t *testing.T) {
 	a.want("read", a.group(http.MethodGet, path, ""), "2@1.1 1@1.2 0@2.1")
 	a.want("renamed", a.group(http.MethodPut, path, `{"name":"Shop","failurePolicy":"abort"}`), "2@1.1 1@1.2 0@2.1")
 	a.want("added to", a.group(http.MethodPost, path+"/resources/"+a.ids[3], ""), "2@1.1 1@1.2 3@1.3 0@2.1")
-	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
-	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`), "2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
-	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`), "4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
-	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1], ""); apitest.Data[rest.Deleted](w).ID != a.ids[1] {
+	a.want("added to at a place", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":3,"order":2}`),
+		"2@1.1 1@1.2 3@1.3 0@2.1 4@3.2")
+	a.want("added again elsewhere", a.group(http.MethodPost, path+"/resources/"+a.ids[4], `{"tier":2}`),
+		"2@1.1 1@1.2 3@1.3 0@2.1 4@2.2")
+	a.want("in another sequence", a.group(http.MethodPatch, path+"/sequence", `{`+a.members(4, "1.1", 2, "2.2")+`}`),
+		"4@1.1 1@1.2 3@1.3 0@2.1 2@2.2")
+	if w := a.call(ours, http.MethodDelete, path+"/resources/"+a.ids[1],
+		""); apitest.Data[rest.Deleted](w).ID != a.ids[1] {
 		t.Errorf("taken out: %s", w.Body)
 	}
 	a.want("after one was taken out", a.group(http.MethodGet, path, ""), "4@1.1 3@1.3 0@2.1 2@2.2")
@@ -109,9 +115,11 @@ func TestADynamicGroupFollowsItsSelector(t *testing.T) {
 	g := a.group(http.MethodPost, groups, `{"name":"dev","selector":{"type":"aws-ec2","tags":{"env":"dev"}}}`)
 	a.want("created", g, "1@1.1 3@1.1 5@1.1")
 	path := groups + "/" + g.ID
-	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`), "0@1.1 2@1.1 4@1.1")
+	a.want("with another selector", a.group(http.MethodPut, path, `{"selector":{"tags":{"env":"prod"}}}`),
+		"0@1.1 2@1.1 4@1.1")
 	a.call(ours, http.MethodPost, path+"/resources/"+a.ids[1], "").Want(http.StatusBadRequest) // adding a member
-	if list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups, "")); list.Items[0].MemberCount != nil {
+	if list := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups,
+		"")); list.Items[0].MemberCount != nil {
 		t.Errorf("the list counts: %+v", list)
 	}
 	a.want("made static", a.group(http.MethodPut, path, `{"selector":null,`+a.members(1, "1.1")+`}`), "1@1.1")
@@ -132,19 +140,25 @@ func TestRefusals(t *testing.T) {
 		{"no name", http.MethodPost, groups, `{}`, 400, "name"},
 		{"a blank name", http.MethodPost, groups, `{"name":"  "}`, 400, "name"},
 		{"a name that is taken", http.MethodPost, groups, `{"name":"wEb "}`, 409, "name"},
-		{"members and a selector", http.MethodPost, groups, `{"name":"x","selector":{"type":"y"},` + a.members(0, "1.1") + `}`, 400, "selector"},
+		{"members and a selector", http.MethodPost, groups,
+			`{"name":"x","selector":{"type":"y"},` + a.members(0, "1.1") + `}`, 400, "selector"},
 		{"a selector of nothing", http.MethodPost, groups, `{"name":"x","selector":{}}`, 400, "selector"},
-		{"a resource that does not exist", http.MethodPost, groups, `{"name":"x","members":[{"resourceID":"` + unknown + `"}]}`, 400, unknown},
-		{"a resource twice", http.MethodPost, groups, `{"name":"x",` + a.members(0, "1.1", 0, "1.2") + `}`, 400, a.ids[0]},
+		{"a resource that does not exist", http.MethodPost, groups,
+			`{"name":"x","members":[{"resourceID":"` + unknown + `"}]}`, 400, unknown},
+		{"a resource twice", http.MethodPost, groups, `{"name":"x",` + a.members(0, "1.1", 0, "1.2") + `}`, 400,
+			a.ids[0]},
 		{"a tier of zero", http.MethodPost, groups, `{"name":"x",` + a.members(0, "0.1") + `}`, 400, "tier"},
-		{"a policy that nobody knows", http.MethodPost, groups, `{"name":"x","failurePolicy":"panic"}`, 400, "failurePolicy"},
+		{"a policy that nobody knows", http.MethodPost, groups, `{"name":"x","failurePolicy":"panic"}`, 400,
+			"failurePolicy"},
 		{"a new name that is taken", http.MethodPut, path, `{"name":"other"}`, 409, "name"},
 		{"a name of null", http.MethodPut, path, `{"name":null}`, 400, "name"},
-		{"a group that does not exist", http.MethodGet, groups + "/" + id.New("grp", apitest.Start), "", 404, "resource group"},
+		{"a group that does not exist", http.MethodGet, groups + "/" + id.New("grp", apitest.Start), "", 404,
+			"resource group"},
 		{"what cannot be a group", http.MethodDelete, groups + "/x", "", 404, "resource group"},
 		{"adding what does not exist", http.MethodPost, path + "/resources/" + unknown, "", 404, unknown},
 		{"taking out what is not in it", http.MethodDelete, path + "/resources/" + a.ids[1], "", 404, a.ids[1]},
-		{"a sequence with a stranger", http.MethodPatch, path + "/sequence", `{` + a.members(1, "1.1") + `}`, 400, a.ids[1]},
+		{"a sequence with a stranger", http.MethodPatch, path + "/sequence", `{` + a.members(1, "1.1") + `}`, 400,
+			a.ids[1]},
 		{"an empty sequence", http.MethodPatch, path + "/sequence", `{"members":[]}`, 400, "members"},
 	} {
 		w := a.call(ours, c.method, c.path, c.body)

@@ -37,13 +37,14 @@ func TestFilters_SeveralValuesAndTimes(t *testing.T) {
 		"region=us-east-1,us-east-2":                               "",
 		"cloud_account_id=" + second + "," + inventorytest.Account: "db-1 i-0 i-1 i-2",
 		"cloud_account_id=" + second:                               "",
-		"created_after=2026-03-10":                                 "i-0 i-1 i-2", // nobody knows when the database was made
-		"created_after=2026-03-10T08:30:30Z":                       "i-0 i-1 i-2",
-		"created_after=2026-03-10T08:30:31Z":                       "",
-		"created_before=2026-03-10T08:30:30Z":                      "",
-		"created_before=2026-03-10T08:30:31Z":                      "i-0 i-1 i-2",
-		"created_before=1900-01-01":                                "",
-		"created_after=1900-01-01&created_before=3000-01-01":       "i-0 i-1 i-2",
+		// nobody knows when the database was made
+		"created_after=2026-03-10":                           "i-0 i-1 i-2",
+		"created_after=2026-03-10T08:30:30Z":                 "i-0 i-1 i-2",
+		"created_after=2026-03-10T08:30:31Z":                 "",
+		"created_before=2026-03-10T08:30:30Z":                "",
+		"created_before=2026-03-10T08:30:31Z":                "i-0 i-1 i-2",
+		"created_before=1900-01-01":                          "",
+		"created_after=1900-01-01&created_before=3000-01-01": "i-0 i-1 i-2",
 	} {
 		if got := names(apitest.Data[[]Record](a.get("/resources?" + query))); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
@@ -62,7 +63,9 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 		return g
 	})
 	for n := range 30 {
-		inventorytest.Discover(a.Fixture, ours, "aws-ec2", cloud.Resource{UID: fmt.Sprintf("m-%02d", n), Name: strconv.Itoa(99 - n), Status: cloud.Running, CreatedAt: apitest.Start.Add(-time.Hour)})
+		inventorytest.Discover(a.Fixture, ours, "aws-ec2",
+			cloud.Resource{UID: fmt.Sprintf("m-%02d", n), Name: strconv.Itoa(99 - n), Status: cloud.Running,
+				CreatedAt: apitest.Start.Add(-time.Hour)})
 	}
 	seen, pieces := map[string]int{}, 0
 	for target := "/resources/export?status=running,stopped"; target != ""; pieces++ {
@@ -76,9 +79,11 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 		}
 		target = strings.TrimPrefix(strings.TrimSuffix(w.Header.Get("Link"), `>; rel="next"`), "<")
 		for _, uid := range []string{"a", "m-00a", "z"} { // before, amid and behind what was answered
-			inventorytest.Discover(a.Fixture, ours, "aws-ec2", cloud.Resource{UID: fmt.Sprint(uid, pieces), Name: fmt.Sprint(uid, pieces), Status: cloud.Running})
+			inventorytest.Discover(a.Fixture, ours, "aws-ec2",
+				cloud.Resource{UID: fmt.Sprint(uid, pieces), Name: fmt.Sprint(uid, pieces), Status: cloud.Running})
 		}
-		inventorytest.Discover(a.Fixture, ours, "aws-ec2", cloud.Resource{UID: "m-29", Name: fmt.Sprint("0 renamed ", pieces), Status: cloud.Running})
+		inventorytest.Discover(a.Fixture, ours, "aws-ec2",
+			cloud.Resource{UID: "m-29", Name: fmt.Sprint("0 renamed ", pieces), Status: cloud.Running})
 		if pieces > 50 {
 			t.Fatal("it has no end")
 		}

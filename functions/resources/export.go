@@ -33,7 +33,9 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 	if bounds.Rows == 0 {
 		bounds.Rows = exportRows
 	}
-	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: in.inventoryFilter(s.sight(c)), By: inventory.ByUID, After: after, Limit: bounds.Rows + 1})
+	found, err := s.inventory.FindResources(ctx, c.Org,
+		inventory.List{Filter: in.inventoryFilter(s.sight(c)), By: inventory.ByUID, After: after,
+			Limit: bounds.Rows + 1})
 	if err != nil {
 		return rest.Raw{}, err
 	}
@@ -53,14 +55,17 @@ func writeCursor(uid string) string { return base64.RawURLEncoding.EncodeToStrin
 func readCursor(cursor string) (uid string, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !utf8.Valid(b) {
-		return "", fault.New(fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", cursor)
+		return "", fault.New(
+			fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", cursor)
 	}
 	return string(b), nil
 }
 
 var columns = []string{
-	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status", "instanceType",
-	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt", "lastSeenAt", "createdAt",
+	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status",
+	"instanceType",
+	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt",
+	"lastSeenAt", "createdAt",
 	"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion", "monthToDateUSD", "lastMonthUSD", "costSource",
 }
 
@@ -74,8 +79,10 @@ func (r Record) Cells() []string {
 		created = r.CreatedAt.Format(time.RFC3339)
 	}
 	return append([]string{
-		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone, string(r.Status),
-		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), string(object(r.SmartTags)), r.ParentUID, strconv.FormatBool(r.Schedulable),
+		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone,
+		string(r.Status),
+		r.InstanceType, string(object(r.Capacity)), string(object(r.Tags)), string(object(r.SmartTags)), r.ParentUID,
+		strconv.FormatBool(r.Schedulable),
 		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "), strings.Join(r.ScheduleIDs, " "),
 		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
 	}, r.costCells()...)

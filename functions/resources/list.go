@@ -59,7 +59,8 @@ func newRecord(r inventory.Listed) Record {
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
 		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: orEmpty(r.SmartTags), ParentUID: r.ParentUID,
-		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...), TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
+		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...),
+		TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
 		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
 	}
 	if !r.CreatedAt.IsZero() {
@@ -73,7 +74,8 @@ func newRecord(r inventory.Listed) Record {
 func (r *Record) addCosts(l inventory.Listed) {
 	if l.Rate != nil && l.Rate.Reason == "" {
 		hour := l.Rate.Hourly(l.Status)
-		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version, l.Rate.Stale}
+		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version,
+			l.Rate.Stale}
 	}
 	if l.Billed != nil {
 		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
@@ -131,7 +133,8 @@ type Filters struct {
 
 func (f *Filters) inventoryFilter(sight inventory.Visibility) inventory.Filter {
 	out := inventory.Filter{
-		Search: f.Search, Types: f.Type, Providers: f.Provider, Statuses: f.Status, Regions: f.Region, Accounts: f.CloudAccountID,
+		Search: f.Search, Types: f.Type, Providers: f.Provider, Statuses: f.Status, Regions: f.Region,
+		Accounts:     f.CloudAccountID,
 		CreatedAfter: f.After.Time, CreatedBefore: f.Before.Time,
 		GroupID: f.GroupID, TeamID: f.TeamID, Tags: f.Tag, Sight: sight,
 	}
@@ -164,7 +167,8 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.sight(c)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
+		Filter: in.inventoryFilter(s.sight(c)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
+		Limit: in.Limit,
 	})
 	return shownAll(found), err
 }

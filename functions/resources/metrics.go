@@ -18,12 +18,16 @@ import (
 
 func (s *service) metricsOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "getResourceMetrics", Method: http.MethodGet, Path: "/resources/{resourceID}/metrics", Policy: policy, Scoped: true,
+		ID: "getResourceMetrics", Method: http.MethodGet, Path: "/resources/{resourceID}/metrics", Policy: policy,
+		Scoped:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "See how a resource was used",
-		Description: "Asks the provider now, for the metrics of the resource's type (GET /resources/types says which types are measured). " +
-			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is not known. " +
-			"Without from, the answer begins 24 hours before to; without to, it ends now. At most 1,440 points a metric.",
+		Description: "Asks the provider now, for the metrics of the resource's type (GET /resources/types says which " +
+			"types are measured). " +
+			"A bucket of which the provider has no point is left out: what is counted was 0 then, anything else is " +
+			"not known. " +
+			"Without from, the answer begins 24 hours before to; without to, it ends now. At most 1,440 points " +
+			"a metric.",
 	}, s.getMetrics)
 }
 
@@ -89,7 +93,8 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 			return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
 		}
 	}
-	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()), Metrics: make([]Used, len(metrics))}
+	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()),
+		Metrics: make([]Used, len(metrics))}
 	for i, m := range metrics {
 		out.Metrics[i] = Used{m.Name, m.Unit, m.Of[0].Statistic, pointsOf(m, q.Measures, got.Points)}
 	}
@@ -100,7 +105,8 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 func wantedMetrics(kind string, names []string) ([]cloud.Metric, error) {
 	all := cloud.MetricsOf(kind)
 	if len(all) == 0 {
-		return nil, fault.New(fault.Invalid, "resources of type %s are not measured; GET /resources/types says which are", kind)
+		return nil, fault.New(fault.Invalid, "resources of type %s are not measured; GET /resources/types says "+
+			"which are", kind)
 	}
 	if len(names) == 0 {
 		return all, nil
@@ -109,7 +115,8 @@ func wantedMetrics(kind string, names []string) ([]cloud.Metric, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == name })
 		if i < 0 {
-			return nil, fault.New(fault.Invalid, "name: %s has no metric %.64q; it has %s", kind, name, strings.Join(namesOf(all), ", "))
+			return nil, fault.New(
+				fault.Invalid, "name: %s has no metric %.64q; it has %s", kind, name, strings.Join(namesOf(all), ", "))
 		}
 		out = append(out, all[i])
 	}
@@ -125,7 +132,8 @@ func namesOf(all []cloud.Metric) []string {
 }
 
 // request makes the question of what was asked for, at the time now. The window begins and ends with a bucket.
-func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest, error) {
+func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest,
+	error) {
 	q := cloud.MetricRequest{Type: r.Type, Region: r.Region, UIDs: []string{r.UID}, Period: time.Hour}
 	if n, err := strconv.Atoi(in.Period); err == nil {
 		q.Period = time.Duration(n) * time.Second
@@ -137,10 +145,13 @@ func (in *metricsInput) request(r inventory.Listed, metrics []cloud.Metric, now 
 		return q, fault.New(fault.Invalid, "from: %s is less than a period of %d s before to, %s",
 			q.From.Format(time.RFC3339), int(q.Period.Seconds()), q.To.Format(time.RFC3339))
 	case points > maxPoints:
-		return q, fault.New(fault.Invalid, "from: %s to %s are %d points of %d s; at most %d: ask for a longer period or a shorter time",
+		return q, fault.New(fault.Invalid, "from: %s to %s are %d points of %d s; at most %d: ask for a longer "+
+			"period or a shorter time",
 			q.From.Format(time.RFC3339), q.To.Format(time.RFC3339), points, int(q.Period.Seconds()), maxPoints)
 	case now.Sub(q.From) > longest:
-		return q, fault.New(fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", q.From.Format(time.RFC3339), int(longest.Hours()/24))
+		return q, fault.New(
+			fault.Invalid, "from: %s is more than %d days ago, which no provider keeps", q.From.Format(time.RFC3339),
+			int(longest.Hours()/24))
 	case q.To.After(now.Add(q.Period)):
 		return q, fault.New(fault.Invalid, "to: %s has not come yet", q.To.Format(time.RFC3339))
 	}

@@ -23,12 +23,15 @@ func (a *fixture) simulate(settings map[string]string) (instance, volume string)
 	a.Helper()
 	ctx := table.WithOrg(context.Background(), ours)
 	p := simulated.New(a.Table, a.Platform.Clock)
-	conn := apitest.Value(p.Connect(ctx, cloud.Account{ID: inventorytest.Account, Provider: simulated.Name, NativeID: "100000000001", Credentials: settings}))(a)
+	conn := apitest.Value(p.Connect(ctx,
+		cloud.Account{ID: inventorytest.Account, Provider: simulated.Name, NativeID: "100000000001",
+			Credentials: settings}))(a)
 	a.Workers = lambdacall.Local{inventory.Connector: connector.Handler(a.Platform, cloud.Providers{simulated.Name: p})}
 	for _, kind := range []string{"aws-ec2", "aws-ebs-snapshot"} {
 		list := apitest.Value(conn.List(ctx, kind, "eu-west-1", ""))(a)
 		inventorytest.Discover(a.Fixture, ours, kind, list.Resources[0])
-		id := apitest.Data[[]Record](a.call(ours, http.MethodPost, "/resources/by-uids", `{"uids":["`+list.Resources[0].UID+`"]}`))[0].ID
+		id := apitest.Data[[]Record](a.call(ours, http.MethodPost, "/resources/by-uids",
+			`{"uids":["`+list.Resources[0].UID+`"]}`))[0].ID
 		if kind == "aws-ec2" {
 			instance = id
 		} else {
@@ -45,16 +48,20 @@ func TestMetrics_AreReadFromTheCloudByTheirNames(t *testing.T) {
 	a := newFixture(t)
 	id, _ := a.simulate(some)
 	got := apitest.Data[Usage](a.get("/resources/" + id + "/metrics"))
-	if got.ResourceID != id || got.Period != 3600 || got.To.Sub(got.From) != 24*time.Hour || len(got.Metrics) != len(cloud.MetricsOf("aws-ec2")) {
+	if got.ResourceID != id || got.Period != 3600 || got.To.Sub(got.From) != 24*time.Hour ||
+		len(got.Metrics) != len(cloud.MetricsOf("aws-ec2")) {
 		t.Fatalf("%+v; want a day of all metrics of instances", got)
 	}
 	for _, m := range got.Metrics {
-		if m.Name == "cpu_max_14d" && (len(m.Points) != 24 || m.Unit != "%" || m.Statistic != "Maximum" || !m.Points[0].At.Equal(got.From) || m.Points[0].Value <= 0) {
+		if m.Name == "cpu_max_14d" &&
+			(len(m.Points) != 24 || m.Unit != "%" || m.Statistic != "Maximum" || !m.Points[0].At.Equal(got.From) ||
+				m.Points[0].Value <= 0) {
 			t.Errorf("%+v", m)
 		}
 	}
 	day := got.From.Truncate(24 * time.Hour)
-	got = apitest.Data[Usage](a.get("/resources/" + id + "/metrics?name=cpu_avg_14d,net_bytes_day_max_14d&period=900&from=" +
+	got = apitest.Data[Usage](a.get("/resources/" + id +
+		"/metrics?name=cpu_avg_14d,net_bytes_day_max_14d&period=900&from=" +
 		day.Add(-time.Hour).Format(time.RFC3339) + "&to=" + day.Format(time.RFC3339)))
 	if len(got.Metrics) != 2 || len(got.Metrics[0].Points) != 4 || got.Metrics[1].Unit != "bytes/day" {
 		t.Errorf("%+v; want four quarters of an hour of two metrics", got)
@@ -98,12 +105,16 @@ func TestMetrics_WhatCannotBeAnsweredIsRefused(t *testing.T) {
 func TestMetrics_TellWhatTheCloudSays(t *testing.T) {
 	a := newFixture(t)
 	id, _ := a.simulate(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1"})
-	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1", "denied": "cloudwatch:GetMetricData"})
-	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest || !strings.Contains(w.Body, "cloudwatch:GetMetricData") {
+	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
+		"denied": "cloudwatch:GetMetricData"})
+	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
+		!strings.Contains(w.Body, "cloudwatch:GetMetricData") {
 		t.Errorf("denied: %d %s", w.Status, w.Body)
 	}
-	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1", "refuse": "true"})
-	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest || !strings.Contains(w.Body, "refused the credentials") {
+	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
+		"refuse": "true"})
+	if w := a.get("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
+		!strings.Contains(w.Body, "refused the credentials") {
 		t.Errorf("refused: %d %s", w.Status, w.Body)
 	}
 }
@@ -112,11 +123,13 @@ func TestMetrics_TellWhatTheCloudSays(t *testing.T) {
 func (a *fixture) simulateAgain(settings map[string]string) {
 	a.Helper()
 	account := inventory.Account{
-		ID: inventorytest.Account, Name: "sim", Provider: simulated.Name, CloudAccountID: "100000000001", AuthMethod: simulated.AuthMethod,
+		ID: inventorytest.Account, Name: "sim", Provider: simulated.Name, CloudAccountID: "100000000001",
+		AuthMethod:      simulated.AuthMethod,
 		PermissionLevel: "read_write",
 	}
 	ctx := table.WithOrg(context.Background(), ours)
-	account.Sealed = apitest.Value(inventory.SealCredentials(ctx, a.Sealer, inventory.SecretPlace(ours, account.ID), settings))(a)
+	account.Sealed = apitest.Value(inventory.SealCredentials(ctx, a.Sealer, inventory.SecretPlace(ours, account.ID),
+		settings))(a)
 	a.Put(inventory.AccountKey(ours, account.ID), account)
 }
 

@@ -34,11 +34,16 @@ func newFixture(t *testing.T) *fixture {
 	a.Workflow = apitest.Idle{}
 	for i := range 3 {
 		inventorytest.Discover(a.Fixture, ours, "aws-ec2", cloud.Resource{
-			UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Zone: "eu-west-1a", InstanceType: "t3.micro",
-			Capacity: map[string]int64{"vCPU": 2}, Tags: map[string]string{"env": []string{"prod", "dev", "dev"}[i]}, CreatedAt: apitest.Start.Add(-time.Hour),
+			UID: fmt.Sprintf("i-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running, Zone: "eu-west-1a",
+			InstanceType: "t3.micro",
+			Capacity:     map[string]int64{"vCPU": 2},
+			Tags:         map[string]string{"env": []string{"prod", "dev", "dev"}[i]},
+			CreatedAt:    apitest.Start.Add(-time.Hour),
 		})
 	}
-	inventorytest.Discover(a.Fixture, ours, "aws-rds", cloud.Resource{UID: "db-1", Name: `=HYPERLINK("http://x")`, Status: cloud.Stopped, Unschedulable: "read replica"})
+	inventorytest.Discover(a.Fixture, ours, "aws-rds",
+		cloud.Resource{UID: "db-1", Name: `=HYPERLINK("http://x")`, Status: cloud.Stopped,
+			Unschedulable: "read replica"})
 	return a
 }
 
@@ -81,7 +86,8 @@ func TestListing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	for _, query := range []string{"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep", "?schedulable=perhaps", "?sort_order=up"} {
+	for _, query := range []string{"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep",
+		"?schedulable=perhaps", "?sort_order=up"} {
 		if w := a.get("/resources" + query); w.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
@@ -91,7 +97,8 @@ func TestListing(t *testing.T) {
 func TestReadingCostsTwoRoundTrips(t *testing.T) {
 	a := newFixture(t)
 	list := apitest.Data[[]Record](a.get("/resources"))
-	for _, path := range []string{"/resources", "/resources?search=web&page=1", "/resources?page=700", "/resources/" + list[0].ID} {
+	for _, path := range []string{"/resources", "/resources?search=web&page=1", "/resources?page=700",
+		"/resources/" + list[0].ID} {
 		if w := a.call(ours, http.MethodGet, path, ""); w.Status != http.StatusOK || w.Usage.RoundTrips > 2 {
 			t.Errorf("%s: %d, %d round trips", path, w.Status, w.Usage.RoundTrips)
 		}
@@ -110,7 +117,8 @@ func TestReadingInScopesCostsAThirdRoundTripAtMost(t *testing.T) {
 		}
 		most = 2
 	}
-	if got := apitest.Data[[]Record](a.get("/resources?team_id=" + team)); names(got) != list[1].UID || got[0].TeamIDs[0] != team {
+	if got := apitest.Data[[]Record](a.get("/resources?team_id=" + team)); names(got) != list[1].UID ||
+		got[0].TeamIDs[0] != team {
 		t.Errorf("of the team: %+v", got)
 	}
 }
@@ -119,11 +127,15 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 	a := newFixture(t)
 	list := apitest.Data[[]map[string]any](a.get("/resources?search=i-0"))
 	want := map[string]any{
-		"uid": "i-0", "name": "web-0", "type": "aws-ec2", "provider": "aws", "cloudAccountID": inventorytest.Account, "cloudAccountName": "account ca_1",
-		"region": "eu-west-1", "zone": "eu-west-1a", "status": "running", "instanceType": "t3.micro", "capacity": map[string]any{"vCPU": 2.0},
-		"tags": map[string]any{"env": "prod"}, "smartTags": map[string]any{}, "parentUID": "", "schedulable": true, "groupIDs": []any{},
-		"teamIDs": []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "actualUSD": nil, "costSource": nil,
-		"discoveredAt": "2026-03-10T09:30:30Z", "lastSeenAt": "2026-03-10T09:30:30Z", "createdAt": "2026-03-10T08:30:30Z", "id": list[0]["id"],
+		"uid": "i-0", "name": "web-0", "type": "aws-ec2", "provider": "aws", "cloudAccountID": inventorytest.Account,
+		"cloudAccountName": "account ca_1",
+		"region":           "eu-west-1", "zone": "eu-west-1a", "status": "running", "instanceType": "t3.micro",
+		"capacity": map[string]any{"vCPU": 2.0},
+		"tags":     map[string]any{"env": "prod"}, "smartTags": map[string]any{}, "parentUID": "", "schedulable": true,
+		"groupIDs": []any{},
+		"teamIDs":  []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "actualUSD": nil, "costSource": nil,
+		"discoveredAt": "2026-03-10T09:30:30Z", "lastSeenAt": "2026-03-10T09:30:30Z",
+		"createdAt": "2026-03-10T08:30:30Z", "id": list[0]["id"],
 	}
 	if got, want := fmt.Sprint(list[0]), fmt.Sprint(want); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -139,12 +151,14 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 func TestWhatIsNotOursDoesNotExist(t *testing.T) {
 	a := newFixture(t)
 	r := apitest.Data[[]Record](a.get("/resources"))[0]
-	for _, c := range []struct{ org, id string }{{theirs, r.ID}, {ours, id.New("res", apitest.Start)}, {ours, "res_x"}, {ours, "i-0"}} {
+	for _, c := range []struct{ org, id string }{{theirs, r.ID}, {ours, id.New("res", apitest.Start)}, {ours, "res_x"},
+		{ours, "i-0"}} {
 		if w := a.call(c.org, http.MethodGet, "/resources/"+c.id, ""); w.Status != http.StatusNotFound {
 			t.Errorf("%s in %s: %d %s", c.id, c.org, w.Status, w.Body)
 		}
 	}
-	if w := a.call(theirs, http.MethodPost, "/resources/by-uids", `{"uids":["i-0"]}`); len(apitest.Data[[]Record](w)) != 0 {
+	if w := a.call(theirs, http.MethodPost, "/resources/by-uids",
+		`{"uids":["i-0"]}`); len(apitest.Data[[]Record](w)) != 0 {
 		t.Errorf("by uid from elsewhere: %s", w.Body)
 	}
 }
@@ -160,7 +174,8 @@ func TestAScopedGrantShowsOnlyItsResources(t *testing.T) {
 		t.Errorf("counted: %d", got)
 	}
 	a.get("/resources/" + list[2].ID).Want(http.StatusNotFound) // another one
-	if w := a.call(ours, http.MethodPost, "/resources/by-uids", `{"uids":["db-1","i-0","i-1"]}`); names(apitest.Data[[]Record](w)) != list[1].UID {
+	if w := a.call(ours, http.MethodPost, "/resources/by-uids",
+		`{"uids":["db-1","i-0","i-1"]}`); names(apitest.Data[[]Record](w)) != list[1].UID {
 		t.Errorf("by uid: %s", w.Body)
 	}
 	if lines := strings.Count(a.get("/resources/export").Body, "\n"); lines != 2 {
@@ -185,7 +200,8 @@ func TestByUIDs(t *testing.T) {
 func TestSummaryAndTypes(t *testing.T) {
 	a := newFixture(t)
 	sum := apitest.Data[Summary](a.get("/resources/summary"))
-	want := Summary{4, map[string]int{"aws": 4}, map[string]int{"aws-ec2": 3, "aws-rds": 1}, map[string]int{"running": 3, "stopped": 1}, map[string]int{"eu-west-1": 4}}
+	want := Summary{4, map[string]int{"aws": 4}, map[string]int{"aws-ec2": 3, "aws-rds": 1},
+		map[string]int{"running": 3, "stopped": 1}, map[string]int{"eu-west-1": 4}}
 	if fmt.Sprint(sum) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", sum, want)
 	}
@@ -230,7 +246,8 @@ func TestExport(t *testing.T) {
 // TestExport_HasEveryFieldOfTheRecord: prices are the fields of the record that take several columns.
 func TestExport_HasEveryFieldOfTheRecord(t *testing.T) {
 	spread := map[string][]string{
-		"rackRateUSD": {"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion"}, "actualUSD": {"monthToDateUSD", "lastMonthUSD"},
+		"rackRateUSD": {"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion"},
+		"actualUSD":   {"monthToDateUSD", "lastMonthUSD"},
 	}
 	for field := range reflect.TypeFor[Record]().Fields() {
 		name := field.Tag.Get("json")
@@ -265,7 +282,8 @@ func TestRefreshDiscoversEveryAccount(t *testing.T) {
 		t.Fatalf("%d %+v", w.Status, job)
 	}
 	got := apitest.Data[Refresh](a.get(job.StatusURL))
-	if got.Status != discovery.Running || len(got.Discoveries) != 2 || got.Discoveries[0].CloudAccountID != inventorytest.Account {
+	if got.Status != discovery.Running || len(got.Discoveries) != 2 ||
+		got.Discoveries[0].CloudAccountID != inventorytest.Account {
 		t.Fatalf("%+v", got)
 	}
 	w = a.call(ours, http.MethodPost, refresh, "")

@@ -19,14 +19,18 @@ import (
 
 func (s *service) refreshOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "refreshResources", Method: http.MethodPost, Path: refresh, Policy: "resources:write", Status: http.StatusAccepted,
-		Summary:     "Discover every account again",
-		Description: "Starts a discovery of each account that its cloud organisation has not disconnected, or joins the one under way there. Poll statusURL.",
+		ID: "refreshResources", Method: http.MethodPost, Path: refresh, Policy: "resources:write",
+		Status:  http.StatusAccepted,
+		Summary: "Discover every account again",
+		Description: "Starts a discovery of each account that its cloud organisation has not disconnected, or joins " +
+			"the one under way there. Poll statusURL.",
 	}, s.refresh)
 	rest.Handle(g, rest.Op{
-		ID: "getRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: policy, Statuses: []int{http.StatusNotFound},
-		Summary:     "See how a refresh stands",
-		Description: "Running as long as one of its discoveries is; then succeeded, partial or failed. Each discovery has its own statusURL.",
+		ID: "getRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: policy,
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "See how a refresh stands",
+		Description: "Running as long as one of its discoveries is; then succeeded, partial or failed. Each " +
+			"discovery has its own statusURL.",
 	}, s.progress)
 }
 
@@ -171,7 +175,9 @@ func (s *service) jobs(ctx context.Context, org string, p pass) ([]Discovery, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID, rest.Optional(job.Error)})
+		out = append(out,
+			Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID,
+				rest.Optional(job.Error)})
 	}
 	return out, nil
 }

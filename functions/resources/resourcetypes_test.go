@@ -70,7 +70,8 @@ gcp-memorystore           ● - - ○
 
 // notYet are promises that are not kept, and why.
 var notYet = map[string]string{
-	"aws-eks-nodegroup measured": "the rules ask for what pods request, which the cluster knows, and CloudWatch only with an add-on",
+	"aws-eks-nodegroup measured": "the rules ask for what pods request, which the cluster knows, and CloudWatch only " +
+		"with an add-on",
 }
 
 func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
@@ -89,10 +90,12 @@ func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
 		for i, can := range []struct {
 			what string
 			does bool
-		}{{"discoverable", k.Discoverable}, {"actionable", k.Actionable}, {"scalable", k.Scalable}, {"measured", k.Measured}} {
+		}{{"discoverable", k.Discoverable}, {"actionable", k.Actionable}, {"scalable", k.Scalable},
+			{"measured", k.Measured}} {
 			promise, reason := f[i+1], notYet[f[0]+" "+can.what]
 			if promise == "●" && can.does == (reason != "") {
-				t.Errorf("%s is %s: %v; the design promises it, and the reason against it is %q", f[0], can.what, can.does, reason)
+				t.Errorf("%s is %s: %v; the design promises it, and the reason against it is %q", f[0], can.what,
+					can.does, reason)
 			}
 			if promise == "-" && can.does {
 				t.Errorf("%s is %s, which makes no sense", f[0], can.what)
@@ -115,7 +118,9 @@ func TestTypes_AreThoseOfTheDesign(t *testing.T) {
 	named := map[string]bool{}
 	for line := range strings.Lines(section) {
 		if cells := strings.Split(line, "|"); len(cells) > 4 {
-			for word := range strings.FieldsFuncSeq(cells[3], func(r rune) bool { return r == ' ' || r == ',' || r == '/' }) {
+			for word := range strings.FieldsFuncSeq(cells[3], func(r rune) bool {
+				return r == ' ' || r == ',' || r == '/'
+			}) {
 				named[word] = strings.Contains(word, "-") && !strings.HasPrefix(word, "--")
 			}
 		}

@@ -21,7 +21,9 @@ func TestSmartTags_AreThoseThatWereAccepted(t *testing.T) {
 		return fmt.Sprint(list[0].UID, list[0].SmartTags, list[1].UID, list[1].SmartTags)
 	}
 	a.Equal("before anything is accepted", told(), "i-0map[]i-1map[]")
-	a.Must(smart.Accept(a.In(ours), ours, []smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID}, {UID: "i-1", Key: "kind", Value: "aws-s3", PolicyID: p.ID}}))
+	a.Must(smart.Accept(a.In(ours), ours,
+		[]smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID},
+			{UID: "i-1", Key: "kind", Value: "aws-s3", PolicyID: p.ID}}))
 	a.Equal("accepted", told(), "i-0map[kind:aws-ec2]i-1map[]") // i-1 has none with the value that is derived
 	if w := a.call(ours, http.MethodGet, "/resources", ""); w.Usage.RoundTrips > 2 {
 		t.Errorf("%d round trips when nothing has changed; want two at most", w.Usage.RoundTrips)
@@ -33,7 +35,8 @@ func TestSmartTags_AreThoseThatWereAccepted(t *testing.T) {
 	a.get("/resources/export?format=ndjson").Want(http.StatusOK, want)
 	a.Must(smart.Revoke(a.In(ours), ours, []smarttag.Derived{{UID: "i-0", Key: "kind"}}))
 	a.Equal("taken back", told(), "i-0map[]i-1map[]")
-	a.Must(smart.Accept(a.In(ours), ours, []smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID}}))
+	a.Must(smart.Accept(a.In(ours), ours,
+		[]smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID}}))
 	a.Must(smart.Delete(a.In(ours), ours, p))
 	a.Equal("without its policy", told(), "i-0map[]i-1map[]")
 }

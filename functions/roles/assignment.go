@@ -40,7 +40,8 @@ type assignmentsInput struct {
 
 // wants reports whether the filters let a through. An address that is none is nobody's.
 func (in *assignmentsInput) wants(a membership.Assignment, address string) bool {
-	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) && (in.Scope == "" || a.Scope == in.Scope)
+	return (in.Email == "" || a.Email == address) && (in.RoleID == "" || a.Role == in.RoleID) &&
+		(in.Scope == "" || a.Scope == in.Scope)
 }
 
 func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (rest.List[Assignment], error) {
@@ -95,11 +96,13 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	}
 	r, ok := a.FindRole(in.RoleID)
 	if !ok {
-		return Assignment{}, fault.New(fault.Invalid, "roleID: role %.64q does not exist: GET /roles lists them", in.RoleID)
+		return Assignment{},
+			fault.New(fault.Invalid, "roleID: role %.64q does not exist: GET /roles lists them", in.RoleID)
 	}
 	_, m, err := s.people.FindMember(ctx, c.Org, in.Email)
 	if fault.Is(err, fault.NotFound) {
-		return Assignment{}, fault.NewWithCause(fault.Invalid, err, "email: %s: invite them with POST /users first", fault.Message(err))
+		return Assignment{},
+			fault.NewWithCause(fault.Invalid, err, "email: %s: invite them with POST /users first", fault.Message(err))
 	}
 	if err != nil {
 		return Assignment{}, err
@@ -108,8 +111,11 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	if err = mayAssign(c, m, g, r); err != nil {
 		return Assignment{}, err
 	}
-	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.TimeOf(g.ID), CreatedBy: c.Email}
-	return shownIn(a, row), s.people.AssignRole(ctx, c.Org, m, membership.Given{Grant: g, Generation: a.Generation, Also: teamHoldWrites(c.Org, g.Scope)})
+	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.TimeOf(g.ID),
+		CreatedBy: c.Email}
+	return shownIn(a, row),
+		s.people.AssignRole(ctx, c.Org, m,
+			membership.Given{Grant: g, Generation: a.Generation, Also: teamHoldWrites(c.Org, g.Scope)})
 }
 
 // mayAssign refuses what the caller gives to themselves, does not hold, or has been given already.
@@ -122,7 +128,8 @@ func mayAssign(c identity.Caller, m identity.Member, g grant.Grant, r grant.Role
 	}
 	for _, has := range m.Grants {
 		if has.Role == g.Role && has.Scope == g.Scope {
-			return fault.New(fault.Conflict, "%s has the role %q on %s already, by %s", m.Email, r.Name, g.Scope, has.ID)
+			return fault.New(fault.Conflict, "%s has the role %q on %s already, by %s", m.Email, r.Name, g.Scope,
+				has.ID)
 		}
 	}
 	return nil

@@ -24,12 +24,14 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 	}
 	r := s.role("Looker", "actions:read")
 	a := s.assigned("lou", r.ID, "team:"+s.teams[ours])
-	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(), "olga@example.com"}
+	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(),
+		"olga@example.com"}
 	if a != want || !id.IsValid("asgn", a.ID) {
 		t.Errorf("got  %+v\nwant %+v", a, want)
 	}
 	c := s.Authorized(ours, "lou")
-	if !identity.Allows(c, "actions:read", a.Scope) || identity.Allows(c, "actions:read") || identity.Holds(c, "actions:execute") {
+	if !identity.Allows(c, "actions:read", a.Scope) || identity.Allows(c, "actions:read") ||
+		identity.Holds(c, "actions:execute") {
 		t.Errorf("grants %+v", c.Grants)
 	}
 	list := apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=LOU@example.com"))
@@ -43,7 +45,8 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 		t.Errorf("grants %+v", c.Grants)
 	}
 	s.as("olga", "DELETE /assignments/"+a.ID).Want(404, a.ID)
-	if list = apitest.Data[rest.List[Assignment]](s.as("olga", "GET /assignments?email=lou@example.com")); list.Total != 0 || list.Items == nil {
+	if list = apitest.Data[rest.List[Assignment]](s.as("olga",
+		"GET /assignments?email=lou@example.com")); list.Total != 0 || list.Items == nil {
 		t.Errorf("listed %+v", list)
 	}
 }
@@ -86,7 +89,8 @@ func TestTheListOfAssignments(t *testing.T) {
 	if got := brief(paged); got != all {
 		t.Errorf("page by page: %s", got)
 	}
-	if list := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"), "GET /assignments")); brief(list.Items) != "olga owner org" {
+	if list := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"),
+		"GET /assignments")); brief(list.Items) != "olga owner org" {
 		t.Errorf("another organization's: %+v", list)
 	}
 }
@@ -105,17 +109,20 @@ func brief(all []Assignment) string {
 func TestWhatCannotBeAssigned(t *testing.T) {
 	s := newFixture(t)
 	s.member("lou", grant.Viewer)
-	theirRole := apitest.Data[Role](s.Call(s.Authorized(theirs, "olga"), `POST /roles {"name":"Theirs","policies":["actions:read"]}`))
+	theirRole := apitest.Data[Role](s.Call(s.Authorized(theirs, "olga"),
+		`POST /roles {"name":"Theirs","policies":["actions:read"]}`))
 	s.User("foreign")
-	noTeam, noResource, noRole := id.New("team", s.Clock.Now()), id.New("res", s.Clock.Now()), id.New("role", s.Clock.Now())
+	noTeam, noResource, noRole := id.New("team", s.Clock.Now()), id.New("res", s.Clock.Now()),
+		id.New("role", s.Clock.Now())
 	for name, c := range map[string]struct {
 		who, role, scope string
 		status           int
 		says             string
 	}{
-		"a team of another organization":        {"lou", "viewer", "team:" + s.teams[theirs], 400, "does not exist"},
-		"a team that nobody has":                {"lou", "viewer", "team:" + noTeam, 400, "does not exist"},
-		"a resource of another organization":    {"lou", "viewer", "resource:" + s.resources[theirs], 400, "does not exist"},
+		"a team of another organization": {"lou", "viewer", "team:" + s.teams[theirs], 400, "does not exist"},
+		"a team that nobody has":         {"lou", "viewer", "team:" + noTeam, 400, "does not exist"},
+		"a resource of another organization": {"lou", "viewer", "resource:" + s.resources[theirs], 400,
+			"does not exist"},
 		"a resource that nobody has":            {"lou", "viewer", "resource:" + noResource, 400, "does not exist"},
 		"a role of another organization":        {"lou", theirRole.ID, "org", 400, "does not exist"},
 		"a role that nobody has":                {"lou", noRole, "org", 400, "does not exist"},
@@ -139,7 +146,8 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 	s.TB = t
 	for _, pair := range [][2]string{
 		{assigning("lou", "viewer", "team:"+s.teams[theirs]), assigning("lou", "viewer", "team:"+noTeam)},
-		{assigning("lou", "viewer", "resource:"+s.resources[theirs]), assigning("lou", "viewer", "resource:"+noResource)},
+		{assigning("lou", "viewer", "resource:"+s.resources[theirs]),
+			assigning("lou", "viewer", "resource:"+noResource)},
 		{assigning("lou", theirRole.ID, "org"), assigning("lou", noRole, "org")},
 		{assigning("foreign", "viewer", "org"), assigning("nobody0", "viewer", "org")},
 	} {
@@ -148,13 +156,15 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 			t.Errorf("%d %s\n%d %s", foreign.Status, foreign.Body, none.Status, none.Body)
 		}
 	}
-	for _, body := range []string{`{}`, `{"email":"lou@example.com","roleID":"viewer"}`, `{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`} {
+	for _, body := range []string{`{}`, `{"email":"lou@example.com","roleID":"viewer"}`,
+		`{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`} {
 		s.as("olga", "POST /assignments "+body).Want(400)
 	}
 	if got := s.Authorized(ours, "lou").Grants; len(got) != 1 {
 		t.Errorf("grants %+v", got)
 	}
-	theirAssignment := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"), "GET /assignments")).Items[0]
+	theirAssignment := apitest.Data[rest.List[Assignment]](s.Call(s.Authorized(theirs, "olga"),
+		"GET /assignments")).Items[0]
 	s.as("olga", "DELETE /assignments/"+theirAssignment.ID).Want(404, "does not exist")
 	s.as("olga", "DELETE /assignments/latest").Want(404, "does not exist")
 }
@@ -173,19 +183,24 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	s.as("olga", "DELETE /assignments/"+s.only("olga")).Want(409, "last owner")
 	s.member("otto", grant.Owner)
 	for name, c := range map[string]struct{ who, request, says string }{
-		"an admin makes an owner":                 {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
-		"an admin makes an owner of a team":       {"adam", assigning("lou", "owner", team), "organisation:delete"},
-		"an admin makes themselves one":           {"adam", assigning("adam", "owner", "org"), "nobody edits their own grants"},
-		"an owner gives to themselves":            {"olga", assigning("olga", "viewer", "org"), "nobody edits their own grants"},
-		"somebody raises themselves":              {"kay", assigning("kay", keeper.ID, team), "nobody edits their own grants"},
-		"somebody raises themselves, spelled so":  {"kay", strings.Replace(assigning("kay", "viewer", "org"), "kay@", "KAY@", 1), "nobody edits their own grants"},
-		"somebody gives what they lack":           {"kay", assigning("lou", acting.ID, "org"), "actions:execute"},
-		"somebody gives what they have elsewhere": {"kay", assigning("lou", acting.ID, "resource:"+s.resources[ours]), "actions:execute"},
-		"an admin takes from the owner":           {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
-		"an owner takes from themselves":          {"otto", "DELETE /assignments/" + s.only("otto"), "nobody"},
-		"who may little takes from who may more":  {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},
-		"who may not change roles gives":          {"lou", assigning("kay", "viewer", "org"), "roles:write"},
-		"who may not change roles takes":          {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},
+		"an admin makes an owner":           {"adam", assigning("lou", "owner", "org"), "organisation:delete"},
+		"an admin makes an owner of a team": {"adam", assigning("lou", "owner", team), "organisation:delete"},
+		"an admin makes themselves one": {"adam", assigning("adam", "owner", "org"),
+			"nobody edits their own grants"},
+		"an owner gives to themselves": {"olga", assigning("olga", "viewer", "org"),
+			"nobody edits their own grants"},
+		"somebody raises themselves": {"kay", assigning("kay", keeper.ID, team),
+			"nobody edits their own grants"},
+		"somebody raises themselves, spelled so": {"kay",
+			strings.Replace(assigning("kay", "viewer", "org"), "kay@", "KAY@", 1), "nobody edits their own grants"},
+		"somebody gives what they lack": {"kay", assigning("lou", acting.ID, "org"), "actions:execute"},
+		"somebody gives what they have elsewhere": {"kay", assigning("lou", acting.ID, "resource:"+s.resources[ours]),
+			"actions:execute"},
+		"an admin takes from the owner":          {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
+		"an owner takes from themselves":         {"otto", "DELETE /assignments/" + s.only("otto"), "nobody"},
+		"who may little takes from who may more": {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},
+		"who may not change roles gives":         {"lou", assigning("kay", "viewer", "org"), "roles:write"},
+		"who may not change roles takes":         {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t
@@ -204,7 +219,8 @@ func TestAScopedGrantIsNoWayToRoles(t *testing.T) {
 	s.member("tim")
 	s.assigned("tim", grant.Owner, "team:"+s.teams[ours])
 	for _, request := range []string{
-		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`, `PUT /roles/role_x {}`, "DELETE /roles/role_x",
+		"GET /roles", "GET /roles/viewer", `POST /roles {"name":"x","policies":["actions:read"]}`,
+		`PUT /roles/role_x {}`, "DELETE /roles/role_x",
 		"GET /assignments", assigning("tim", "viewer", "team:"+s.teams[ours]), "DELETE /assignments/" + s.only("tim"),
 	} {
 		s.as("tim", request).Want(403, "roles:")

@@ -41,7 +41,8 @@ func (s *service) updateRole(ctx context.Context, in *updateInput) (Role, error)
 		if err := mayChange(ctx, was, r); err != nil {
 			return err
 		}
-		audit.NoteChange(ctx, audit.Change{Target: r.ID, Before: newCustomRole(was), After: newCustomRole(r), Final: true})
+		audit.NoteChange(ctx,
+			audit.Change{Target: r.ID, Before: newCustomRole(was), After: newCustomRole(r), Final: true})
 		return putRole(a, r)
 	})
 	return newCustomRole(r), err
@@ -75,9 +76,11 @@ func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, 
 }
 
 // changeable changes one of the organization's own roles. Nobody changes a system role.
-func (s *service) changeable(ctx context.Context, ref string, how func(identity.Access, identity.CustomRole) error) error {
+func (s *service) changeable(ctx context.Context, ref string,
+	how func(identity.Access, identity.CustomRole) error) error {
 	if r, ok := grant.SystemRole(ref); ok {
-		return fault.New(fault.Denied, "permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
+		return fault.New(fault.Denied,
+			"permission denied: %s is a system role, and nobody can change it; create one with POST /roles", r.Name)
 	}
 	return s.changeRoles(ctx, func(a identity.Access) error {
 		r, err := findRole(a, ref)
@@ -97,7 +100,9 @@ func mayMake(ctx context.Context, r identity.CustomRole) error {
 func mayChange(ctx context.Context, was, r identity.CustomRole) error {
 	for _, g := range identity.CallerFrom(ctx).Grants {
 		if g.Role == r.ID {
-			return fault.New(fault.Denied, "permission denied: you have the role %q, and nobody edits their own grants: ask another one who may", was.Name)
+			return fault.New(fault.Denied,
+				"permission denied: you have the role %q, and nobody edits their own grants: ask another one who may",
+				was.Name)
 		}
 	}
 	if err := mayMake(ctx, was); err != nil {
@@ -131,13 +136,15 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	review, err := membership.AddReview(membership.Review{Org: callerOrg(ctx), User: membership.Everybody, At: s.p.Clock.Now()})
+	review, err := membership.AddReview(membership.Review{Org: callerOrg(ctx), User: membership.Everybody,
+		At: s.p.Clock.Now()})
 	if err != nil {
 		return err
 	}
-	err = s.p.Table.Transact(table.Within(ctx, membership.ReviewPrefix), table.Update(identity.AccessKey(callerOrg(ctx)),
-		[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
-		table.Equal("generation", a.Generation), table.NotEqual("ended", true)), review)
+	err = s.p.Table.Transact(table.Within(ctx, membership.ReviewPrefix),
+		table.Update(identity.AccessKey(callerOrg(ctx)),
+			[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
+			table.Equal("generation", a.Generation), table.NotEqual("ended", true)), review)
 	return fault.Wrap("change roles of "+callerOrg(ctx), err)
 }
 

@@ -46,7 +46,8 @@ func (s *fixture) as(name, request string) apitest.Answer {
 func (s *fixture) role(name string, policies ...string) Role {
 	s.Helper()
 	s.Clock.Advance(time.Second)
-	return apitest.Data[Role](s.as("olga", `POST /roles `+apitest.JSON(map[string]any{"name": name, "policies": policies})))
+	return apitest.Data[Role](s.as("olga",
+		`POST /roles `+apitest.JSON(map[string]any{"name": name, "policies": policies})))
 }
 
 // assigned returns the member a role, as Olga.
@@ -57,5 +58,6 @@ func (s *fixture) assigned(name, role, scope string) Assignment {
 }
 
 func assigning(name, role, scope string) string {
-	return `POST /assignments ` + apitest.JSON(map[string]any{"email": apitest.Email(name), "roleID": role, "scope": scope})
+	return `POST /assignments ` +
+		apitest.JSON(map[string]any{"email": apitest.Email(name), "roleID": role, "scope": scope})
 }

@@ -44,7 +44,8 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	owner := apitest.Data[[]HeldPermission](s.as("olga", "GET /permissions"))
-	if len(owner) != len(grant.Policies()) || strings.Contains(apitest.JSON(owner), "*") || owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
+	if len(owner) != len(grant.Policies()) || strings.Contains(apitest.JSON(owner), "*") ||
+		owner[2] != (HeldPermission{"organisation:delete", "org", ours}) {
 		t.Errorf("an owner: %+v", owner)
 	}
 	s.member("nil")

@@ -38,7 +38,8 @@ func TestChangesOfPermissionsAreOnRecord(t *testing.T) {
 	}
 	for i, w := range want {
 		row, before, after := got[i], apitest.JSON(got[i].Changes.Before), apitest.JSON(got[i].Changes.After)
-		if row.Actor != w.actor+"@example.com" || row.Action != w.action || row.Status != w.status || w.target != "" && row.Target != w.target ||
+		if row.Actor != w.actor+"@example.com" || row.Action != w.action || row.Status != w.status || w.target != "" &&
+			row.Target != w.target ||
 			!told(before, w.before) || !told(after, w.after) {
 			t.Errorf("%+v\nfrom %s to %s\nwant %+v", row, before, after, w)
 		}

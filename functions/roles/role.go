@@ -104,7 +104,8 @@ func (s *service) createRole(ctx context.Context, in *struct{ Body NewRole }) (R
 	}
 	err := s.changeRoles(ctx, func(a identity.Access) error {
 		if len(a.Roles) >= identity.MaxRoles {
-			return fault.New(fault.Conflict, "the organization has %d roles of its own, which is the most: delete one first", len(a.Roles))
+			return fault.New(fault.Conflict,
+				"the organization has %d roles of its own, which is the most: delete one first", len(a.Roles))
 		}
 		audit.NoteChange(ctx, audit.Change{Target: r.ID, After: newCustomRole(r), Final: true})
 		return putRole(a, r)
@@ -128,7 +129,9 @@ func checkGrantable(policies []string) error {
 	}
 	for i, p := range policies {
 		if !grant.IsGrantable(p) {
-			return fault.New(fault.Invalid, "policies: %.64q is not one: GET /policies lists them; *:*, <resource>:* and *:read are accepted too", p)
+			return fault.New(fault.Invalid,
+				"policies: %.64q is not one: GET /policies lists them; *:*, <resource>:* and *:read are accepted too",
+				p)
 		}
 		if slices.Contains(policies[:i], p) {
 			return fault.New(fault.Invalid, "policies: %q is named twice; name each once", p)

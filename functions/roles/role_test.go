@@ -19,8 +19,10 @@ import (
 
 func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 	s := newFixture(t)
-	r := apitest.Data[Role](s.as("olga", `POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
-	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) || r.CreatedAt == nil || !r.CreatedAt.Equal(apitest.Start) {
+	r := apitest.Data[Role](s.as("olga",
+		`POST /roles {"name":" Night shift ","description":"At night","policies":["actions:execute","*:read"],"system":true,"id":"role_mine"}`))
+	if r.Name != "Night shift" || r.System || !slices.Equal(r.Policies, []string{"actions:execute", "*:read"}) ||
+		r.CreatedAt == nil || !r.CreatedAt.Equal(apitest.Start) {
 		t.Errorf("created %+v", r)
 	}
 	if got := apitest.Data[Role](s.as("olga", "GET /roles/"+r.ID)); apitest.JSON(got) != apitest.JSON(r) {
@@ -33,7 +35,9 @@ func TestARoleFromItsCreationToItsEnd(t *testing.T) {
 		!r.CreatedAt.Equal(*was.CreatedAt) || !r.UpdatedAt.Equal(s.Clock.Now()) {
 		t.Errorf("changed to %+v", r)
 	}
-	if r = apitest.Data[Role](s.as("olga", "PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" || r.Description != "" || len(r.Policies) != 1 {
+	if r = apitest.Data[Role](s.as("olga",
+		"PUT /roles/"+r.ID+` {"name":"NIGHT SHIFT","description":null}`)); r.Name != "NIGHT SHIFT" ||
+		r.Description != "" || len(r.Policies) != 1 {
 		t.Errorf("renamed to %+v", r)
 	}
 	if got := apitest.Data[rest.Deleted](s.as("olga", "DELETE /roles/"+r.ID)); got.ID != r.ID {
@@ -53,17 +57,20 @@ func TestTheListOfRoles(t *testing.T) {
 	var got []string
 	for i, r := range list.Items {
 		got = append(got, r.Name)
-		if r.System != (i < 6) || r.System != (r.CreatedAt == nil) || r.System != (r.ID == r.Name) || len(r.Policies) == 0 || r.System && r.Description == "" {
+		if r.System != (i < 6) || r.System != (r.CreatedAt == nil) || r.System != (r.ID == r.Name) ||
+			len(r.Policies) == 0 || r.System && r.Description == "" {
 			t.Errorf("role %+v", r)
 		}
 	}
 	if !slices.Equal(got, want) || list.Total != len(want) {
 		t.Errorf("%d: %v", list.Total, got)
 	}
-	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=3&limit=4")); len(page.Items) != 1 || page.Items[0].Name != "gamma" || page.Total != 9 {
+	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=3&limit=4")); len(page.Items) != 1 ||
+		page.Items[0].Name != "gamma" || page.Total != 9 {
 		t.Errorf("the third page: %+v", page)
 	}
-	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=9")); page.Items == nil || len(page.Items) != 0 || page.Total != 9 {
+	if page := apitest.Data[rest.List[Role]](s.as("olga", "GET /roles?page=9")); page.Items == nil ||
+		len(page.Items) != 0 || page.Total != 9 {
 		t.Errorf("a page beyond: %+v", page)
 	}
 	if viewer := apitest.Data[Role](s.as("olga", "GET /roles/viewer")); viewer.ID != "viewer" || !viewer.System {
@@ -87,22 +94,26 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		"a name that is taken":           {`{"name":"other","policies":["actions:read"]}`, 409, `\"Other\" already`},
-		"the name of a system role":      {`{"name":"Owner","policies":["actions:read"]}`, 409, "system role"},
-		"a blank name":                   {`{"name":"  ","policies":["actions:read"]}`, 400, "name"},
-		"a name that is too long":        {`{"name":"` + strings.Repeat("x", 65) + `","policies":["actions:read"]}`, 400, "name"},
-		"a name with a line break":       {`{"name":"a\nb","policies":["actions:read"]}`, 400, "name"},
-		"a description that is too long": {`{"name":"x","description":"` + strings.Repeat("x", 201) + `","policies":["actions:read"]}`, 400, "description"},
-		"no policies":                    {`{"name":"x","policies":[]}`, 400, "policies"},
-		"a policy that is none":          {`{"name":"x","policies":["actions:read","unicorns:read"]}`, 400, "unicorns:read"},
-		"a wildcard that is none":        {`{"name":"x","policies":["*:write"]}`, 400, "*:write"},
-		"a wildcard of no resource":      {`{"name":"x","policies":["unicorns:*"]}`, 400, "unicorns:*"},
-		"a star":                         {`{"name":"x","policies":["*"]}`, 400, "policies"},
-		"an empty policy":                {`{"name":"x","policies":[""]}`, 400, "policies"},
-		"a policy in capitals":           {`{"name":"x","policies":["ACTIONS:READ"]}`, 400, "ACTIONS:READ"},
-		"a policy twice":                 {`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400, "actions:read\\\" is named twice"},
-		"too many policies":              {`{"name":"x","policies":` + apitest.JSON(many) + `}`, 400, "policies"},
-		"policies that are no list":      {`{"name":"x","policies":"*:*"}`, 400, "policies"},
+		"a name that is taken":      {`{"name":"other","policies":["actions:read"]}`, 409, `\"Other\" already`},
+		"the name of a system role": {`{"name":"Owner","policies":["actions:read"]}`, 409, "system role"},
+		"a blank name":              {`{"name":"  ","policies":["actions:read"]}`, 400, "name"},
+		"a name that is too long": {`{"name":"` + strings.Repeat("x", 65) + `","policies":["actions:read"]}`,
+			400, "name"},
+		"a name with a line break": {`{"name":"a\nb","policies":["actions:read"]}`, 400, "name"},
+		"a description that is too long": {`{"name":"x","description":"` + strings.Repeat("x", 201) +
+			`","policies":["actions:read"]}`, 400, "description"},
+		"no policies": {`{"name":"x","policies":[]}`, 400, "policies"},
+		"a policy that is none": {`{"name":"x","policies":["actions:read","unicorns:read"]}`, 400,
+			"unicorns:read"},
+		"a wildcard that is none":   {`{"name":"x","policies":["*:write"]}`, 400, "*:write"},
+		"a wildcard of no resource": {`{"name":"x","policies":["unicorns:*"]}`, 400, "unicorns:*"},
+		"a star":                    {`{"name":"x","policies":["*"]}`, 400, "policies"},
+		"an empty policy":           {`{"name":"x","policies":[""]}`, 400, "policies"},
+		"a policy in capitals":      {`{"name":"x","policies":["ACTIONS:READ"]}`, 400, "ACTIONS:READ"},
+		"a policy twice": {`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400,
+			"actions:read\\\" is named twice"},
+		"too many policies":         {`{"name":"x","policies":` + apitest.JSON(many) + `}`, 400, "policies"},
+		"policies that are no list": {`{"name":"x","policies":"*:*"}`, 400, "policies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t
@@ -111,7 +122,8 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 		})
 	}
 	s.TB = t
-	for name, body := range map[string]string{"a role without a name": `{"policies":["actions:read"]}`, "a role without policies": `{"name":"x"}`} {
+	for name, body := range map[string]string{"a role without a name": `{"policies":["actions:read"]}`,
+		"a role without policies": `{"name":"x"}`} {
 		if got := s.as("olga", "POST /roles "+body); got.Status != 400 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
@@ -156,14 +168,21 @@ func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 	s.assigned("tim", grant.Owner, "team:"+s.teams[ours]) // everything, but there only
 	high, low := s.role("High", "organisation:delete"), s.role("Low", "actions:read")
 	for name, c := range map[string]struct{ who, request, lacks string }{
-		"an admin, everything":                {"adam", `POST /roles {"name":"x","policies":["*:*"]}`, "organisation:delete"},
-		"an admin, all of a resource":         {"adam", `POST /roles {"name":"x","policies":["organisation:*"]}`, "organisation:delete"},
-		"who reads one thing, all reading":    {"kay", `POST /roles {"name":"x","policies":["actions:read","*:read"]}`, "organisation:read"},
-		"a change to more":                    {"kay", "PUT /roles/" + low.ID + ` {"policies":["actions:execute"]}`, "actions:execute"},
-		"a change of a role that has more":    {"kay", "PUT /roles/" + high.ID + ` {"description":"harmless"}`, "organisation:delete"},
-		"a change that takes from such a one": {"adam", "PUT /roles/" + high.ID + ` {"policies":["actions:read"]}`, "organisation:delete"},
-		"the end of such a one":               {"adam", "DELETE /roles/" + high.ID, "organisation:delete"},
-		"what one holds on a team only":       {"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`, "actions:execute"},
+		"an admin, everything": {"adam", `POST /roles {"name":"x","policies":["*:*"]}`,
+			"organisation:delete"},
+		"an admin, all of a resource": {"adam", `POST /roles {"name":"x","policies":["organisation:*"]}`,
+			"organisation:delete"},
+		"who reads one thing, all reading": {"kay", `POST /roles {"name":"x","policies":["actions:read","*:read"]}`,
+			"organisation:read"},
+		"a change to more": {"kay", "PUT /roles/" + low.ID + ` {"policies":["actions:execute"]}`,
+			"actions:execute"},
+		"a change of a role that has more": {"kay", "PUT /roles/" + high.ID + ` {"description":"harmless"}`,
+			"organisation:delete"},
+		"a change that takes from such a one": {"adam", "PUT /roles/" + high.ID + ` {"policies":["actions:read"]}`,
+			"organisation:delete"},
+		"the end of such a one": {"adam", "DELETE /roles/" + high.ID, "organisation:delete"},
+		"what one holds on a team only": {"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`,
+			"actions:execute"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t
@@ -206,11 +225,13 @@ func TestARoleThatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.member(name, r.ID)
 	}
-	s.as("olga", "DELETE /roles/"+r.ID).Want(409, s.only("ann"), "ann@example.com", s.only("dan"), "dan@example.com", "delete them first")
+	s.as("olga", "DELETE /roles/"+r.ID).Want(409, s.only("ann"), "ann@example.com", s.only("dan"), "dan@example.com",
+		"delete them first")
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		s.as("olga", "DELETE /assignments/"+s.only(name)).Want(200)
 	}
-	inv := apitest.Value(s.People.StoreInvitation(s.Context(), ours, membership.Invitation{}, membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"}))(s)
+	inv := apitest.Value(s.People.StoreInvitation(s.Context(), ours, membership.Invitation{},
+		membership.Invitation{Email: "zoe@example.com", Role: r.ID, Inviter: "usr_olga"}))(s)
 	s.as("olga", "DELETE /roles/"+r.ID).Want(409, "invitation "+inv.ID+" (zoe@example.com)")
 	s.Must(s.People.WithdrawInvitation(s.Context(), ours, inv))
 	s.Put(identity.SSOKey(ours), map[string]string{"defaultRole": r.ID})
@@ -248,7 +269,8 @@ func TestRolesMadeAtOnce(t *testing.T) {
 	statuses := make([]int, 10)
 	for n := range statuses {
 		wg.Go(func() {
-			statuses[n] = s.Call(c, fmt.Sprintf(`POST /roles {"name":"Role %d","policies":["actions:read"]}`, n/2)).Status
+			statuses[n] = s.Call(c,
+				fmt.Sprintf(`POST /roles {"name":"Role %d","policies":["actions:read"]}`, n/2)).Status
 		})
 	}
 	wg.Wait()

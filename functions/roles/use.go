@@ -30,7 +30,8 @@ func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error 
 	if first == r.ID {
 		uses = append(uses, fault.Use{Kind: "single sign-on", ID: callerOrg(ctx), Name: "as the default role"})
 	}
-	return identity.InUse(ctx, fmt.Sprintf("role %s (%s)", r.ID, r.Name), uses, "delete them first, or give another role")
+	return identity.InUse(ctx, fmt.Sprintf("role %s (%s)", r.ID, r.Name), uses,
+		"delete them first, or give another role")
 }
 
 func (s *service) assignmentUses(ctx context.Context, roleID string) (uses []fault.Use, err error) {

@@ -91,7 +91,8 @@ func (r *round) readPosition(ctx context.Context) error {
 		return fmt.Errorf("read which discoveries are due: %w", err)
 	}
 	if first := r.minute() - int64(discovery.Slots) + 1; at.Minute < first {
-		r.Log.WarnContext(ctx, "discoveries were not started for long; those of the last six hours are started now", "minutes", first-at.Minute)
+		r.Log.WarnContext(ctx, "discoveries were not started for long; those of the last six hours are started now",
+			"minutes", first-at.Minute)
 		at.Minute, at.Cursor = first, ""
 	}
 	r.at = at

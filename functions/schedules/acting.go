@@ -68,9 +68,13 @@ func actsOtherwise(old, next scheduling.Schedule) bool {
 		return false
 	}
 	named := next.Tagged && (!old.Tagged || next.Name != old.Name || next.Preset != old.Preset)
-	released := slices.ContainsFunc(old.CalendarIDs, func(id string) bool { return !slices.Contains(next.CalendarIDs, id) })
-	enforced := next.Drift == scheduling.EnforceDrift && (old.Drift != next.Drift || old.GraceMinutes != next.GraceMinutes)
-	return !old.Enabled || named || released || enforced || next.Timezone != old.Timezone || !slices.EqualFunc(old.Crons, next.Crons, sameCron)
+	released := slices.ContainsFunc(old.CalendarIDs, func(id string) bool {
+		return !slices.Contains(next.CalendarIDs, id)
+	})
+	enforced := next.Drift == scheduling.EnforceDrift &&
+		(old.Drift != next.Drift || old.GraceMinutes != next.GraceMinutes)
+	return !old.Enabled || named || released || enforced || next.Timezone != old.Timezone ||
+		!slices.EqualFunc(old.Crons, next.Crons, sameCron)
 }
 
 func sameCron(a, b scheduling.CronLine) bool {

@@ -34,15 +34,20 @@ func TestAttach_NeedsActionsExecuteOnTheTarget(t *testing.T) {
 		body   string
 		status int
 	}{
-		"a resource, by who may act on nothing":                {planner(), fmt.Sprintf(`{"resourceID":%q}`, f.ids[0]), 403},
+		"a resource, by who may act on nothing": {planner(), fmt.Sprintf(`{"resourceID":%q}`, f.ids[0]),
+			403},
 		"a resource that is not there, by who acts on nothing": {planner(), `{"resourceUID":"i-none"}`, 403},
 		"a group, by who may act on nothing":                   {planner(), fmt.Sprintf(`{"groupID":%q}`, g), 403},
 		"a resource, by who may act on another one":            {actor(f.ids[1]), `{"resourceUID":"i-0"}`, 403},
 		"a resource that the caller does not see":              {blind, `{"resourceUID":"i-0"}`, 404},
-		"a group, by who may act on one of its members":        {actor(f.ids[1]), fmt.Sprintf(`{"groupID":%q}`, g), 403},
-		"a resource, by who may act on it":                     {actor(f.ids[2]), fmt.Sprintf(`{"resourceID":%q}`, f.ids[2]), 200},
-		"a resource, by an operator of the organization":       {apitest.Caller(apitest.Org, "oli", "operator"), fmt.Sprintf(`{"resourceID":%q}`, f.ids[3]), 200},
-		"a group, by an editor of the organization":            {apitest.Caller(apitest.Org, "edi", "editor"), fmt.Sprintf(`{"groupID":%q}`, g), 200},
+		"a group, by who may act on one of its members": {actor(f.ids[1]), fmt.Sprintf(`{"groupID":%q}`, g),
+			403},
+		"a resource, by who may act on it": {actor(f.ids[2]),
+			fmt.Sprintf(`{"resourceID":%q}`, f.ids[2]), 200},
+		"a resource, by an operator of the organization": {apitest.Caller(apitest.Org, "oli", "operator"),
+			fmt.Sprintf(`{"resourceID":%q}`, f.ids[3]), 200},
+		"a group, by an editor of the organization": {apitest.Caller(apitest.Org, "edi", "editor"),
+			fmt.Sprintf(`{"groupID":%q}`, g), 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := f.Call(c.as, path, c.body)
@@ -60,7 +65,8 @@ func (f *fixture) grouped(name string, members ...int) string {
 	for _, n := range members {
 		places = append(places, inventory.GroupPlacement{ResourceID: f.ids[n], Tier: 1, Order: 1})
 	}
-	g, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org, inventory.Group{ID: id.New("grp", f.Clock.Now()), Name: name}, places)
+	g, err := inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org,
+		inventory.Group{ID: id.New("grp", f.Clock.Now()), Name: name}, places)
 	f.Must(err)
 	return g.ID
 }
@@ -69,7 +75,8 @@ func TestUpdateSchedule_ThatActsOtherwiseNeedsActionsExecuteOnWhatItTakes(t *tes
 	f := newFixture(t)
 	sch := f.schedule(daily)
 	f.Call(ada, "POST /schedules/"+sch.ID+"/attachments", fmt.Sprintf(`{"resourceID":%q}`, f.ids[0])).Want(200)
-	idle := apitest.Data[Schedule](f.Call(planner(), "POST /schedules", `{"name":"Idle","crons":[{"cronExpression":"0 8 * * *","action":"stop"}]}`))
+	idle := apitest.Data[Schedule](f.Call(planner(), "POST /schedules",
+		`{"name":"Idle","crons":[{"cronExpression":"0 8 * * *","action":"stop"}]}`))
 	put := "PUT /schedules/" + sch.ID
 	for _, body := range []string{
 		`{"crons":[{"cronExpression":"* * * * *","action":"stop"}]}`, `{"timezone":"UTC"}`, `{"drift":"enforce"}`,
@@ -108,7 +115,8 @@ func TestGroups_WhatJoinsAGroupOfAScheduleNeedsActionsExecute(t *testing.T) {
 	f.Call(planner(), join(taken, 1)).Want(403, "actions:execute", "i-1")
 	f.Call(planner(), join(taken, 0), `{"tier":2}`).Want(200) // it is in it
 	f.Call(actor(f.ids[1]), join(taken, 1)).Want(200)
-	f.Call(actor(f.ids[1]), "PUT /resource-groups/"+taken, fmt.Sprintf(`{"members":[{"resourceID":%q},{"resourceID":%q}]}`, f.ids[0], f.ids[2])).Want(403, "i-2")
+	f.Call(actor(f.ids[1]), "PUT /resource-groups/"+taken,
+		fmt.Sprintf(`{"members":[{"resourceID":%q},{"resourceID":%q}]}`, f.ids[0], f.ids[2])).Want(403, "i-2")
 	f.Call(planner(), "PUT /resource-groups/"+taken, `{"selector":{"provider":"aws"}}`).Want(403)
 	f.Call(planner(), "PUT /resource-groups/"+taken, `{"name":"Renamed"}`).Want(200)
 	f.Call(planner(), "DELETE /resource-groups/"+taken+"/resources/"+f.ids[1]).Want(200)
@@ -116,7 +124,8 @@ func TestGroups_WhatJoinsAGroupOfAScheduleNeedsActionsExecute(t *testing.T) {
 
 func TestSchedule_SaysWhoMadeIt(t *testing.T) {
 	f := newFixture(t)
-	if sch := f.schedule(daily); sch.CreatedBy == nil || *sch.CreatedBy != "ada@example.com" || sch.Crons[0].Action != cloud.Start {
+	if sch := f.schedule(daily); sch.CreatedBy == nil || *sch.CreatedBy != "ada@example.com" ||
+		sch.Crons[0].Action != cloud.Start {
 		t.Errorf("%+v", sch)
 	}
 }

@@ -34,7 +34,8 @@ type Attached struct {
 
 func newAttachment(a scheduling.Attachment) Attachment {
 	return Attachment{
-		ID: a.ID(), ScheduleID: a.ScheduleID, ResourceID: rest.Optional(a.ResourceID), GroupID: rest.Optional(a.GroupID), CreatedAt: a.CreatedAt,
+		ID: a.ID(), ScheduleID: a.ScheduleID, ResourceID: rest.Optional(a.ResourceID),
+		GroupID: rest.Optional(a.GroupID), CreatedAt: a.CreatedAt,
 	}
 }
 
@@ -157,7 +158,8 @@ func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Atta
 		}
 	}
 	if sent != 1 {
-		return none, nil, fault.New(fault.Invalid, "resourceID, resourceUID, groupID: send exactly one of them, not %d", sent)
+		return none, nil,
+			fault.New(fault.Invalid, "resourceID, resourceUID, groupID: send exactly one of them, not %d", sent)
 	}
 	if in.GroupID != "" {
 		members, err := s.groupMembers(ctx, in.GroupID)
@@ -166,9 +168,11 @@ func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Atta
 	var found []inventory.Listed
 	var err error
 	if in.ResourceUID != "" {
-		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID}, inventory.SeeEverything().WithSchedules())
+		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID},
+			inventory.SeeEverything().WithSchedules())
 	} else {
-		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID}, inventory.SeeEverything().WithSchedules())
+		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID},
+			inventory.SeeEverything().WithSchedules())
 	}
 	if err != nil {
 		return none, nil, err
@@ -198,7 +202,8 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 const maxPreview = 92 * 24 * time.Hour
 
 // contradictions says which schedules of resources contradict one that they are to be attached to, and when first; itself too.
-func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, on []inventory.Listed) ([]string, error) {
+func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, on []inventory.Listed) ([]string,
+	error) {
 	ids := []string{sch.ID}
 	for i := range on {
 		ids = append(ids, on[i].ScheduleIDs...)
@@ -223,9 +228,11 @@ func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, o
 }
 
 func warning(c scheduling.Contradiction) string {
-	return fmt.Sprintf("at %s (%s) schedule %s (%s) starts and schedule %s (%s) stops: the start wins, the stop is skipped",
+	return fmt.Sprintf("at %s (%s) schedule %s (%s) starts and schedule %s (%s) stops: the start wins, the stop "+
+		"is skipped",
 		c.Start.At.Format(time.RFC3339), c.Start.Local().Format("2006-01-02 15:04 MST"),
-		c.Start.Timetable.Schedule.ID, c.Start.Timetable.Schedule.Name, c.Stop.Timetable.Schedule.ID, c.Stop.Timetable.Schedule.Name)
+		c.Start.Timetable.Schedule.ID, c.Start.Timetable.Schedule.Name, c.Stop.Timetable.Schedule.ID,
+		c.Stop.Timetable.Schedule.Name)
 }
 
 // timetables reads schedules by their ids with their calendars, for a time. Two round trips.
@@ -234,7 +241,9 @@ func (s *service) timetables(ctx context.Context, ids []string, span scheduling.
 	if err != nil {
 		return nil, err
 	}
-	all = append(slices.DeleteFunc(all, func(sch scheduling.Schedule) bool { return !slices.Contains(ids, sch.ID) }), more...)
+	all = append(slices.DeleteFunc(all, func(sch scheduling.Schedule) bool {
+		return !slices.Contains(ids, sch.ID)
+	}), more...)
 	var named []string
 	for i := range all {
 		named = append(named, all[i].CalendarIDs...)

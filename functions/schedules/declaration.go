@@ -16,9 +16,11 @@ import (
 var Declaration = platform.Declaration{
 	Name: "schedules",
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition, autoscaling.Partition},
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition,
+			autoscaling.Partition},
 		Writes: []table.Partition{
-			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition, scheduling.DuePartition,
+			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,
+			scheduling.DuePartition,
 			scheduling.CalendarPartition, // counts how often it was put into a schedule
 			inventory.AttachedPartition, inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named

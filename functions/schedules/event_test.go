@@ -16,13 +16,16 @@ import (
 // eventOn stores a plan of a status on the n-th instance, whose window is from 7:30 to 12:30 of 2026-04-07 in UTC.
 func (f *fixture) eventOn(n int, status readiness.Status) readiness.Plan {
 	f.Helper()
-	found := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, []string{f.ids[n]}, inventory.SeeEverything()))(f)
+	found := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, []string{f.ids[n]},
+		inventory.SeeEverything()))(f)
 	policy := autoscaling.Policy{ID: "asp_" + found[0].UID, Target: autoscaling.Target{UID: found[0].UID}}
 	f.Put(autoscaling.Key(apitest.Org, policy.ID), policy)
 	p := readiness.Plan{
-		ID: id.New("evt", f.Clock.Now()), Org: apitest.Org, Status: status, PreScaleMinutes: 30, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000,
-		EventStart: time.Date(2026, 4, 7, 8, 0, 0, 0, time.UTC), EventEnd: time.Date(2026, 4, 7, 12, 0, 0, 0, time.UTC),
-		Targets: []readiness.Target{{PolicyID: policy.ID}},
+		ID: id.New("evt", f.Clock.Now()), Org: apitest.Org, Status: status, PreScaleMinutes: 30, PostEventMinutes: 30,
+		ExpectedMultiplier: 3_000_000,
+		EventStart:         time.Date(2026, 4, 7, 8, 0, 0, 0, time.UTC),
+		EventEnd:           time.Date(2026, 4, 7, 12, 0, 0, 0, time.UTC),
+		Targets:            []readiness.Target{{PolicyID: policy.ID}},
 	}
 	f.Put(readiness.Key(apitest.Org, p.ID), p)
 	return p
@@ -36,7 +39,8 @@ func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 	} {
 		t.Run(string(status), func(t *testing.T) {
 			f := newFixture(t)
-			s := apitest.Data[Schedule](f.Call(ada, "POST /schedules", `{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 7,9,13 * * *","action":"stop"}]}`))
+			s := apitest.Data[Schedule](f.Call(ada, "POST /schedules",
+				`{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 7,9,13 * * *","action":"stop"}]}`))
 			f.attach(s.ID, 0, 1)
 			p := f.eventOn(0, status)
 			got := f.preview(s.ID, "?from=2026-04-07&to=2026-04-07T23:00:00Z")
@@ -50,7 +54,8 @@ func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 				return
 			}
 			r := got.Firings[1].Resources[0]
-			if r.ResourceID != f.ids[0] || *r.Skipped != want || got.Firings[1].LeftOut[want] != 1 || !strings.Contains(*r.Detail, p.ID) {
+			if r.ResourceID != f.ids[0] || *r.Skipped != want || got.Firings[1].LeftOut[want] != 1 ||
+				!strings.Contains(*r.Detail, p.ID) {
 				t.Errorf("%s", apitest.JSON(r))
 			}
 		})
@@ -60,13 +65,15 @@ func TestPreview_SkipsTargetsOfScheduledEventsWithReasonEvent(t *testing.T) {
 // TestPreview_OfAnActivePlanFollowsItsHolds previews a stop that a live hold covers, and one on a target that the plan has let go.
 func TestPreview_OfAnActivePlanFollowsItsHolds(t *testing.T) {
 	f := newFixture(t)
-	s := apitest.Data[Schedule](f.Call(ada, "POST /schedules", `{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 9 * * *","action":"stop"}]}`))
+	s := apitest.Data[Schedule](f.Call(ada, "POST /schedules",
+		`{"name":"Stops","timezone":"UTC","crons":[{"cronExpression":"0 9 * * *","action":"stop"}]}`))
 	f.attach(s.ID, 0, 1)
 	p := f.eventOn(0, readiness.Active)
 	const day = "?from=2026-04-07&to=2026-04-07T23:00:00Z"
 	f.Equal("without a hold", f.preview(s.ID, day).Firings[0].ActsOn, 2)
 	uid := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(apitest.Org, p.Targets[0].PolicyID)).Target.UID
-	h := eventhold.Hold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(), Until: p.ScaleDownAt()}
+	h := eventhold.Hold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
+		Until: p.ScaleDownAt()}
 	f.Write(eventhold.Begin(apitest.Org, h)[0])
 	f.Equal("with a hold", f.preview(s.ID, day).Firings[0].LeftOut["event"], 1)
 }

@@ -24,7 +24,8 @@ func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, er
 	}
 	out := map[string][]scheduling.Event{}
 	for uid, h := range held.All() {
-		out[uid] = append(out[uid], scheduling.Event{PlanID: h.PlanID, Span: scheduling.Span{From: h.Since, To: h.Until}})
+		out[uid] = append(out[uid],
+			scheduling.Event{PlanID: h.PlanID, Span: scheduling.Span{From: h.Since, To: h.Until}})
 	}
 	plans, err := s.comingPlans(ctx)
 	if err != nil || len(plans) == 0 {

@@ -43,18 +43,23 @@ const daily = `{"name":"Day","timezone":"Europe/Berlin","crons":[{"cronExpressio
 func TestSchedules_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
 	made := f.schedule(daily)
-	if !id.IsValid("sch", made.ID) || !id.IsValid("cron", made.Crons[0].ID) || !made.Enabled || !made.ByTag || made.Drift != "report" {
+	if !id.IsValid("sch", made.ID) || !id.IsValid("cron", made.Crons[0].ID) || !made.Enabled || !made.ByTag ||
+		made.Drift != "report" {
 		t.Errorf("made: %+v", made)
 	}
 	f.Equal("next", made.NextFiringAt.UTC(), "2026-03-10 19:00:00 +0000 UTC") // 20:00 in Berlin
 	f.Equal("read", f.read(made.ID), apitest.JSON(made))
 	path := "/schedules/" + made.ID
-	got := apitest.Data[Schedule](f.Call(ada, "PUT "+path, fmt.Sprintf(`{"name":"Days","enabled":false,"crons":[{"id":%q,"cronExpression":"0 9 * * *","action":"start"},{"cronExpression":"0 21 * * *","action":"stop"}]}`, made.Crons[0].ID)))
+	got := apitest.Data[Schedule](f.Call(ada, "PUT "+path,
+		fmt.Sprintf(`{"name":"Days","enabled":false,"crons":[{"id":%q,"cronExpression":"0 9 * * *","action":"start"},{"cronExpression":"0 21 * * *","action":"stop"}]}`, made.Crons[0].ID)))
 	f.Equal("kept its cron", got.Crons[0].ID, made.Crons[0].ID)
-	f.Equal("changed", fmt.Sprint(got.Name, got.Enabled, got.Crons[0].CronExpression, got.NextFiringAt, got.Crons[1].ID != made.Crons[1].ID), fmt.Sprint("Days", false, "0 9 * * *", nil, true))
+	f.Equal("changed",
+		fmt.Sprint(got.Name, got.Enabled, got.Crons[0].CronExpression, got.NextFiringAt,
+			got.Crons[1].ID != made.Crons[1].ID), fmt.Sprint("Days", false, "0 9 * * *", nil, true))
 
 	a := apitest.Data[Attached](f.Call(ada, "POST "+path+"/attachments", fmt.Sprintf(`{"resourceID":%q}`, f.ids[0])))
-	f.Equal("attached", fmt.Sprint(a.ID, *a.ResourceUID, *a.Name, a.Warnings), fmt.Sprint(f.ids[0], "i-0", "web-0", []string{}))
+	f.Equal("attached", fmt.Sprint(a.ID, *a.ResourceUID, *a.Name, a.Warnings),
+		fmt.Sprint(f.ids[0], "i-0", "web-0", []string{}))
 	f.Equal("counted", f.get(made.ID).AttachmentCount, 1)
 	f.Call(ada, "POST "+path+"/attachments", `{"resourceUID":"i-0"}`).Want(http.StatusConflict, f.ids[0])
 	list := apitest.Data[rest.List[Attachment]](f.Call(ada, "GET "+path+"/attachments"))
@@ -82,6 +87,7 @@ func (f *fixture) read(scheduleID string) string { return apitest.JSON(f.get(sch
 // schedulesOf prints which schedules the inventory says that an instance has.
 func (f *fixture) schedulesOf(n int) string {
 	f.Helper()
-	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1], inventory.SeeEverything().WithSchedules()))(f)
+	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1],
+		inventory.SeeEverything().WithSchedules()))(f)
 	return fmt.Sprint(got[0].ScheduleIDs)
 }

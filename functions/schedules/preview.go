@@ -140,9 +140,12 @@ func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 	}
 	switch long := span.To.Sub(span.From); {
 	case long < 0:
-		return span, fault.New(fault.Invalid, "from: %s is after to, which is %s", span.From.Format(time.RFC3339), span.To.Format(time.RFC3339))
+		return span, fault.New(
+			fault.Invalid, "from: %s is after to, which is %s", span.From.Format(time.RFC3339),
+			span.To.Format(time.RFC3339))
 	case long > maxPreview:
-		return span, fault.New(fault.Invalid, "to: %s is more than 92 days after from, which is %s; send a shorter time",
+		return span, fault.New(
+			fault.Invalid, "to: %s is more than 92 days after from, which is %s; send a shorter time",
 			span.To.Format(time.RFC3339), span.From.Format(time.RFC3339))
 	}
 	return span, nil
@@ -152,7 +155,8 @@ func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member, error) {
 	var out []inventory.Member
 	if len(in.ResourceIDs) > 0 {
-		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), in.ResourceIDs, inventory.SightOf(identity.CallerFrom(ctx), reading))
+		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), in.ResourceIDs,
+			inventory.SightOf(identity.CallerFrom(ctx), reading))
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +183,8 @@ func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member,
 	return slices.CompactFunc(out, func(a, b inventory.Member) bool { return a.ResourceID == b.ResourceID }), nil
 }
 
-func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members []inventory.Member, span scheduling.Span) (Preview, error) {
+func (s *service) preview(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
+	span scheduling.Span) (Preview, error) {
 	t, targets, err := s.targets(ctx, sch, members, span)
 	if err != nil {
 		return Preview{}, err
@@ -227,9 +232,11 @@ func hideCalendars(firings []scheduling.Foretold) {
 // newFiring returns a firing as it is shown, with at most a number of its resources.
 func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) PreviewedFiring {
 	out := PreviewedFiring{
-		At: f.At, LocalTime: f.Local().Format(time.RFC3339), CronID: rest.Optional(f.Cron.ID), CronExpression: f.Cron.Expression,
-		Action: f.Cron.Action, Skipped: rest.Optional(string(f.Skip.Reason)), SkippedDetail: rest.Optional(f.Skip.Detail),
-		LeftOut: map[string]int{}, Resources: []PreviewedResource{},
+		At: f.At, LocalTime: f.Local().Format(time.RFC3339), CronID: rest.Optional(f.Cron.ID),
+		CronExpression: f.Cron.Expression,
+		Action:         f.Cron.Action, Skipped: rest.Optional(string(f.Skip.Reason)),
+		SkippedDetail: rest.Optional(f.Skip.Detail),
+		LeftOut:       map[string]int{}, Resources: []PreviewedResource{},
 	}
 	var acted []int
 	for i, skip := range f.Skips {
@@ -249,6 +256,8 @@ func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) Pr
 
 func (f *PreviewedFiring) list(m *inventory.Member, skip scheduling.Skip, most int) {
 	if len(f.Resources) < most {
-		f.Resources = append(f.Resources, PreviewedResource{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)), rest.Optional(skip.Detail)})
+		f.Resources = append(f.Resources,
+			PreviewedResource{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)),
+				rest.Optional(skip.Detail)})
 	}
 }

@@ -45,9 +45,12 @@ func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org
 // newSchedule returns a schedule as it is shown.
 func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
 	out := Schedule{
-		ID: sch.ID, Name: sch.Name, Description: sch.Description, Timezone: sch.Timezone, Crons: make([]Cron, len(sch.Crons)),
-		CalendarIDs: append([]string{}, sch.CalendarIDs...), Enabled: sch.Enabled, Preset: rest.Optional(sch.Preset), ByTag: sch.Tagged,
-		Drift: sch.Drift, GraceMinutes: sch.GraceMinutes, AttachmentCount: sch.Attachments, CreatedBy: rest.Optional(sch.CreatedBy),
+		ID: sch.ID, Name: sch.Name, Description: sch.Description, Timezone: sch.Timezone,
+		Crons:       make([]Cron, len(sch.Crons)),
+		CalendarIDs: append([]string{}, sch.CalendarIDs...), Enabled: sch.Enabled, Preset: rest.Optional(sch.Preset),
+		ByTag: sch.Tagged,
+		Drift: sch.Drift, GraceMinutes: sch.GraceMinutes, AttachmentCount: sch.Attachments,
+		CreatedBy: rest.Optional(sch.CreatedBy),
 		CreatedAt: sch.CreatedAt, UpdatedAt: sch.UpdatedAt,
 	}
 	for i, c := range sch.Crons {
@@ -113,7 +116,8 @@ func (s *service) remove(ctx context.Context, in *ScheduleInput) (rest.Deleted, 
 	if !id.IsValid("sch", in.ScheduleID) {
 		return rest.Deleted{}, missing(in.ScheduleID)
 	}
-	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), in.ScheduleID) // one whose deletion was cut off is deleted to its end
+	// one whose deletion was cut off is deleted to its end
+	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), in.ScheduleID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}

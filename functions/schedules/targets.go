@@ -15,21 +15,24 @@ func compareText(a, b string) int { return strings.Compare(a, b) }
 // newMember returns what a preview needs of a resource.
 func newMember(r *inventory.Listed) inventory.Member {
 	return inventory.Member{
-		ResourceID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, Region: r.Region, CloudAccountID: r.CloudAccountID,
-		Status: r.Status, Unschedulable: r.Unschedulable,
+		ResourceID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, Region: r.Region,
+		CloudAccountID: r.CloudAccountID,
+		Status:         r.Status, Unschedulable: r.Unschedulable,
 	}
 }
 
 // targets makes the timetable of a schedule, and tells of the resources in the caller's scopes that it takes what a preview has to
 // know.
-func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member, span scheduling.Span) (*scheduling.Timetable, []scheduling.Target, error) {
+func (s *service) targets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
+	span scheduling.Span) (*scheduling.Timetable, []scheduling.Target, error) {
 	seen, err := s.inScope(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	members = slices.DeleteFunc(members, func(m inventory.Member) bool { return !seen.Has(m.ResourceID) })
 	if len(members) > maxTargets {
-		return nil, nil, fault.New(fault.Invalid, "the schedule takes %d resources; at most %d can be previewed: preview a schedule of one of its groups",
+		return nil, nil, fault.New(fault.Invalid, "the schedule takes %d resources; at most %d can be previewed: "+
+			"preview a schedule of one of its groups",
 			len(members), maxTargets)
 	}
 	others, err := s.schedulesOf(ctx, members)
@@ -93,8 +96,9 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	out := make([]scheduling.Target, len(members))
 	for i, m := range members {
 		out[i] = scheduling.Target{Member: m, Subject: scheduling.Subject{
-			ReadOnly: of[m.CloudAccountID].ReadOnly(), Disconnected: of[m.CloudAccountID].Disconnection(), Unschedulable: m.Unschedulable,
-			Events: events[m.UID],
+			ReadOnly: of[m.CloudAccountID].ReadOnly(), Disconnected: of[m.CloudAccountID].Disconnection(),
+			Unschedulable: m.Unschedulable,
+			Events:        events[m.UID],
 		}}
 		standing.Apply(m.ResourceID, &out[i].Subject)
 	}

@@ -51,7 +51,8 @@ func TestGroups_OneThatASchedulesNamesIsNotDeleted(t *testing.T) {
 	f.Call(ada, "DELETE /resource-groups/"+g.ID).Want(http.StatusConflict, day.ID, "Day", "detach")
 	f.Call(ada, "DELETE /schedules/"+day.ID+"/attachments/"+g.ID).Want(http.StatusOK)
 	f.Call(ada, "DELETE /resource-groups/"+g.ID).Want(http.StatusOK)
-	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", fmt.Sprintf(`{"groupID":%q}`, g.ID)).Want(http.StatusNotFound, g.ID)
+	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", fmt.Sprintf(`{"groupID":%q}`, g.ID)).Want(http.StatusNotFound,
+		g.ID)
 }
 
 // TestGroups_DeletedWhileItIsAttached has a schedule take the group after its deletion has looked for schedules.
@@ -73,7 +74,8 @@ func TestAccounts_OneWhoseResourcesAreAttachedIsNotDeleted(t *testing.T) {
 	day, other := f.schedule(daily), f.schedule(strings.Replace(daily, "Day", "Other", 1))
 	f.attach(day.ID, 0, 1)
 	f.attach(other.ID, 1)
-	f.Call(ada, "DELETE /cloud-accounts/"+account).Want(http.StatusConflict, day.ID, "2 of its resources", other.ID, "1 of its resources", "detach=true")
+	f.Call(ada, "DELETE /cloud-accounts/"+account).Want(http.StatusConflict, day.ID, "2 of its resources", other.ID,
+		"1 of its resources", "detach=true")
 	f.Call(ada, "DELETE /cloud-accounts/"+account+"?detach=true").Want(http.StatusOK)
 	f.Equal("left", fmt.Sprint(f.get(day.ID).AttachmentCount, f.get(other.ID).AttachmentCount), "0 0")
 	f.Equal("rows", len(apitest.Rows[scheduling.Attachment](f.Fixture, scheduling.AttachmentKey(apitest.Org, day.ID, "").PK)), 0)
@@ -91,7 +93,8 @@ func TestSchedules_ADeletionThatWasCutOffIsDoneAgain(t *testing.T) {
 	day := f.schedule(daily)
 	f.attach(day.ID, 0, 1, 2)
 	for call := 1; ; call++ {
-		faulty.Inject(table.Injection{Harm: table.FailBefore, Method: table.TransactMethod, PK: table.OrgPK(apitest.Org), Call: call})
+		faulty.Inject(table.Injection{Harm: table.FailBefore, Method: table.TransactMethod,
+			PK: table.OrgPK(apitest.Org), Call: call})
 		a := f.Call(ada, "DELETE /schedules/"+day.ID)
 		faulty.RemoveFaults()
 		if a.Status == http.StatusOK && call < 3 {
@@ -116,12 +119,14 @@ func TestSchedules_Bounds(t *testing.T) {
 	f := newFixture(t)
 	day := f.schedule(daily)
 	f.Change(scheduling.ScheduleKey(apitest.Org, day.ID), table.Set("attachments", scheduling.MaxAttachments))
-	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", `{"resourceUID":"i-0"}`).Want(http.StatusBadRequest, "10000 attachments")
+	f.Call(ada, "POST /schedules/"+day.ID+"/attachments", `{"resourceUID":"i-0"}`).Want(http.StatusBadRequest,
+		"10000 attachments")
 	for n := range scheduling.MaxOfTarget {
 		f.attach(f.schedule(strings.Replace(daily, "Day", fmt.Sprint("s", n), 1)).ID, 1)
 	}
 	last := f.schedule(strings.Replace(daily, "Day", "last", 1))
-	f.Call(ada, "POST /schedules/"+last.ID+"/attachments", `{"resourceUID":"i-1"}`).Want(http.StatusBadRequest, "20 schedules")
+	f.Call(ada, "POST /schedules/"+last.ID+"/attachments", `{"resourceUID":"i-1"}`).Want(http.StatusBadRequest,
+		"20 schedules")
 }
 
 func TestSchedules_ManyAttachAtOnce(t *testing.T) {
@@ -194,6 +199,7 @@ func TestDue_EachChangeListsTheNextFiring(t *testing.T) {
 		return out
 	}
 	f.Equal("made", due(), "[03-10T19:00]")
-	f.Call(ada, "PUT /schedules/"+day.ID, `{"crons":[{"cronExpression":"0 15 * * *","action":"stop"}]}`).Want(http.StatusOK)
+	f.Call(ada, "PUT /schedules/"+day.ID,
+		`{"crons":[{"cronExpression":"0 15 * * *","action":"stop"}]}`).Want(http.StatusOK)
 	f.Equal("changed", due(), "[03-10T14:00 03-10T19:00]")
 }

@@ -64,7 +64,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 func (s *service) room(ctx context.Context) error {
 	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxSchedules {
-		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first", len(all))
+		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first",
+			len(all))
 	}
 	return err
 }
@@ -73,9 +74,11 @@ func (s *service) room(ctx context.Context) error {
 func (s *service) made(in NewSchedule) (scheduling.Schedule, error) {
 	now := s.p.Clock.Now()
 	sch := scheduling.Schedule{
-		ID: id.New("sch", now), Name: cmp.Or(in.Name, in.Preset), Description: in.Description, Timezone: cmp.Or(in.Timezone, "UTC"),
-		CalendarIDs: in.CalendarIDs, Enabled: in.Enabled == nil || *in.Enabled, Preset: in.Preset, Tagged: in.ByTag == nil || *in.ByTag,
-		Drift: cmp.Or(in.Drift, scheduling.ReportDrift), GraceMinutes: in.GraceMinutes, CreatedAt: now, UpdatedAt: now,
+		ID: id.New("sch", now), Name: cmp.Or(in.Name, in.Preset), Description: in.Description,
+		Timezone:    cmp.Or(in.Timezone, "UTC"),
+		CalendarIDs: in.CalendarIDs, Enabled: in.Enabled == nil || *in.Enabled, Preset: in.Preset,
+		Tagged: in.ByTag == nil || *in.ByTag,
+		Drift:  cmp.Or(in.Drift, scheduling.ReportDrift), GraceMinutes: in.GraceMinutes, CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
 	if in.Preset != "" {
@@ -115,7 +118,8 @@ func newLines(in []Cron, old []scheduling.CronLine) ([]scheduling.CronLine, erro
 	for i, c := range in {
 		known := slices.ContainsFunc(old, func(l scheduling.CronLine) bool { return l.ID == c.ID })
 		if c.ID != "" && (old != nil && !known || had[c.ID]) {
-			return nil, fault.New(fault.Invalid, "crons[%d].id: %.64q is no cron of the schedule, or was sent before; leave it out for a new one", i, c.ID)
+			return nil, fault.New(fault.Invalid, "crons[%d].id: %.64q is no cron of the schedule, or was sent "+
+				"before; leave it out for a new one", i, c.ID)
 		}
 		if had[c.ID] = c.ID != ""; !known {
 			c.ID = ""

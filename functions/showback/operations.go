@@ -32,28 +32,36 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "All of them, in the order in which they are tried. " + shape,
 	}, s.list)
 	rest.Handle(g, rest.Op{
-		ID: "createShowbackRule", Method: http.MethodPost, Path: rules, Policy: writing, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
-		Summary: "Create a showback rule", Description: shape,
+		ID: "createShowbackRule", Method: http.MethodPost, Path: rules, Policy: writing,
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		Summary:  "Create a showback rule", Description: shape,
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "getShowbackRule", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound}, Summary: "Read a showback rule",
+		ID: "getShowbackRule", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound},
+		Summary: "Read a showback rule",
 	}, s.get)
 	rest.Handle(g, rest.Op{
 		ID: "updateShowbackRule", Method: http.MethodPut, Path: one, Policy: writing,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a showback rule",
+		Statuses:    []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:     "Change a showback rule",
 		Description: "Changes only the fields present; selector and shares replace all of theirs. " + shape,
 	}, s.update)
 	rest.Handle(g, rest.Op{
-		ID: "deleteShowbackRule", Method: http.MethodDelete, Path: one, Policy: writing, Statuses: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Delete a showback rule",
+		ID: "deleteShowbackRule", Method: http.MethodDelete, Path: one, Policy: writing,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		Summary:  "Delete a showback rule",
 	}, s.remove)
 	return g
 }
 
-const shape = "A cost that no team owns is split by the first rule, in the order of their numbers and then of their ids, whose selector it meets and on whose days it lies: evenly, in proportion to " +
-	"what each team costs by itself on the day (evenly while none does), or by fixed percents. What the percents leave to a hundred, and what no rule takes, stays Unassigned. Parts add up to the whole to the last digit. " +
-	"The selector names any of which values of a dimension are meant, all dimensions must agree, and an empty one means every cost. A change shows in the next report, also of past days: " +
-	"validFrom and validTo, which is not included, bound a rule. At most 100 rules an organization, of 100 teams each, whose selectors name at most 5 dimensions together. Names are unique without regard to case."
+const shape = "A cost that no team owns is split by the first rule, in the order of their numbers and then of their " +
+	"ids, whose selector it meets and on whose days it lies: evenly, in proportion to " +
+	"what each team costs by itself on the day (evenly while none does), or by fixed percents. What the percents " +
+	"leave to a hundred, and what no rule takes, stays Unassigned. Parts add up to the whole to the last digit. " +
+	"The selector names any of which values of a dimension are meant, all dimensions must agree, and an empty one " +
+	"means every cost. A change shows in the next report, also of past days: " +
+	"validFrom and validTo, which is not included, bound a rule. At most 100 rules an organization, of 100 teams " +
+	"each, whose selectors name at most 5 dimensions together. Names are unique without regard to case."
 
 // RuleInput names the rule of a request.
 type RuleInput struct {

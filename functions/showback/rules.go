@@ -37,7 +37,8 @@ type Share struct {
 
 func newRule(r showback.Saved) Rule {
 	out := Rule{
-		ID: r.ID, Name: r.Name, Order: r.Order, Selector: r.Selector, Split: string(r.Method), Shares: make([]Share, len(r.Shares)),
+		ID: r.ID, Name: r.Name, Order: r.Order, Selector: r.Selector, Split: string(r.Method),
+		Shares:    make([]Share, len(r.Shares)),
 		ValidFrom: date(r.From), ValidTo: date(r.To), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	if out.Selector == nil {
@@ -106,8 +107,9 @@ type NewRule struct {
 func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule, error) {
 	now := s.p.Clock.Now()
 	r := showback.Saved{
-		ID: id.New("rule", now), Name: in.Body.Name, Order: in.Body.Order, Selector: in.Body.Selector, Method: showback.Method(in.Body.Split),
-		From: day(in.Body.ValidFrom), To: day(in.Body.ValidTo), CreatedAt: now, UpdatedAt: now,
+		ID: id.New("rule", now), Name: in.Body.Name, Order: in.Body.Order, Selector: in.Body.Selector,
+		Method: showback.Method(in.Body.Split),
+		From:   day(in.Body.ValidFrom), To: day(in.Body.ValidTo), CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
 	if r.Shares, err = shares(in.Body.Shares); err != nil {
@@ -165,7 +167,8 @@ func (s *service) check(ctx context.Context, r *showback.Saved) error {
 	}
 	for _, share := range r.Shares {
 		if !known[share.TeamID] {
-			return fault.New(fault.Invalid, "shares: team %.64q does not exist; GET /teams lists those there are", share.TeamID)
+			return fault.New(fault.Invalid, "shares: team %.64q does not exist; GET /teams lists those there are",
+				share.TeamID)
 		}
 	}
 	return nil
@@ -173,20 +176,25 @@ func (s *service) check(ctx context.Context, r *showback.Saved) error {
 
 // dimensions are what a selector may name.
 var dimensions = []string{
-	"provider", "cloud_account_id", "sub_account_id", "region", "resource_type", "service_name", "purchase_type", "group_id", "resource_uid", "charge_category",
+	"provider", "cloud_account_id", "sub_account_id", "region", "resource_type", "service_name", "purchase_type",
+	"group_id", "resource_uid", "charge_category",
 }
 
 func checkSelector(selector map[string][]string) error {
 	for dim, values := range selector {
-		if key, tag := strings.CutPrefix(dim, "tag:"); !slices.Contains(dimensions, dim) && (!tag || key == "" || len(key) > maxValue) {
-			return fault.New(fault.Invalid, "selector: %.64q is none of %s, tag:<key>", dim, strings.Join(dimensions, ", "))
+		if key, tag := strings.CutPrefix(dim, "tag:"); !slices.Contains(dimensions, dim) &&
+			(!tag || key == "" || len(key) > maxValue) {
+			return fault.New(fault.Invalid, "selector: %.64q is none of %s, tag:<key>", dim,
+				strings.Join(dimensions, ", "))
 		}
 		if len(values) == 0 || len(values) > maxValues {
-			return fault.New(fault.Invalid, "selector: %.64q has %d values, between 1 and %d are wanted", dim, len(values), maxValues)
+			return fault.New(fault.Invalid, "selector: %.64q has %d values, between 1 and %d are wanted", dim,
+				len(values), maxValues)
 		}
 		for _, v := range values {
 			if len(v) > maxValue {
-				return fault.New(fault.Invalid, "selector: %.64q of %.64q has %d bytes, %d at most are wanted", v, dim, len(v), maxValue)
+				return fault.New(fault.Invalid, "selector: %.64q of %.64q has %d bytes, %d at most are wanted", v, dim,
+					len(v), maxValue)
 			}
 		}
 	}
@@ -262,12 +270,13 @@ func (c *ChangedRule) apply(to *showback.Saved) error {
 }
 
 func (s *service) remove(ctx context.Context, in *RuleInput) (rest.Deleted, error) {
-	return rest.Deleted{ID: in.RuleID}, s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
-		n, err := find(all, in.RuleID)
-		if err != nil {
-			return nil, err
-		}
-		audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
-		return slices.Delete(all, n, n+1), nil
-	})
+	return rest.Deleted{ID: in.RuleID},
+		s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+			n, err := find(all, in.RuleID)
+			if err != nil {
+				return nil, err
+			}
+			audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
+			return slices.Delete(all, n, n+1), nil
+		})
 }

@@ -19,7 +19,8 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	a := &fixture{Fixture: apitest.New(t, Operations)}
-	a.web, a.data = inventorytest.Team(a.Fixture, apitest.Org, "Web"), inventorytest.Team(a.Fixture, apitest.Org, "Data")
+	a.web, a.data = inventorytest.Team(a.Fixture, apitest.Org, "Web"),
+		inventorytest.Team(a.Fixture, apitest.Org, "Data")
 	return a
 }
 
@@ -37,7 +38,9 @@ func (a *fixture) rule(name string, order int, web, data string) string {
 func TestRules_FromCreationToDeletion(t *testing.T) {
 	a := newFixture(t)
 	late := apitest.Data[Rule](a.call("POST "+rules, a.rule("Storage", 2, "33.4", "66.6")))
-	early := apitest.Data[Rule](a.call("POST "+rules, fmt.Sprintf(`{"name":"All","order":1,"split":"even","shares":[{"teamID":%q}],"validFrom":"2026-03-01"}`, a.web)))
+	early := apitest.Data[Rule](a.call("POST "+rules,
+		fmt.Sprintf(`{"name":"All","order":1,"split":"even","shares":[{"teamID":%q}],"validFrom":"2026-03-01"}`,
+			a.web)))
 	all := apitest.Data[[]Rule](a.call("GET " + rules))
 	if len(all) != 2 || all[0].ID != early.ID || all[1].ID != late.ID {
 		t.Errorf("listed as %+v", all)
@@ -52,21 +55,31 @@ func TestRules_FromCreationToDeletion(t *testing.T) {
 	a.call("DELETE "+rules+"/"+late.ID).Want(http.StatusOK, late.ID)
 	a.call("GET " + rules + "/" + late.ID).Want(http.StatusNotFound)
 	a.Call(apitest.Caller(apitest.OtherOrg, "eve", "owner"), "GET "+rules+"/"+early.ID).Want(http.StatusNotFound)
-	a.Call(apitest.Caller(apitest.Org, "bob", "viewer"), "POST "+rules, a.rule("x", 1, "1", "1")).Want(http.StatusForbidden)
+	a.Call(apitest.Caller(apitest.Org, "bob", "viewer"), "POST "+rules,
+		a.rule("x", 1, "1", "1")).Want(http.StatusForbidden)
 }
 
 func TestRules_RefuseWhatCannotBeCarriedOut(t *testing.T) {
 	a := newFixture(t)
 	for body, word := range map[string]string{
-		a.rule("Too much", 1, "50", "50.1"):                                                                             "100 at most",
-		a.rule("Nothing", 1, "0", "50"):                                                                                 "more than 0",
-		a.rule("No number", 1, "x", "50"):                                                                               "no decimal",
-		strings.ReplaceAll(a.rule("Twice", 1, "1", "1"), a.data, a.web):                                                 "named twice",
-		strings.ReplaceAll(a.rule("Unknown", 1, "1", "1"), a.data, "team_nobody"):                                       "does not exist",
-		strings.ReplaceAll(a.rule("Colour", 1, "1", "1"), "service_name", "colour"):                                     "colour",
-		strings.ReplaceAll(a.rule("By team", 1, "1", "1"), "service_name", "team_id"):                                   "team_id",
-		strings.ReplaceAll(a.rule("No value", 1, "1", "1"), `"Amazon S3"`, ``):                                          "between 1 and 100",
-		strings.ReplaceAll(a.rule("Late", 1, "1", "1"), `"order":1`, `"validFrom":"2026-03-02","validTo":"2026-03-02"`): "not after",
+		a.rule("Too much", 1, "50",
+			"50.1"): "100 at most",
+		a.rule("Nothing", 1, "0",
+			"50"): "more than 0",
+		a.rule("No number", 1, "x",
+			"50"): "no decimal",
+		strings.ReplaceAll(a.rule("Twice", 1, "1", "1"), a.data,
+			a.web): "named twice",
+		strings.ReplaceAll(a.rule("Unknown", 1, "1", "1"), a.data,
+			"team_nobody"): "does not exist",
+		strings.ReplaceAll(a.rule("Colour", 1, "1", "1"), "service_name",
+			"colour"): "colour",
+		strings.ReplaceAll(a.rule("By team", 1, "1", "1"), "service_name",
+			"team_id"): "team_id",
+		strings.ReplaceAll(a.rule("No value", 1, "1", "1"), `"Amazon S3"`,
+			``): "between 1 and 100",
+		strings.ReplaceAll(a.rule("Late", 1, "1", "1"), `"order":1`,
+			`"validFrom":"2026-03-02","validTo":"2026-03-02"`): "not after",
 	} {
 		a.call("POST "+rules, body).Want(http.StatusBadRequest, word)
 	}

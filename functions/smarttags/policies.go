@@ -43,7 +43,8 @@ type TagPolicy struct {
 }
 
 func newPolicy(p smarttag.Policy) TagPolicy {
-	out := TagPolicy{p.ID, p.Name, TagSelector(p.Selector), p.Key, TagValue{p.Fields, p.Separator, p.Lowercase}, p.CreatedAt, p.UpdatedAt}
+	out := TagPolicy{p.ID, p.Name, TagSelector(p.Selector), p.Key, TagValue{p.Fields, p.Separator, p.Lowercase},
+		p.CreatedAt, p.UpdatedAt}
 	if out.Selector.Tags == nil {
 		out.Selector.Tags = map[string]string{}
 	}
@@ -90,7 +91,9 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (
 		ID: id.New("tagp", now), Name: in.Body.Name, Selector: inventory.Selector(in.Body.Selector), Key: in.Body.Key,
 		Fields: v.Fields, Separator: v.Separator, Lowercase: v.Lowercase, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	err := smarttag.Limited(callerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error { return s.add(ctx, &p, take) })
+	err := smarttag.Limited(callerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error {
+		return s.add(ctx, &p, take)
+	})
 	return newPolicy(p), err
 }
 
@@ -101,7 +104,8 @@ func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write)
 		return err
 	}
 	if len(st.Policies) >= smarttag.MaxPolicies {
-		return fault.New(fault.Invalid, "the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
+		return fault.New(fault.Invalid,
+			"the organization has %d smart tag policies, which is the most; delete one first", len(st.Policies))
 	}
 	if err = sound(p, st); err != nil {
 		return err
@@ -115,8 +119,11 @@ func sound(p *smarttag.Policy, st *smarttag.State) error {
 	if p.Name, err = displayname.CleanName("name", p.Name, 128); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(st.Policies, func(o smarttag.Policy) bool { return o.ID != p.ID && strings.EqualFold(o.Name, p.Name) }) {
-		return fault.New(fault.Conflict, "name: a smart tag policy named %.64q exists already; choose another name", p.Name)
+	if slices.ContainsFunc(st.Policies, func(o smarttag.Policy) bool {
+		return o.ID != p.ID && strings.EqualFold(o.Name, p.Name)
+	}) {
+		return fault.New(fault.Conflict, "name: a smart tag policy named %.64q exists already; choose another name",
+			p.Name)
 	}
 	return p.Check()
 }

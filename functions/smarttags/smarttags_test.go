@@ -26,7 +26,8 @@ func newFixture(t *testing.T) *fixture {
 	for i := range found {
 		found[i].InstanceType = []string{"M5.large", ""}[i%2]
 	}
-	found = append(found, cloud.Resource{UID: "i-tagged", Name: "own", Status: cloud.Running, Tags: map[string]string{"tier": "gold"}})
+	found = append(found,
+		cloud.Resource{UID: "i-tagged", Name: "own", Status: cloud.Running, Tags: map[string]string{"tier": "gold"}})
 	a.ids = inventorytest.Discover(a.Fixture, apitest.Org, "aws-ec2", found...)
 	return a
 }
@@ -56,7 +57,8 @@ func TestSmartTags_AreAcceptedWhileTheyAreDerived(t *testing.T) {
 	a.Equal("accepted", a.list("?status=accepted"), "i-2 tier=m5.large accepted")
 	a.Equal("pending", a.list("?status=pending&key=tier"), "i-0 tier=m5.large pending")
 
-	a.call("PUT "+policies+"/"+p.ID, `{"value":{"fields":["res.instance_type","res.region"],"separator":"/"}}`).Want(http.StatusOK)
+	a.call("PUT "+policies+"/"+p.ID,
+		`{"value":{"fields":["res.instance_type","res.region"],"separator":"/"}}`).Want(http.StatusOK)
 	a.Equal("of another value", a.list("?status=accepted"), "")
 	a.call("PUT "+policies+"/"+p.ID, `{"value":{"fields":["res.instance_type"],"lowercase":true}}`).Want(http.StatusOK)
 	a.Equal("of the value that was accepted", a.list("?status=accepted"), "i-2 tier=m5.large accepted")
@@ -73,22 +75,27 @@ func TestSmartTags_RefuseWhatCannotBe(t *testing.T) {
 	a := newFixture(t)
 	p := apitest.Data[TagPolicy](a.call("POST "+policies, tier))
 	a.call("POST "+policies, strings.Replace(tier, "Tier", "TIER", 1)).Want(http.StatusConflict, "another name")
-	a.call("POST "+policies, strings.NewReplacer("Tier", "Colour", "res.instance_type", "res.colour").Replace(tier)).Want(http.StatusBadRequest, "res.colour")
+	a.call("POST "+policies,
+		strings.NewReplacer("Tier", "Colour", "res.instance_type",
+			"res.colour").Replace(tier)).Want(http.StatusBadRequest, "res.colour")
 	a.call("POST "+tags+"/accept", `{"tags":[{"resourceUID":"i-1","key":"tier"}]}`).Want(http.StatusNotFound, "i-1")
 	a.call("POST "+tags+"/accept", `{"tags":[{"resourceUID":"i-tagged","key":"tier"}]}`).Want(http.StatusNotFound)
 	a.call("POST "+tags+"/accept", `{}`).Want(http.StatusBadRequest, "give one")
 	a.call("POST "+tags+"/accept", `{"policyID":"tagp_none"}`).Want(http.StatusNotFound)
 	a.call("GET " + policies + "/tagp_none").Want(http.StatusNotFound)
 	a.Call(apitest.Caller(apitest.OtherOrg, "eve", "owner"), "GET "+policies+"/"+p.ID).Want(http.StatusNotFound)
-	a.Call(apitest.Caller(apitest.Org, "bob", "viewer"), "POST "+tags+"/accept", `{"policyID":"`+p.ID+`"}`).Want(http.StatusForbidden)
+	a.Call(apitest.Caller(apitest.Org, "bob", "viewer"), "POST "+tags+"/accept",
+		`{"policyID":"`+p.ID+`"}`).Want(http.StatusForbidden)
 }
 
 func TestSmartTags_ShowAPreviewAndWhoIsScopedJustTheirs(t *testing.T) {
 	a := newFixture(t)
-	p := apitest.Data[TagPolicy](a.call("POST "+policies, strings.Replace(tier, `"res.instance_type"`, `"res.instance_type","res.region"`, 1)))
+	p := apitest.Data[TagPolicy](a.call("POST "+policies,
+		strings.Replace(tier, `"res.instance_type"`, `"res.instance_type","res.region"`, 1)))
 	got := apitest.Data[PolicyPreview](a.call("POST " + policies + "/" + p.ID + "/preview"))
 	a.Equal("preview", fmt.Sprint(got.Resources, got.Values), "4 [{m5.largeeu-west-1 2} {eu-west-1 2}]")
-	scoped := a.Call(apitest.Caller(apitest.Org, "bob", "viewer resource:"+a.ids[2]), "GET "+tags).Want(http.StatusOK, "i-2", `"total":1`)
+	scoped := a.Call(apitest.Caller(apitest.Org, "bob", "viewer resource:"+a.ids[2]), "GET "+tags).Want(http.StatusOK,
+		"i-2", `"total":1`)
 	if strings.Contains(scoped.Body, "i-0") {
 		t.Errorf("a scoped caller sees %s", scoped.Body)
 	}

@@ -72,9 +72,11 @@ func (s *service) derive(ctx context.Context, st *smarttag.State, by []smarttag.
 	c := identity.CallerFrom(ctx)
 	f := inventory.Filter{Sight: inventory.SightOf(c, reading)}
 	if len(by) == 1 {
-		f.Providers, f.Types, f.Regions = among(by[0].Selector.Provider), among(by[0].Selector.Type), among(by[0].Selector.Region)
+		f.Providers, f.Types, f.Regions = among(by[0].Selector.Provider), among(by[0].Selector.Type),
+			among(by[0].Selector.Region)
 	}
-	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{Filter: f, By: inventory.ByUID, Limit: maxResources})
+	found, err := s.inventory.FindResources(ctx, c.Org,
+		inventory.List{Filter: f, By: inventory.ByUID, Limit: maxResources})
 	if err != nil {
 		return nil, fault.Wrap("read the resources that policies select", err)
 	}
@@ -123,7 +125,9 @@ func (s *service) accept(ctx context.Context, in *struct{ Body Named }) (Changed
 		return Changed{}, err
 	}
 	if n := st.Size() + len(tags); n > smarttag.MaxAccepted {
-		return Changed{}, fault.New(fault.Invalid, "%d smart tags would be accepted, %d is the most; revoke some, or accept fewer", n, smarttag.MaxAccepted)
+		return Changed{},
+			fault.New(fault.Invalid, "%d smart tags would be accepted, %d is the most; revoke some, or accept fewer", n,
+				smarttag.MaxAccepted)
 	}
 	in.Body.note(ctx)
 	return Changed{len(tags)}, s.store.Accept(ctx, callerOrg(ctx), tags)

@@ -63,7 +63,8 @@ func (s service) verifyResponse(ctx context.Context, r *saml.Response) (string, 
 	if err != nil {
 		return "", setup{}, nil, err
 	}
-	a, err := r.Verify(saml.Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id, Now: s.Clock.Now()})
+	a, err := r.Verify(saml.Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id,
+		Now: s.Clock.Now()})
 	if err != nil {
 		return "", setup{}, nil, addStartAgain(err)
 	}
@@ -82,7 +83,8 @@ func (s service) findRequest(ctx context.Context, id string) (string, error) {
 // refuseUnknownRequest returns the error of a response to a request that nobody made, that was answered already, or that is
 // too old.
 func refuseUnknownRequest() error {
-	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is older than ten minutes")
+	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is " +
+		"older than ten minutes")
 }
 
 // seenKey returns where an assertion is noted that was used.
@@ -107,17 +109,20 @@ func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion)
 
 // findOrCreateUser returns the account of a person, as a member of the organization. A provider is believed about the
 // domains that the organization has proven, and about no others: it could name anybody.
-func (s service) findOrCreateUser(ctx context.Context, org string, have setup, who saml.Subject) (identity.User, error) {
+func (s service) findOrCreateUser(ctx context.Context, org string, have setup, who saml.Subject) (identity.User,
+	error) {
 	if err := checkEmailDomain(have, who.Email); err != nil {
 		return identity.User{}, err
 	}
 	u, err := s.accounts.FindOrCreateByIdentity(ctx, accounts.Claim{
-		Issuer: "saml " + org + " " + have.EntityID, Subject: who.ID, Email: who.Email, Name: who.Name, Authoritative: true,
+		Issuer: "saml " + org + " " + have.EntityID, Subject: who.ID, Email: who.Email, Name: who.Name,
+		Authoritative: true,
 	})
 	if err != nil {
 		return u, err
 	}
-	if err = checkEmailDomain(have, u.Email); err != nil { // an account of long ago, under an address that was the organization's then
+	// an account of long ago, under an address that was the organization's then
+	if err = checkEmailDomain(have, u.Email); err != nil {
 		return u, err
 	}
 	return u, s.ensureMember(ctx, org, have.DefaultRole, u)
@@ -130,7 +135,9 @@ func checkEmailDomain(have setup, email string) error {
 		return refuseLogin("the identity provider tells an e-mail address that is none")
 	}
 	if !have.hasVerified(name) {
-		return fault.New(fault.Denied, "the organization has not proven %s to be its domain, so its identity provider is not believed about it", name)
+		return fault.New(fault.Denied,
+			"the organization has not proven %s to be its domain, so its identity provider is not believed about it",
+			name)
 	}
 	return nil
 }
@@ -164,7 +171,9 @@ func (s service) readMember(ctx context.Context, org string, u identity.User) (i
 func (s service) addMember(ctx context.Context, org, role string, u identity.User) error {
 	_, err := s.defaultRolePolicies(ctx, org, role)
 	if fault.Is(err, fault.Invalid) {
-		err = fault.NewWithCause(fault.Denied, err, "the organization's default role is no more: an administrator has to set another with PUT /organisation/saml")
+		err = fault.NewWithCause(fault.Denied, err,
+			"the organization's default role is no more: an administrator has to set another with PUT "+
+				"/organisation/saml")
 	}
 	if err != nil {
 		return err

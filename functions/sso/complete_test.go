@@ -39,7 +39,8 @@ func (a answer) user() string { return a.Data["user"].(map[string]any)["id"].(st
 func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	h, a, w := connected(t)
 	b := h.found("owner@other.test")
-	other := provider{&samltest.Provider{EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso", Signer: samltest.Attacker()}}
+	other := provider{&samltest.Provider{EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso",
+		Signer: samltest.Attacker()}}
 	b.connect(other.Metadata(), "other.test")
 	victim := h.account("victim@other.test")
 	for name, email := range map[string]string{
@@ -56,7 +57,8 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 		})
 	}
 	h.TB = t
-	if _, err := table.Read[identity.Member](anywhere(), h.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err, fault.NotFound) {
+	if _, err := table.Read[identity.Member](anywhere(), h.Table, identity.MemberKey(a.org, victim.ID)); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("the victim became a member: %v", err)
 	}
 	apitest.LinkAudit(t, h.Platform, audit.PlaceOf(a.org))
@@ -75,7 +77,8 @@ func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	}
 	t.Run("the response of one organization's provider to the request of another", func(t *testing.T) {
 		h.TB = t
-		h.refuses(http.StatusUnauthorized, w.respond(h, samltest.ReadRequest(t, h.begin("victim@other.test")), "victim@other.test").Document(t))
+		h.refuses(http.StatusUnauthorized,
+			w.respond(h, samltest.ReadRequest(t, h.begin("victim@other.test")), "victim@other.test").Document(t))
 	})
 }
 
@@ -118,14 +121,18 @@ func TestALinkOutlivesNoDomain(t *testing.T) {
 // check 27.
 func TestRelayStateIsNotFollowed(t *testing.T) {
 	h, _, w := connected(t)
-	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)", "https://evil.test/", ""} {
+	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)",
+		"https://evil.test/", ""} {
 		u := h.begin(ada)
 		r := samltest.ReadRequest(t, u)
-		if v, err := url.Parse(r.RelayState); err != nil || v.Scheme != "" || len(r.RelayState) < 20 || strings.Contains(r.RelayState, "/") {
+		if v, err := url.Parse(r.RelayState); err != nil || v.Scheme != "" || len(r.RelayState) < 20 ||
+			strings.Contains(r.RelayState, "/") {
 			t.Errorf("RelayState %q could be an address, or be guessed", r.RelayState)
 		}
-		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay}, "returnTo": {relay}}
-		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind, strings.NewReader(form.Encode()))
+		form := url.Values{"SAMLResponse": {encoded(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay},
+			"returnTo": {relay}}
+		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind,
+			strings.NewReader(form.Encode()))
 		a.want(t, http.StatusOK)
 		if relay != "" && strings.Contains(a.Body, relay) {
 			t.Errorf("%q is in the answer %s", relay, a.Body)
@@ -164,7 +171,8 @@ func TestARequestEnds(t *testing.T) {
 	u := h.begin(ada)
 	h.Clock.Advance(requestTTL + time.Second)
 	h.refuses(http.StatusUnauthorized, w.answer(h, u))
-	h.refuses(http.StatusUnauthorized, w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}, ada).Document(t))
+	h.refuses(http.StatusUnauthorized,
+		w.respond(h, samltest.Request{ID: "_made-up", ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}, ada).Document(t))
 }
 
 func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
@@ -177,7 +185,8 @@ func TestAResponseAfterSingleSignOnEnded(t *testing.T) {
 func TestAResponseByAnotherCertificateThanThePinnedOnes(t *testing.T) {
 	h, o, w := connected(t)
 	both := provider{&samltest.Provider{EntityID: w.EntityID, SSOURL: w.SSOURL, Signer: samltest.Attacker()}}
-	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Genuine().DER, samltest.Attacker().DER))})
+	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Genuine().DER,
+		samltest.Attacker().DER))})
 	h.finish(w.answer(h, h.begin(ada))).want(t, http.StatusOK)
 	h.finish(both.answer(h, h.begin(ada))).want(t, http.StatusOK) // a provider that changes its key has two for a while
 	o.set(map[string]any{"metadataXML": string(both.Metadata())})
@@ -186,7 +195,8 @@ func TestAResponseByAnotherCertificateThanThePinnedOnes(t *testing.T) {
 
 func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
 	h, o, w := connected(t)
-	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Attacker().DER, samltest.Genuine().DER))})
+	o.set(map[string]any{"metadataXML": string(samltest.MetadataOf(w.EntityID, w.SSOURL, samltest.Attacker().DER,
+		samltest.Genuine().DER))})
 	doc := samltest.OnTree("", func(r *etree.Element) bool {
 		for _, e := range r.FindElements("//KeyInfo") {
 			e.Parent().RemoveChild(e)
@@ -198,7 +208,9 @@ func TestAResponseWithoutKeyInfoIsTriedByEachCertificate(t *testing.T) {
 
 func TestACertificateThatExpired(t *testing.T) {
 	h := newFixture(t)
-	soon := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) { c.NotAfter = h.Platform.Clock.Now().Add(time.Hour) })
+	soon := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) {
+		c.NotAfter = h.Platform.Clock.Now().Add(time.Hour)
+	})
 	w := newProvider()
 	w.Signer = soon
 	h.found("owner@example.com").connect(w.Metadata(), "example.com")
@@ -215,11 +227,12 @@ func TestWhatIsNoResponse(t *testing.T) {
 	h, _, w := connected(t)
 	good := encoded(w.answer(h, h.begin(ada)))
 	for name, tt := range map[string]struct{ kind, body string }{
-		"JSON":                {"application/json", `{"SAMLResponse":"x"}`},
-		"no kind":             {"", "SAMLResponse=" + url.QueryEscape(good)},
-		"nothing":             {formKind, ""},
-		"another field":       {formKind, "SAMLRequest=x"},
-		"two":                 {formKind, "SAMLResponse=" + url.QueryEscape(good) + "&SAMLResponse=" + url.QueryEscape(good)},
+		"JSON":          {"application/json", `{"SAMLResponse":"x"}`},
+		"no kind":       {"", "SAMLResponse=" + url.QueryEscape(good)},
+		"nothing":       {formKind, ""},
+		"another field": {formKind, "SAMLRequest=x"},
+		"two": {formKind,
+			"SAMLResponse=" + url.QueryEscape(good) + "&SAMLResponse=" + url.QueryEscape(good)},
 		"not base64":          {formKind, "SAMLResponse=%25%25"},
 		"a form that is none": {formKind, "SAMLResponse=%zz"},
 		"too much":            {formKind, "SAMLResponse=" + strings.Repeat("A", maxForm)},

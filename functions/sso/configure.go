@@ -52,7 +52,8 @@ func (s service) setSettings(ctx context.Context, in *configureInput) (SAML, err
 func (s service) readProvider(ctx context.Context, body ChangedSAML) (*saml.Provider, error) {
 	switch {
 	case body.MetadataXML.Null:
-		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends single sign-on")
+		return nil, fault.New(fault.Invalid, "metadataXML: it cannot be null; DELETE /organisation/saml ends "+
+			"single sign-on")
 	case body.MetadataXML.Set() && body.MetadataURL.Set():
 		return nil, fault.New(fault.Invalid, "metadataXML, metadataURL: send one of them")
 	case body.MetadataXML.Set():
@@ -92,7 +93,8 @@ func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *sam
 		return SAML{}, err
 	}
 	if next.Enforced && len(next.verifiedDomains()) == 0 {
-		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so nobody could get in: publish the TXT record of a domain first")
+		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so nobody could get in: publish "+
+			"the TXT record of a domain first")
 	}
 	if err = s.storeSetup(ctx, have, next, claims); err != nil {
 		return SAML{}, err
@@ -145,7 +147,9 @@ func setProvider(ctx context.Context, next *setup, body ChangedSAML, told *saml.
 		return nil
 	}
 	if err := membership.MayGrant(identity.CallerFrom(ctx), []string{"*:*"}, grant.OrgScope); err != nil {
-		return fault.NewWithCause(fault.Denied, err, "permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every policy may: ask an owner")
+		return fault.NewWithCause(fault.Denied, err,
+			"permission denied: whoever sets the identity provider can sign in as anybody, so only who holds every "+
+				"policy may: ask an owner")
 	}
 	next.Provider = *told
 	return nil
@@ -174,7 +178,8 @@ func (s service) setDefaultRole(ctx context.Context, next *setup, role rest.Patc
 // defaultRolePolicies returns those of a role that may be the default one.
 func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]string, error) {
 	if role == grant.Owner {
-		return nil, fault.New(fault.Invalid, "defaultRole: owner cannot be given to everybody who signs in; choose another role")
+		return nil, fault.New(fault.Invalid, "defaultRole: owner cannot be given to everybody who signs in; choose "+
+			"another role")
 	}
 	if r, ok := grant.SystemRole(role); ok {
 		return r.Policies, nil
@@ -186,7 +191,8 @@ func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]s
 	}
 	r, ok := a.Roles[role]
 	if !ok {
-		return nil, fault.New(fault.Invalid, "defaultRole: there is no role %.64q; GET /roles lists those there are", role)
+		return nil, fault.New(
+			fault.Invalid, "defaultRole: there is no role %.64q; GET /roles lists those there are", role)
 	}
 	return r.Policies, nil
 }
@@ -212,7 +218,8 @@ func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted,
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	writes := append([]table.Write{table.Delete(identity.SSOKey(org), ifUnchanged(have))}, releaseDomains(org, have.Domains, nil)...)
+	writes := append([]table.Write{table.Delete(identity.SSOKey(org), ifUnchanged(have))},
+		releaseDomains(org, have.Domains, nil)...)
 	if len(have.enforcedDomains()) > 0 {
 		writes = append(writes, recordEnforcedDomains(org, nil))
 	}

@@ -16,7 +16,8 @@ var Declaration = platform.Declaration{
 	Name: "sso",
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.SSOPartition, domainPrefix + "*", requestPrefix + "*", seenPrefix + "*",
-		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition, mail.Partition,
+		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition,
+		mail.Partition,
 	}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"initiate"},

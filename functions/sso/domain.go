@@ -32,7 +32,8 @@ func (d domain) txtName() string { return "_lamplighter-challenge." + d.Name }
 func (d domain) txtValue() string { return "lamplighter-domain-verification=" + d.Token }
 
 func (d domain) describe() Domain {
-	out := Domain{Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(), Reason: d.Reason}
+	out := Domain{Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(),
+		Reason: d.Reason}
 	if d.isVerified() {
 		out.VerifiedAt = &d.Verified
 	}
@@ -64,7 +65,8 @@ func findOrAddDomains(names []string, have []domain) ([]domain, error) {
 func parseDomain(raw string) (string, error) {
 	name, err := emailDomain("x@" + strings.TrimSuffix(strings.TrimSpace(raw), "."))
 	if err != nil {
-		return "", fault.NewWithCause(fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
+		return "", fault.NewWithCause(
+			fault.Invalid, err, "domains: %.64q is not a domain name; write it as example.com", raw)
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(name); suffix == name || mailProviders[name] {
 		return "", fault.New(fault.Invalid, "domains: %s belongs to many, not to one organization", name)

@@ -29,7 +29,8 @@ func TestADomainBelongsToOneOrganization(t *testing.T) {
 	other := h.found("owner@other.test")
 	other.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{"example.com"}})
 	d := domainsOf(other.prove())["example.com"]
-	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") || strings.Contains(d["reason"].(string), first.org) {
+	if d["verified"] != false || !strings.Contains(d["reason"].(string), "another organization") ||
+		strings.Contains(d["reason"].(string), first.org) {
 		t.Fatalf("%v", d)
 	}
 	if tok := domainsOf(first.get())["example.com"]["txtValue"]; tok == d["txtValue"] {
@@ -85,10 +86,12 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 	h := newFixture(t)
 	o := h.found("owner@example.com")
 	for _, name := range []string{
-		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com", "example..com", "-a.com", "ex@mple.com",
+		"gmail.com", "GMAIL.com", "outlook.com", "com", "co.uk", "github.io", "", "localhost", "exa mple.com",
+		"example..com", "-a.com", "ex@mple.com",
 		"*.example.com", "example.com/x", strings.Repeat("a", 64) + ".com", "xn--", "bücher.example",
 	} {
-		a := o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
+		a := o.setAs(grant.Owner, http.StatusBadRequest,
+			map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{name}})
 		if !strings.Contains(a.Body, "domains") {
 			t.Errorf("%q: %s", name, a.Body)
 		}
@@ -101,7 +104,8 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newFixture(t)
 	o := h.found("owner@example.com")
-	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"}, "enforced": true}
+	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"},
+		"enforced": true}
 	o.setAs(grant.Owner, http.StatusBadRequest, body)
 	o.connect(newProvider().Metadata(), "example.com", "second.test")
 	o.set(map[string]any{"enforced": true})

@@ -37,14 +37,18 @@ func fetchOnce(ctx context.Context, client *http.Client, address string) (b []by
 		if fault.Is(err, fault.Invalid) {
 			return nil, false, fault.NewWithCause(fault.Invalid, err, "metadataURL: %s", fault.Message(err))
 		}
-		return nil, true, fault.NewWithCause(fault.Invalid, err, "metadataURL: nobody answers there; send the document as metadataXML")
+		return nil, true,
+			fault.NewWithCause(fault.Invalid, err,
+				"metadataURL: nobody answers there; send the document as metadataXML")
 	}
 	defer func() { _ = w.Body.Close() }()
 	if w.StatusCode != http.StatusOK {
 		return nil, w.StatusCode >= http.StatusInternalServerError, refuseStatus(w.StatusCode)
 	}
 	if b, err = ssrfguard.ReadLimited(w.Body, saml.MaxMetadata); err != nil {
-		return nil, false, fault.NewWithCause(fault.Invalid, err, "metadataURL: the document could not be read, or is larger than 1 MiB")
+		return nil, false,
+			fault.NewWithCause(fault.Invalid, err,
+				"metadataURL: the document could not be read, or is larger than 1 MiB")
 	}
 	return b, false, nil
 }

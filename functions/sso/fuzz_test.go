@@ -40,7 +40,8 @@ func (h *fixture) openFor(org string, w provider) {
 	h.Helper()
 	h.Put(identity.SSOKey(org), setup{
 		Provider:    saml.Provider{EntityID: w.EntityID, SSOURL: w.SSOURL, Certificates: [][]byte{w.Signer.DER}},
-		DefaultRole: grant.Viewer, Domains: []domain{{Name: "example.com", Verified: h.Platform.Clock.Now()}}, Version: 1,
+		DefaultRole: grant.Viewer, Domains: []domain{{Name: "example.com", Verified: h.Platform.Clock.Now()}},
+		Version: 1,
 	})
 }
 
@@ -54,7 +55,8 @@ func (h *fixture) reopen(org string) {
 
 // seeds are genuine responses, signed in each way, and what came of some attacks.
 func (h *fixture) seeds(w provider) [][]byte {
-	r := samltest.Request{ID: fuzzRequest, ACSURL: h.Settings.BaseURL + acsPath, Issuer: h.Settings.BaseURL + metadataPath}
+	r := samltest.Request{ID: fuzzRequest, ACSURL: h.Settings.BaseURL + acsPath,
+		Issuer: h.Settings.BaseURL + metadataPath}
 	s := w.respond(h, r, ada)
 	s.ID, s.AssertionID = "_response", fuzzAssertion
 	return samltest.Seeds(h.TB, s)

@@ -41,7 +41,8 @@ func TestInitiate(t *testing.T) {
 		t.Errorf("%d calls of the store for somebody, %d for nobody", known, unknown)
 	}
 	r := samltest.ReadRequest(t, h.begin(ada))
-	if r.Destination != w.SSOURL || r.ACSURL != "https://lamplighter.test/auth/saml/acs" || r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
+	if r.Destination != w.SSOURL || r.ACSURL != "https://lamplighter.test/auth/saml/acs" ||
+		r.Issuer != "https://lamplighter.test/auth/saml/metadata" || len(r.ID) < 26 {
 		t.Errorf("%+v", r)
 	}
 	if again := samltest.ReadRequest(t, h.begin(ada)); again.ID == r.ID || again.RelayState == r.RelayState {
@@ -49,8 +50,10 @@ func TestInitiate(t *testing.T) {
 	}
 	o.set(map[string]any{"domains": []string{"example.com", "unproven.test"}})
 	for name, body := range map[string]map[string]any{
-		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"}, "a mail provider": {"email": "x@gmail.com"},
-		"nothing": {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"}, "no domain": {"domain": "a b"},
+		"a domain that is not proven": {"email": "x@unproven.test"}, "an unknown domain": {"domain": "unknown.test"},
+		"a mail provider": {"email": "x@gmail.com"},
+		"nothing":         {}, "both": {"email": ada, "domain": "example.com"}, "no address": {"email": "ada"},
+		"no domain": {"domain": "a b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.TB = t
@@ -61,7 +64,8 @@ func TestInitiate(t *testing.T) {
 
 func TestInitiateIsPaced(t *testing.T) {
 	h, _, _ := connected(t)
-	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1") // where httptest says requests come from
+	// where httptest says requests come from
+	all := ratelimit.CountWrite(h.Platform.Clock.Now(), sourceRateLimit, "192.0.2.1")
 	all.Changes[0] = table.Add("n", sourceRateLimit.Max-1)
 	h.Write(all)
 	h.begin(ada)

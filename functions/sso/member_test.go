@@ -21,7 +21,8 @@ func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
 	user := a.Data["user"].(map[string]any)
-	if user["email"] != ada || user["name"] != "Ada Lovelace" || a.Data["accessToken"] == "" || a.Data["refreshToken"] == "" {
+	if user["email"] != ada || user["name"] != "Ada Lovelace" || a.Data["accessToken"] == "" ||
+		a.Data["refreshToken"] == "" {
 		t.Errorf("%v", a.Data)
 	}
 	m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user()))
@@ -99,7 +100,8 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
-	if organisations := a.Data["tenants"].([]any); len(organisations) != 1 || organisations[0].(map[string]any)["id"] != o.org {
+	if organisations := a.Data["tenants"].([]any); len(organisations) != 1 ||
+		organisations[0].(map[string]any)["id"] != o.org {
 		t.Errorf("offers %v", organisations)
 	}
 	token := a.Data["refreshToken"].(string)
@@ -161,13 +163,16 @@ func TestTheDefaultRole(t *testing.T) {
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := connected(t)
 	now := h.Platform.Clock.Now()
-	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now, Expires: now.Add(time.Hour)}
-	if _, err := newService(h.Platform).people.StoreInvitation(anywhere(), o.org, membership.Invitation{}, inv); err != nil {
+	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now,
+		Expires: now.Add(time.Hour)}
+	if _, err := newService(h.Platform).people.StoreInvitation(anywhere(), o.org, membership.Invitation{},
+		inv); err != nil {
 		t.Fatal(err)
 	}
 	a := h.finish(w.answer(h, h.begin(ada)))
 	a.want(t, http.StatusOK)
-	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 || m.Grants[0].Role != grant.Editor {
+	if m := apitest.Read[identity.Member](h.Fixture, identity.MemberKey(o.org, a.user())); len(m.Grants) != 1 ||
+		m.Grants[0].Role != grant.Editor {
 		t.Errorf("member %+v", m)
 	}
 }
@@ -178,7 +183,8 @@ func TestWhoWasRemovedComesBackWithTheDefaultRole(t *testing.T) {
 	o.set(map[string]any{"defaultRole": grant.Editor})
 	user := h.finish(w.answer(h, h.begin(ada))).user()
 	k := identity.MemberKey(o.org, user)
-	if err := newService(h.Platform).people.RemoveMember(anywhere(), o.org, apitest.Read[identity.Member](h.Fixture, k)); err != nil {
+	if err := newService(h.Platform).people.RemoveMember(anywhere(), o.org,
+		apitest.Read[identity.Member](h.Fixture, k)); err != nil {
 		t.Fatal(err)
 	}
 	o.set(map[string]any{"defaultRole": grant.Viewer})

@@ -24,10 +24,12 @@ func TestOurMetadataAreWhatAProviderReads(t *testing.T) {
 	}
 	sp := e.SPSSODescriptors[0]
 	acs := sp.AssertionConsumerServices
-	if e.EntityID != "https://lamplighter.test/auth/saml/metadata" || len(acs) != 1 || acs[0].Location != "https://lamplighter.test/auth/saml/acs" || acs[0].Binding != saml.HTTPPostBinding {
+	if e.EntityID != "https://lamplighter.test/auth/saml/metadata" || len(acs) != 1 ||
+		acs[0].Location != "https://lamplighter.test/auth/saml/acs" || acs[0].Binding != saml.HTTPPostBinding {
 		t.Errorf("%+v", e)
 	}
-	if !*sp.WantAssertionsSigned || *sp.AuthnRequestsSigned || sp.NameIDFormats[0] != saml.EmailAddressNameIDFormat || len(sp.KeyDescriptors) != 0 {
+	if !*sp.WantAssertionsSigned || *sp.AuthnRequestsSigned || sp.NameIDFormats[0] != saml.EmailAddressNameIDFormat ||
+		len(sp.KeyDescriptors) != 0 {
 		t.Errorf("%+v", sp)
 	}
 }
@@ -68,9 +70,15 @@ func TestMetadataFromAnAddress(t *testing.T) {
 			http.Redirect(rw, r, "http://169.254.169.254/", http.StatusFound)
 		}, "302", 1},
 		"not there": {http.NotFound, "404", 1},
-		"broken":    {func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }, "502", 2},
-		"too long":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(make([]byte, 1<<20+1)) }, "1 MiB", 1},
-		"a secret":  {func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte("<secret>s3cr3t</secret>")) }, "metadataURL", 1},
+		"broken": {func(rw http.ResponseWriter, _ *http.Request) {
+			rw.WriteHeader(http.StatusBadGateway)
+		}, "502", 2},
+		"too long": {func(rw http.ResponseWriter, _ *http.Request) {
+			_, _ = rw.Write(make([]byte, 1<<20+1))
+		}, "1 MiB", 1},
+		"a secret": {func(rw http.ResponseWriter, _ *http.Request) {
+			_, _ = rw.Write([]byte("<secret>s3cr3t</secret>"))
+		}, "metadataURL", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.TB = t
@@ -91,7 +99,8 @@ func TestMetadataFromAnAddressOfOurOwn(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		h.Settings.PrivateAddresses = private
 		for _, address := range []string{
-			"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/", "file:///etc/passwd",
+			"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://metadata.google.internal/",
+			"file:///etc/passwd",
 			"gopher://x.test/", "http://user:pass@x.test/", "", "https://x.test:22/\r\nX: y", "//x.test",
 		} {
 			a := o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"metadataURL": address})

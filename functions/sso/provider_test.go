@@ -66,7 +66,8 @@ func attackRequest(t *testing.T, h *fixture, good []byte) {
 			h.TB = t
 			if a.Malformed {
 				h.refuses(http.StatusBadRequest, doc)
-			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.Body, "POST /auth/saml/initiate") {
+			} else if got := h.refuses(http.StatusUnauthorized, doc); !strings.Contains(got.Body,
+				"POST /auth/saml/initiate") {
 				t.Errorf("it does not say what to do: %s", got.Body)
 			}
 		})

@@ -38,28 +38,35 @@ func TestFromNoSettingsToNone(t *testing.T) {
 	o.ask(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
-	got := o.set(map[string]any{"metadataXML": string(w.Metadata()), "domains": []string{" Example.COM. ", "example.com", "second.test"}})
-	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer || got["enforced"] != false {
+	got := o.set(map[string]any{"metadataXML": string(w.Metadata()),
+		"domains": []string{" Example.COM. ", "example.com", "second.test"}})
+	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer ||
+		got["enforced"] != false {
 		t.Errorf("%v", got)
 	}
 	cert := got["certificates"].([]any)[0].(map[string]any)
 	if len(cert["fingerprint"].(string)) != 64 || cert["expiresAt"] != "2120-01-01T00:00:00Z" {
 		t.Errorf("%v", cert)
 	}
-	if got["serviceProviderEntityID"] != "https://lamplighter.test/auth/saml/metadata" || got["assertionConsumerServiceURL"] != "https://lamplighter.test/auth/saml/acs" {
+	if got["serviceProviderEntityID"] != "https://lamplighter.test/auth/saml/metadata" ||
+		got["assertionConsumerServiceURL"] != "https://lamplighter.test/auth/saml/acs" {
 		t.Errorf("%v", got)
 	}
 	ds := domainsOf(got)
 	d := ds["example.com"]
-	if len(ds) != 2 || d["verified"] != false || d["verifiedAt"] != nil || d["txtName"] != "_lamplighter-challenge.example.com" || !strings.Contains(d["reason"].(string), "no TXT record") {
+	if len(ds) != 2 || d["verified"] != false || d["verifiedAt"] != nil ||
+		d["txtName"] != "_lamplighter-challenge.example.com" ||
+		!strings.Contains(d["reason"].(string), "no TXT record") {
 		t.Errorf("%v", ds)
 	}
-	if value := d["txtValue"].(string); !strings.HasPrefix(value, "lamplighter-domain-verification=") || len(value) < 50 || value == ds["second.test"]["txtValue"] {
+	if value := d["txtValue"].(string); !strings.HasPrefix(value, "lamplighter-domain-verification=") ||
+		len(value) < 50 || value == ds["second.test"]["txtValue"] {
 		t.Errorf("a token that could be guessed: %q", value)
 	}
 
 	h.dns.Publish("_lamplighter-challenge.example.com", "lamplighter-domain-verification=another")
-	if d := domainsOf(o.set(map[string]any{}))["example.com"]; d["verified"] != false || !strings.Contains(d["reason"].(string), "another text") {
+	if d := domainsOf(o.set(map[string]any{}))["example.com"]; d["verified"] != false ||
+		!strings.Contains(d["reason"].(string), "another text") {
 		t.Errorf("%v", d)
 	}
 	h.dns.Publish("_lamplighter-challenge.example.com", d["txtValue"].(string))
@@ -72,7 +79,8 @@ func TestFromNoSettingsToNone(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	asked := len(h.dns.Asked())
-	if got := o.get(); !slices.Equal(slices.Sorted(maps.Keys(domainsOf(got))), []string{"example.com", "second.test"}) || len(h.dns.Asked()) != asked {
+	if got := o.get(); !slices.Equal(slices.Sorted(maps.Keys(domainsOf(got))),
+		[]string{"example.com", "second.test"}) || len(h.dns.Asked()) != asked {
 		t.Errorf("GET answers %v, and asked DNS %d times", got, len(h.dns.Asked())-asked)
 	}
 	o.set(map[string]any{"domains": []string{"example.com"}})
@@ -94,27 +102,36 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
 	}})
-	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL, Signer: samltest.Attacker()}}).Metadata()
+	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL,
+		Signer: samltest.Attacker()}}).Metadata()
 	for name, tt := range map[string]struct {
 		role   string
 		body   map[string]any
 		status int
 	}{
-		"an admin sets an admin":              {grant.Admin, map[string]any{"defaultRole": grant.Admin}, http.StatusOK},
-		"an admin sets what they lack":        {grant.Admin, map[string]any{"defaultRole": strong}, http.StatusForbidden},
-		"an owner sets it":                    {grant.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
-		"an owner makes everybody owner":      {grant.Owner, map[string]any{"defaultRole": grant.Owner}, http.StatusBadRequest},
-		"a role that is none":                 {grant.Owner, map[string]any{"defaultRole": "role_none"}, http.StatusBadRequest},
-		"an admin sets another provider":      {grant.Admin, map[string]any{"metadataXML": string(another)}, http.StatusForbidden},
-		"an admin sets the same provider":     {grant.Admin, map[string]any{"metadataXML": string(w.Metadata())}, http.StatusOK},
-		"an admin ends it for a domain":       {grant.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
-		"an editor":                           {grant.Editor, map[string]any{}, http.StatusForbidden},
-		"a viewer":                            {grant.Viewer, map[string]any{}, http.StatusForbidden},
-		"no metadata":                         {grant.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
-		"two sources of metadata":             {grant.Owner, map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
-		"too many domains":                    {grant.Owner, map[string]any{"domains": make([]string, 21)}, http.StatusBadRequest},
-		"the default role is taken away":      {grant.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
-		"ids and versions are not the body's": {grant.Owner, map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
+		"an admin sets an admin": {grant.Admin, map[string]any{"defaultRole": grant.Admin}, http.StatusOK},
+		"an admin sets what they lack": {grant.Admin, map[string]any{"defaultRole": strong},
+			http.StatusForbidden},
+		"an owner sets it": {grant.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
+		"an owner makes everybody owner": {grant.Owner, map[string]any{"defaultRole": grant.Owner},
+			http.StatusBadRequest},
+		"a role that is none": {grant.Owner, map[string]any{"defaultRole": "role_none"},
+			http.StatusBadRequest},
+		"an admin sets another provider": {grant.Admin, map[string]any{"metadataXML": string(another)},
+			http.StatusForbidden},
+		"an admin sets the same provider": {grant.Admin, map[string]any{"metadataXML": string(w.Metadata())},
+			http.StatusOK},
+		"an admin ends it for a domain": {grant.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
+		"an editor":                     {grant.Editor, map[string]any{}, http.StatusForbidden},
+		"a viewer":                      {grant.Viewer, map[string]any{}, http.StatusForbidden},
+		"no metadata":                   {grant.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
+		"two sources of metadata": {grant.Owner,
+			map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
+		"too many domains": {grant.Owner, map[string]any{"domains": make([]string, 21)},
+			http.StatusBadRequest},
+		"the default role is taken away": {grant.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
+		"ids and versions are not the body's": {grant.Owner,
+			map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.TB = t
@@ -143,10 +160,12 @@ func TestChangesAreOnRecord(t *testing.T) {
 		t.Fatalf("%v, %v", rows, err)
 	}
 	deleted, set := rows[0], rows[1]
-	if deleted.Action != "deleteSAMLSettings" || deleted.Changes.Before == nil || deleted.Changes.After != nil || deleted.Target != o.org {
+	if deleted.Action != "deleteSAMLSettings" || deleted.Changes.Before == nil || deleted.Changes.After != nil ||
+		deleted.Target != o.org {
 		t.Errorf("%+v", deleted)
 	}
-	if set.Action != "setSAMLSettings" || set.Changes.Before == nil || set.Changes.After == nil || set.Actor != "owner@example.com" {
+	if set.Action != "setSAMLSettings" || set.Changes.Before == nil || set.Changes.After == nil ||
+		set.Actor != "owner@example.com" {
 		t.Errorf("%+v", set)
 	}
 }

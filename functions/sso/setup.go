@@ -101,8 +101,10 @@ func (s service) getSettings(ctx context.Context, _ *struct{}) (SAML, error) {
 // describeSetup returns a setup as clients see it.
 func (s service) describeSetup(c setup) SAML {
 	out := SAML{
-		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL, Domains: []Domain{},
-		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.serviceProvider().EntityID, OurACSURL: s.serviceProvider().ACSURL,
+		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL,
+		Domains:     []Domain{},
+		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.serviceProvider().EntityID,
+		OurACSURL: s.serviceProvider().ACSURL,
 		CreatedAt: c.Created, UpdatedAt: c.Updated,
 	}
 	for _, der := range c.Certificates {

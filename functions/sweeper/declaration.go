@@ -8,10 +8,11 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:     "sweeper",
-	Access:   table.Access{Writes: []table.Partition{workqueue.Partition}},
-	Starts:   []string{platform.EveryMachine},
-	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"}, // which end the records of what is parked
+	Name:   "sweeper",
+	Access: table.Access{Writes: []table.Partition{workqueue.Partition}},
+	Starts: []string{platform.EveryMachine},
+	// which end the records of what is parked
+	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"},
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},
 }

@@ -76,7 +76,8 @@ func (s *sweep) keep(ctx context.Context, p workqueue.Parked, ended bool, endErr
 	if err != nil {
 		return Swept{Looked: 1}, fmt.Errorf("park %s: %w", w.ID, err)
 	}
-	s.Log.ErrorContext(ctx, "work parked", "machine", w.Machine, "id", w.ID, "org", w.Org, "tries", w.Try-w.From, "ended", ended, "why", p.Why)
+	s.Log.ErrorContext(ctx, "work parked", "machine", w.Machine, "id", w.ID, "org", w.Org, "tries", w.Try-w.From,
+		"ended", ended, "why", p.Why)
 	return Swept{Looked: 1, Parked: 1}, nil
 }
 

@@ -55,7 +55,8 @@ func newFixture(t *testing.T, do func() error) *fixture {
 // add lists work, as the transaction that begins it does.
 func (s *fixture) add(id string) {
 	s.Helper()
-	w := apitest.Value(workqueue.AddWork(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()}, map[string]string{"org": "org_1"}))(s)
+	w := apitest.Value(workqueue.AddWork(workqueue.Work{ID: id, Org: "org_1", Machine: "action", At: s.Clock.Now()},
+		map[string]string{"org": "org_1"}))(s)
 	s.Write(w)
 }
 
@@ -159,7 +160,8 @@ func TestSweep_TriesWorkWhoseMachineFailedUnderAnotherName(t *testing.T) {
 
 func TestSweep_OnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newFixture(t, func() error { return nil })
-	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown", At: apitest.Start}, nil))(s))
+	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown",
+		At: apitest.Start}, nil))(s))
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
 		s.add(id)
 	}
@@ -183,7 +185,8 @@ func TestSweep_ParksPoisonAndEndsItsRecord(t *testing.T) {
 	if n := s.calls.Load(); n != maxTries+1 {
 		t.Errorf("it ran %d times, want %d", n, maxTries+1)
 	}
-	if len(s.ended) != 1 || s.ended[0].Task != "abandon" || string(s.ended[0].Input) != `{"org":"org_1"}` || !strings.Contains(s.ended[0].Error.String(), "division by zero") {
+	if len(s.ended) != 1 || s.ended[0].Task != "abandon" || string(s.ended[0].Input) != `{"org":"org_1"}` ||
+		!strings.Contains(s.ended[0].Error.String(), "division by zero") {
 		t.Errorf("its record was ended by %+v", s.ended)
 	}
 	p := s.parked()
@@ -216,7 +219,8 @@ func TestSweep_ParksWorkWhoseRecordCannotBeEndedInTheEnd(t *testing.T) {
 		s.Must(s.Workflow.(*workflow.Embedded).Idle(t.Context())) //nolint:forcetypeassert // the fixture made it
 	}
 	p := s.parked()
-	if len(p) != 1 || p[0].Ended || !strings.Contains(p[0].Why, "the executor is broken") || len(s.ended) != endTries+1 {
+	if len(p) != 1 || p[0].Ended || !strings.Contains(p[0].Why, "the executor is broken") ||
+		len(s.ended) != endTries+1 {
 		t.Fatalf("parked %+v after %d tries to end its record", p, len(s.ended))
 	}
 	s.Must(workqueue.Unpark(s.Context(), s.Table, "act_1", s.Clock.Now()))
@@ -270,7 +274,8 @@ func TestSweep_ParksWorkThatEndedItsProcessesAtOnce(t *testing.T) {
 func TestEndings_NameEveryMachine(t *testing.T) {
 	files := apitest.Value(filepath.Glob(filepath.Join(npmpeer.ModuleRoot(t), "statemachines", "*.asl.json")))(t)
 	if len(files) != len(endings) {
-		t.Errorf("%d machines, %d endings: add the task that ends the record of a new machine's work to endings", len(files), len(endings))
+		t.Errorf("%d machines, %d endings: add the task that ends the record of a new machine's work to endings",
+			len(files), len(endings))
 	}
 	for _, file := range files {
 		if _, ok := endings[strings.TrimSuffix(filepath.Base(file), ".asl.json")]; !ok {

@@ -18,7 +18,8 @@ var Declaration = platform.Declaration{
 	Name: "teams",
 	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition, membership.AssignPartition,
+			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition,
+			membership.AssignPartition,
 			inventory.ChunkPartition,
 		},
 		Writes: []table.Partition{
@@ -32,7 +33,8 @@ var Declaration = platform.Declaration{
 	Kinds:   []platform.Kind{{Name: "team", Prefix: "team", Delete: "deleteTeam"}},
 	Names: []platform.Reference{
 		{From: "team", To: "user", Fields: []string{"members", "email"}, OnDelete: platform.Detached},
-		{From: "team", To: "resource", Fields: []string{"resources", "resourceID", "resourceIDs"}, OnDelete: platform.Detached},
+		{From: "team", To: "resource", Fields: []string{"resources", "resourceID", "resourceIDs"},
+			OnDelete: platform.Detached},
 		{From: "team", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
 	},
 }

@@ -38,7 +38,8 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 		return rest.Deleted{}, err
 	}
 	gone := append(inventory.Disown(callerOrg(ctx), t.ID), table.Delete(rosterKey(callerOrg(ctx), t.ID)), unshared)
-	return rest.Deleted{ID: t.ID}, s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
+	return rest.Deleted{ID: t.ID},
+		s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
 }
 
 // releaseUnused returns the write that goes with the deletion of a team, or the error that lists its uses:

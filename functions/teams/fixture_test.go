@@ -49,5 +49,6 @@ func (s *fixture) read(id string) Team {
 func (s *fixture) assign(name, role, teamID string) {
 	s.Helper()
 	m := s.Member(ours, name)
-	s.Must(s.People.ReplaceGrants(s.Context(), ours, m, append(m.Grants, grant.Grant{Role: role, Scope: grant.TeamScope + teamID})))
+	s.Must(s.People.ReplaceGrants(s.Context(), ours, m,
+		append(m.Grants, grant.Grant{Role: role, Scope: grant.TeamScope + teamID})))
 }

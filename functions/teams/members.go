@@ -67,7 +67,8 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 }
 
 // changeCrew changes the people of a team; how gives nil when they stay as they are.
-func (s *service) changeCrew(ctx context.Context, teamID string, how func([]identity.Member) ([]identity.Member, error)) (TeamListed, error) {
+func (s *service) changeCrew(ctx context.Context, teamID string,
+	how func([]identity.Member) ([]identity.Member, error)) (TeamListed, error) {
 	return s.changeTeam(ctx, teamID, func(t teams.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {

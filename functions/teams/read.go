@@ -160,7 +160,8 @@ func (s *service) listed(ctx context.Context, some []teams.Team) ([]TeamListed, 
 }
 
 // namedFirst returns the first members of each team with their names.
-func (s *service) namedFirst(ctx context.Context, people map[string][]identity.Member) (map[string][]TeamMember, error) {
+func (s *service) namedFirst(ctx context.Context, people map[string][]identity.Member) (map[string][]TeamMember,
+	error) {
 	var users []string
 	for _, members := range people {
 		for _, m := range members[:min(len(members), maxListed)] {

@@ -39,7 +39,8 @@ func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[T
 	if err != nil {
 		return rest.List[TeamResource]{}, err
 	}
-	got, err := s.inventory.FindResources(ctx, callerOrg(ctx), inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
+	got, err := s.inventory.FindResources(ctx, callerOrg(ctx),
+		inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
 	out := rest.List[inventory.Listed]{Items: got, Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
 	return rest.MapItems(out, shown), err
 }
@@ -70,7 +71,8 @@ type addResourcesInput struct {
 func (s *service) addResources(ctx context.Context, in *addResourcesInput) (TeamListed, error) {
 	ids := in.Body.ids()
 	if len(ids) == 0 {
-		return TeamListed{}, fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
+		return TeamListed{},
+			fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
 	return s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
 		unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)
@@ -89,7 +91,8 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 		case len(more) == 0:
 			return nil, nil
 		case n > inventory.MaxOwned:
-			return nil, fault.New(fault.Conflict, "the team would own %d resources; %d are the most", n, inventory.MaxOwned)
+			return nil, fault.New(
+				fault.Conflict, "the team would own %d resources; %d are the most", n, inventory.MaxOwned)
 		}
 		if err = s.mayGive(ctx, t.ID); err != nil {
 			return nil, err
@@ -140,7 +143,9 @@ func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.D
 // further, so it takes what granting these roles would: nobody gives what they do not hold.
 func (s *service) mayGive(ctx context.Context, teamID string) error {
 	roles := map[string]bool{}
-	if err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) { roles[a.Role] = true }); err != nil || len(roles) == 0 {
+	if err := s.eachAssignment(ctx, teamID, func(a membership.Assignment) {
+		roles[a.Role] = true
+	}); err != nil || len(roles) == 0 {
 		return err
 	}
 	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(callerOrg(ctx)))
@@ -150,7 +155,8 @@ func (s *service) mayGive(ctx context.Context, teamID string) error {
 	for role := range roles {
 		held, _ := membership.PoliciesOfRole(access, role)
 		if err := membership.MayGrant(identity.CallerFrom(ctx), held, grant.OrgScope); err != nil {
-			return fault.NewWithCause(fault.Denied, err, "permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
+			return fault.NewWithCause(fault.Denied, err,
+				"permission denied: a role on team %s holds more than you do, so you cannot give it resources", teamID)
 		}
 	}
 	return nil

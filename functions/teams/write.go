@@ -239,14 +239,16 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 	if err != nil {
 		return old, err
 	}
-	return s.teams.Update(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, d.Team, append(extra, rebuilt...)...)
+	return s.teams.Update(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, d.Team,
+		append(extra, rebuilt...)...)
 }
 
 // tries is how often a change starts over because somebody else changed the team.
 const tries = 8
 
 // changeTeam changes a team as it is; how gives nil when there is nothing to change.
-func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed, error) {
+func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed,
+	error) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == tries {
@@ -255,7 +257,8 @@ func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.
 	}
 }
 
-func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed, error) {
+func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed,
+	error) {
 	t, err := s.readTeam(ctx, teamID)
 	if err != nil {
 		return TeamListed{}, err

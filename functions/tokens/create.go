@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	mostTokens = 50               // of one user at a time
-	pageSize   = 1 + 2*mostTokens // rows of a user's list: those of an earlier epoch go when the first of the next is made
-	tries      = 20               // of writing a new token while the same user makes others
+	mostTokens = 50 // of one user at a time
+	// rows of a user's list: those of an earlier epoch go when the first of the next is made
+	pageSize = 1 + 2*mostTokens
+	tries    = 20 // of writing a new token while the same user makes others
 )
 
 // NewToken is the body of POST /personal-access-tokens.
@@ -41,7 +42,8 @@ func (s service) createToken(ctx context.Context, in *createInput) (Created, err
 		return Created{}, err
 	}
 	c := identity.CallerFrom(ctx)
-	ctx = table.Within(ctx, identity.UserPrefix+c.User, identity.SessionKey(c.Session).PK, identity.PATPrefix, identity.PATDuePrefix)
+	ctx = table.Within(ctx, identity.UserPrefix+c.User, identity.SessionKey(c.Session).PK, identity.PATPrefix,
+		identity.PATDuePrefix)
 	t, err := s.begin(ctx, c)
 	if err != nil {
 		return Created{}, err
@@ -72,7 +74,8 @@ func (s service) begin(ctx context.Context, c identity.Caller) (identity.PAT, er
 		return identity.PAT{}, err
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
-	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) { // it ended after the authorizer had let it in
+	// it ended after the authorizer had let it in
+	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) {
 		err = errEnded()
 	}
 	now := s.Clock.Now()
@@ -129,7 +132,8 @@ func (s service) room(ctx context.Context, t identity.PAT) (tokenList, error) {
 		}
 	}
 	if len(h.entries)-len(old) >= mostTokens {
-		return h, fault.New(fault.Conflict, "you have %d personal access tokens, and more are not possible: revoke one", mostTokens)
+		return h, fault.New(
+			fault.Conflict, "you have %d personal access tokens, and more are not possible: revoke one", mostTokens)
 	}
 	return h, s.clear(ctx, t.User, old)
 }
@@ -167,7 +171,8 @@ func writes(t identity.PAT, hash string, made int64) ([]table.Write, error) {
 	}
 	all := []row{
 		{identity.PATKey(hash), t},
-		{identity.PATListKey(t.User, t.ID), identity.PATEntry{ID: t.ID, Hash: hash, Name: t.Name, Epoch: t.Epoch, Due: due}},
+		{identity.PATListKey(t.User, t.ID),
+			identity.PATEntry{ID: t.ID, Hash: hash, Name: t.Name, Epoch: t.Epoch, Due: due}},
 	}
 	if due != "" {
 		all = append(all, row{identity.PATDueKey(due, t.ID), identity.PATNotice{ID: t.ID, Hash: hash}})

@@ -24,19 +24,26 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := service{p}
 	rest.Handle(g, rest.Op{
 		ID: "listPersonalAccessTokens", Method: http.MethodGet, Path: "/personal-access-tokens",
-		Summary:     "List the caller's personal access tokens",
-		Description: "Those that work, the oldest first; never their secrets. A session of single sign-on sees, and revokes, those that were created in one of the same organization.",
-		SignedIn:    true,
+		Summary: "List the caller's personal access tokens",
+		Description: "Those that work, the oldest first; never their secrets. A session of single sign-on sees, and " +
+			"revokes, those that were created in one of the same organization.",
+		SignedIn: true,
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "createPersonalAccessToken", Method: http.MethodPost, ShownOnce: "token", Path: "/personal-access-tokens",
 		Summary: "Create a personal access token",
-		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every organization " +
-			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the one that the caller joined first is meant. " +
-			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is created in a " +
-			"session of single sign-on works in that session's organization only, named or not, and an organization that demands single " +
-			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, token, is shown " +
-			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight days or longer. " +
+		Description: "It acts as the caller, with what the caller may do at the moment of each request, in every " +
+			"organization " +
+			"that the caller belongs to: the header X-Organisation-Id names one by its id, and without it the one " +
+			"that the caller joined first is meant. " +
+			"It ends with its date, when it is revoked, and when the caller's password is reset. A token that is " +
+			"created in a " +
+			"session of single sign-on works in that session's organization only, named or not, and an organization " +
+			"that demands single " +
+			"sign-on lets in no others, but its owners'. At most 50 at a time, and no two of one name. The secret, " +
+			"token, is shown " +
+			"by this answer and never again. A mail announces the end seven days ahead, of tokens that last eight " +
+			"days or longer. " +
 			"Needs the access token of a session.",
 		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.createToken)
@@ -94,7 +101,8 @@ func (s service) list(ctx context.Context, _ *struct{}) ([]Token, error) {
 }
 
 // live shows the tokens that let their user in and are the caller's to see, in the order of keys.
-func (s service) live(c identity.Caller, u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token, error) {
+func (s service) live(c identity.Caller, u identity.User, keys []table.Key, found map[table.Key]table.Item) ([]Token,
+	error) {
 	out := make([]Token, 0, len(keys))
 	for _, k := range keys {
 		row, there := found[k]

@@ -78,8 +78,10 @@ func (d *fixture) names(user string) []string {
 
 func TestATokenIsShownOnce(t *testing.T) {
 	d := newFixture(t)
-	made := apitest.Data[Created](d.call(in(ada), "POST ", `{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`))
-	if !id.IsValid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] || made.LastUsedAt != nil ||
+	made := apitest.Data[Created](d.call(in(ada), "POST ",
+		`{"name":" nightly  ","user":"usr_eve","id":"pat_mine","expires":"2099-01-01"}`))
+	if !id.IsValid("pat", made.ID) || made.Name != "nightly" || made.Last4 != made.Secret[len(made.Secret)-4:] ||
+		made.LastUsedAt != nil ||
 		!made.CreatedAt.Equal(apitest.Start) || !made.ExpiresAt.Equal(apitest.Start.AddDate(0, 0, 90)) {
 		t.Errorf("made %+v", made)
 	}
@@ -89,11 +91,13 @@ func TestATokenIsShownOnce(t *testing.T) {
 		t.Errorf("stored %s until %s", row.Data, row.Expires)
 	}
 	a := d.call(in(ada), "GET ", "")
-	if strings.Contains(a.Body, made.Secret) || !strings.Contains(a.Body, `"lastUsedAt":null`) || strings.Contains(a.Body, "token") {
+	if strings.Contains(a.Body, made.Secret) || !strings.Contains(a.Body, `"lastUsedAt":null`) ||
+		strings.Contains(a.Body, "token") {
 		t.Errorf("listed %s", a.Body)
 	}
 	d.Change(identity.PATKey(hash), table.Set("used", apitest.Start.Add(time.Hour).Unix()))
-	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].LastUsedAt == nil || !got[0].LastUsedAt.Equal(apitest.Start.Add(time.Hour)) {
+	if got := apitest.Data[[]Token](d.call(by(ada), "GET ", "")); len(got) != 1 || got[0].LastUsedAt == nil ||
+		!got[0].LastUsedAt.Equal(apitest.Start.Add(time.Hour)) {
 		t.Errorf("listed %+v", got)
 	}
 	if got := d.names(eve); len(got) != 0 {
@@ -133,7 +137,8 @@ func TestATokenMakesNoToken(t *testing.T) {
 	made := d.make(ada, "first", 90)
 	for _, line := range []string{"POST ", "DELETE /" + made.ID} {
 		body := `{"name":"second"}`
-		if a := d.call(by(ada), line, body); a.Status != http.StatusForbidden || !strings.Contains(a.Body, `{"error":{"message":`) {
+		if a := d.call(by(ada), line, body); a.Status != http.StatusForbidden ||
+			!strings.Contains(a.Body, `{"error":{"message":`) {
 			t.Errorf("%s: %d %s", line, a.Status, a.Body)
 		}
 		if a := d.call(identity.Caller{}, line, body); a.Status != http.StatusUnauthorized {
@@ -160,7 +165,8 @@ func TestRevokingATokenLeavesNothing(t *testing.T) {
 		"spelled otherwise":    {ada, strings.ToUpper(made.ID)},
 	} {
 		a := d.call(in(c.who), "DELETE /"+c.path, "")
-		if a.Status != http.StatusNotFound || !strings.Contains(a.Body, fmt.Sprintf("no personal access token %q", c.path)[:24]) {
+		if a.Status != http.StatusNotFound ||
+			!strings.Contains(a.Body, fmt.Sprintf("no personal access token %q", c.path)[:24]) {
 			t.Errorf("one %s: %d %s", name, a.Status, a.Body)
 		}
 	}
@@ -242,7 +248,8 @@ func TestAResetEndsTheTokens(t *testing.T) {
 	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	d.make(ada, "old", 90)
 	hash := apitest.Value(identity.ParsePAT(old.Secret))(d)
-	for _, k := range []table.Key{identity.PATKey(hash), identity.PATListKey(ada, old.ID), identity.PATDueKey("2026-06-01", old.ID)} {
+	for _, k := range []table.Key{identity.PATKey(hash), identity.PATListKey(ada, old.ID),
+		identity.PATDueKey("2026-06-01", old.ID)} {
 		if _, ok := d.get(k); ok {
 			t.Errorf("%v is still there", k)
 		}
@@ -253,7 +260,8 @@ func TestAResetEndsTheTokens(t *testing.T) {
 func TestATokenIsNotMadeAcrossAReset(t *testing.T) {
 	d := newFixture(t)
 	s := service{d.Platform}
-	ctx := table.Within(t.Context(), identity.UserPrefix, identity.SessionPrefix, identity.PATPrefix, identity.PATDuePrefix)
+	ctx := table.Within(t.Context(), identity.UserPrefix, identity.SessionPrefix, identity.PATPrefix,
+		identity.PATDuePrefix)
 	stale, err := s.begin(ctx, in(ada))
 	d.Must(err)
 	stale.Name, stale.Expires = "stale", stale.Created.AddDate(0, 0, 90)

@@ -63,7 +63,8 @@ func (s service) changeUser(ctx context.Context, in *changeInput) (User, error) 
 func (s service) amend(ctx context.Context, a identity.Access, inv membership.Invitation, c ChangedUser) (membership.Invitation, error) { //nolint:revive // who, by which roles, what
 	next := inv
 	if c.Status.Sent {
-		return next, fault.New(fault.Invalid, "status: %s has not joined yet; DELETE withdraws the invitation", inv.Email)
+		return next, fault.New(
+			fault.Invalid, "status: %s has not joined yet; DELETE withdraws the invitation", inv.Email)
 	}
 	if err := mayTouch(ctx, a, inv); err != nil {
 		return next, err
@@ -107,7 +108,9 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 // regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
 // same assignment.
 func regranted(grants []grant.Grant, role string) []grant.Grant {
-	out := slices.DeleteFunc(slices.Clone(grants), func(g grant.Grant) bool { return g.Scope == grant.OrgScope && g.Role != role })
+	out := slices.DeleteFunc(slices.Clone(grants), func(g grant.Grant) bool {
+		return g.Scope == grant.OrgScope && g.Role != role
+	})
 	if slices.ContainsFunc(out, func(g grant.Grant) bool { return g.Scope == grant.OrgScope }) {
 		return out
 	}

@@ -11,8 +11,9 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name:    "users",
-	Access:  rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{ratelimit.Partition, mail.Partition}}),
+	Name: "users",
+	Access: rest.Access.With(membership.Access,
+		table.Access{Writes: []table.Partition{ratelimit.Partition, mail.Partition}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"own-profile"},
 	Kinds:   []platform.Kind{{Name: "user", Delete: "removeUser"}, {Name: "invitation", Prefix: "inv"}},

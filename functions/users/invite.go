@@ -63,7 +63,8 @@ func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, er
 		return membership.Invitation{}, err
 	}
 	name, err := accounts.PersonName(in.Body.Name, address)
-	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role, Inviter: identity.CallerFrom(ctx).User}, err
+	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role,
+		Inviter: identity.CallerFrom(ctx).User}, err
 }
 
 // waiting returns the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
@@ -71,7 +72,9 @@ func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, er
 func (s service) waiting(ctx context.Context, a identity.Access, address string) (membership.Invitation, error) {
 	_, _, err := s.FindMember(ctx, callerOrg(ctx), address)
 	if err == nil {
-		return membership.Invitation{}, fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do", address)
+		return membership.Invitation{},
+			fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do",
+				address)
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return membership.Invitation{}, err
@@ -86,7 +89,9 @@ func (s service) waiting(ctx context.Context, a identity.Access, address string)
 		}
 	}
 	if len(all) >= membership.MaxInvitations {
-		return membership.Invitation{}, fault.New(fault.Conflict, "%d invitations are waiting, which is the most: withdraw some, or wait until they end", len(all))
+		return membership.Invitation{},
+			fault.New(fault.Conflict,
+				"%d invitations are waiting, which is the most: withdraw some, or wait until they end", len(all))
 	}
 	return membership.Invitation{}, nil
 }

@@ -18,8 +18,10 @@ import (
 
 func TestInvitingAndJoining(t *testing.T) {
 	s := newFixture(t)
-	got := apitest.Data[User](s.as("ada", "POST /users", "", `{"email":" Eve@Example.com","name":"Eve","role":"editor"}`))
-	if got.Email != apitest.Email("eve") || got.Status != invited || got.Roles[0] != (HeldRole{RoleID: "editor", Scope: "org"}) || got.EmailVerified || got.JoinedAt != nil ||
+	got := apitest.Data[User](s.as("ada", "POST /users", "",
+		`{"email":" Eve@Example.com","name":"Eve","role":"editor"}`))
+	if got.Email != apitest.Email("eve") || got.Status != invited ||
+		got.Roles[0] != (HeldRole{RoleID: "editor", Scope: "org"}) || got.EmailVerified || got.JoinedAt != nil ||
 		!got.ExpiresAt.Equal(s.Clock.Now().Add(7*24*time.Hour)) {
 		t.Errorf("invited %+v", got)
 	}
@@ -28,7 +30,8 @@ func TestInvitingAndJoining(t *testing.T) {
 		posts[0].Data["organisation"] != "Engines" || posts[0].Data["inviter"] != apitest.Email("ada") {
 		t.Errorf("mails %+v", posts)
 	}
-	if row := s.LastAudited(here); row.Action != "inviteUser" || row.Target != apitest.Email("eve") || row.Changes.Before != nil || row.Changes.After == nil {
+	if row := s.LastAudited(here); row.Action != "inviteUser" || row.Target != apitest.Email("eve") ||
+		row.Changes.Before != nil || row.Changes.After == nil {
 		t.Errorf("record %+v", row)
 	}
 	eve := s.User("eve")
@@ -67,7 +70,8 @@ func TestWhatCannotBeInvited(t *testing.T) {
 		{"no real address", `{"email":"eve"}`, "email", 400},
 		{"a header", `{"email":"eve@example.com\r\nBcc: x@example.com"}`, "email", 400},
 		{"an unknown role", `{"email":"eve@example.com","role":"emperor"}`, "emperor", 400},
-		{"a role of somebody else", `{"email":"eve@example.com","role":"role_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, "role_", 400},
+		{"a role of somebody else", `{"email":"eve@example.com","role":"role_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, "role_",
+			400},
 		{"a name of two lines", `{"email":"eve@example.com","name":"a\nb"}`, "name", 400},
 		{"a name too long", `{"email":"eve@example.com","name":"` + strings.Repeat("x", 101) + `"}`, "name", 400},
 		{"oneself", `{"email":"ada@example.com"}`, "member already", 409},
@@ -86,7 +90,8 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	smuggled := `"org":"org_2","orgId":"org_2","organisation":"org_2","id":"usr_x","status":"active","emailVerified":true,"isAdmin":true,` +
 		`"roles":[{"roleID":"owner","scope":"org"}],"createdAt":"2001-01-01T00:00:00Z","joinedAt":"2001-01-01T00:00:00Z","inviter":"usr_x","expiresAt":"2099-01-01T00:00:00Z"`
 	got := apitest.Data[User](s.as("ada", "POST /users?orgId=org_2", "", `{"email":"eve@example.com",`+smuggled+`}`))
-	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" || got.ExpiresAt.After(s.Clock.Now().Add(membership.InvitationTTL)) {
+	if got.Status != invited || got.EmailVerified || got.JoinedAt != nil || got.Roles[0].RoleID != "viewer" ||
+		got.ExpiresAt.After(s.Clock.Now().Add(membership.InvitationTTL)) {
 		t.Errorf("invited %+v", got)
 	}
 	if all, err := s.People.ListInvitations(s.Context(), "org_2"); err != nil || len(all) != 0 {
@@ -95,13 +100,15 @@ func TestWhatNobodyAskedForIsIgnored(t *testing.T) {
 	s.Join(here, "bob", grant.Viewer)
 	before := apitest.Data[Profile](s.as("bob", "GET /users/me", "", ""))
 	s.Clock.Advance(time.Second)
-	smuggled = strings.Replace(smuggled, `"roles"`, `"email":"eve@example.com","ownerId":"usr_x","role":"owner","epoch":9,"password":"x","disabled":true,"verified":false,"roles"`, 1)
+	smuggled = strings.Replace(smuggled, `"roles"`,
+		`"email":"eve@example.com","ownerId":"usr_x","role":"owner","epoch":9,"password":"x","disabled":true,"verified":false,"roles"`, 1)
 	after := apitest.Data[Profile](s.as("bob", "PATCH /users/me?orgId=org_2", "", `{"name":"Bob",`+smuggled+`}`))
 	before.Name, before.UpdatedAt = "Bob", s.Clock.Now()
 	if after != before || apitest.Data[Profile](s.as("bob", "GET /users/me", "", "")) != before {
 		t.Errorf("became %+v, was %+v", after, before)
 	}
-	if m := apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("bob"), "")); m.Roles[0].RoleID != "viewer" || m.Status != active {
+	if m := apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("bob"), "")); m.Roles[0].RoleID != "viewer" ||
+		m.Status != active {
 		t.Errorf("became %+v", m)
 	}
 }
@@ -120,18 +127,26 @@ func TestWhoMayChangeWhom(t *testing.T) {
 		{"a viewer sees no users", "vic", "GET /users", "", "", 403},
 		{"a viewer invites nobody", "vic", "POST /users", "", `{"email":"x@example.com"}`, 403},
 		{"a viewer promotes nobody", "vic", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 403},
-		{"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"owner"}`, 403},
-		{"nor give themselves what they have", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"admin"}`, 403},
+		{"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"owner"}`,
+			403},
+		{"nor give themselves what they have", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"admin"}`,
+			403},
 		{"nor lock themselves out", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"status":"disabled"}`, 403},
-		{"an owner does not demote themselves", "ada", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`, 403},
+		{"an owner does not demote themselves", "ada", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
+			403},
 		{"an admin makes no owner", "adam", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 403},
 		{"an admin invites no owner", "adam", "POST /users", "", `{"email":"x@example.com","role":"owner"}`, 403},
-		{"an admin does not demote an owner", "adam", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`, 403},
-		{"an admin does not lock an owner out", "adam", "PATCH /users/{}", apitest.Email("ada"), `{"status":"disabled"}`, 403},
+		{"an admin does not demote an owner", "adam", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
+			403},
+		{"an admin does not lock an owner out", "adam", "PATCH /users/{}", apitest.Email("ada"),
+			`{"status":"disabled"}`, 403},
 		{"an admin does not remove an owner", "adam", "DELETE /users/{}", apitest.Email("ada"), "", 403},
-		{"an admin does not withdraw an owner's invitation", "adam", "DELETE /users/{}", apitest.Email("boss"), "", 403},
-		{"an admin does not change an owner's invitation", "adam", "PATCH /users/{}", apitest.Email("boss"), `{"role":"viewer"}`, 403},
-		{"an admin does not replace an owner's invitation", "adam", "POST /users", "", `{"email":"boss@example.com","role":"viewer"}`, 403},
+		{"an admin does not withdraw an owner's invitation", "adam", "DELETE /users/{}", apitest.Email("boss"), "",
+			403},
+		{"an admin does not change an owner's invitation", "adam", "PATCH /users/{}", apitest.Email("boss"),
+			`{"role":"viewer"}`, 403},
+		{"an admin does not replace an owner's invitation", "adam", "POST /users", "",
+			`{"email":"boss@example.com","role":"viewer"}`, 403},
 		{"an admin makes an editor", "adam", "PATCH /users/{}", apitest.Email("vic"), `{"role":"editor"}`, 200},
 		{"an owner makes an owner", "ada", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 200},
 		{"an owner demotes an owner", "ada", "PATCH /users/{}", apitest.Email("other"), `{"role":"viewer"}`, 200},
@@ -142,7 +157,8 @@ func TestWhoMayChangeWhom(t *testing.T) {
 		t.Errorf("counted %+v", a)
 	}
 	if row := s.LastAudited(here); row.Action != "updateUser" || row.Target != apitest.Email("other") ||
-		!strings.Contains(fmt.Sprintf("%s", row.Changes.Before), "owner") || !strings.Contains(fmt.Sprintf("%s", row.Changes.After), "viewer") {
+		!strings.Contains(fmt.Sprintf("%s", row.Changes.Before), "owner") ||
+		!strings.Contains(fmt.Sprintf("%s", row.Changes.After), "viewer") {
 		t.Errorf("record %+v", row)
 	}
 }
@@ -151,17 +167,24 @@ func TestChangingAMember(t *testing.T) {
 	s := newFixture(t)
 	s.Join(here, "bob", grant.Editor)
 	m := s.Member(here, "bob")
-	s.Must(s.People.ReplaceGrants(s.Context(), here, m, append(m.Grants, grant.Grant{Role: grant.Operator, Scope: "team:team_1"})))
+	s.Must(s.People.ReplaceGrants(s.Context(), here, m,
+		append(m.Grants, grant.Grant{Role: grant.Operator, Scope: "team:team_1"})))
 	old := apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("bob"), ""))
-	got := apitest.Data[User](s.as("ada", "PATCH /users/{}", apitest.Email("bob"), `{"role":"finops","status":"disabled"}`))
-	if got.Status != disabled || len(got.Roles) != 2 || got.Roles[0].RoleID != "finops" || *got.Roles[0].AssignmentID == *old.Roles[0].AssignmentID || *got.Roles[1].AssignmentID != *old.Roles[1].AssignmentID {
+	got := apitest.Data[User](s.as("ada", "PATCH /users/{}", apitest.Email("bob"),
+		`{"role":"finops","status":"disabled"}`))
+	if got.Status != disabled || len(got.Roles) != 2 || got.Roles[0].RoleID != "finops" ||
+		*got.Roles[0].AssignmentID == *old.Roles[0].AssignmentID ||
+		*got.Roles[1].AssignmentID != *old.Roles[1].AssignmentID {
 		t.Errorf("%+v, was %+v", got, old)
 	}
-	if again := apitest.Data[User](s.as("ada", "PATCH /users/{}", apitest.Email("bob"), `{"role":"finops","status":"active"}`)); again.Roles[0].RoleID != "finops" || *again.Roles[0].AssignmentID != *got.Roles[0].AssignmentID || again.Status != active {
+	if again := apitest.Data[User](s.as("ada", "PATCH /users/{}", apitest.Email("bob"),
+		`{"role":"finops","status":"active"}`)); again.Roles[0].RoleID != "finops" ||
+		*again.Roles[0].AssignmentID != *got.Roles[0].AssignmentID || again.Status != active {
 		t.Errorf("given again what they had: %+v, was %+v", again, got)
 	}
 	for body, about := range map[string]string{
-		`{"name":"Robert"}`: "name", `{"role":null}`: "role", `{"status":null}`: "status", `{"status":"invited"}`: "status", `{"role":"emperor"}`: "emperor", `{"role":7}`: "role",
+		`{"name":"Robert"}`: "name", `{"role":null}`: "role", `{"status":null}`: "status",
+		`{"status":"invited"}`: "status", `{"role":"emperor"}`: "emperor", `{"role":7}`: "role",
 	} {
 		s.as("ada", "PATCH /users/{}", apitest.Email("bob"), body).Want(400, about)
 	}
@@ -181,10 +204,12 @@ func TestChangingAnInvitation(t *testing.T) {
 		t.Errorf("counted %+v", a)
 	}
 	s.as("ada", "POST /users", "", `{"email":"joe@example.com"}`)
-	if gone := apitest.Data[rest.Deleted](s.as("ada", "DELETE /users/{}", apitest.Email("joe"), "")); gone.ID != apitest.Email("joe") {
+	if gone := apitest.Data[rest.Deleted](s.as("ada", "DELETE /users/{}", apitest.Email("joe"),
+		"")); gone.ID != apitest.Email("joe") {
 		t.Errorf("%+v", gone)
 	}
-	if row := s.LastAudited(here); row.Action != "removeUser" || row.Target != apitest.Email("joe") || row.Changes.Before == nil || row.Changes.After != nil {
+	if row := s.LastAudited(here); row.Action != "removeUser" || row.Target != apitest.Email("joe") ||
+		row.Changes.Before == nil || row.Changes.After != nil {
 		t.Errorf("record %+v", row)
 	}
 	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
@@ -199,7 +224,8 @@ func TestLeavingAndBeingRemoved(t *testing.T) {
 	apitest.Data[rest.Deleted](s.as("ada", "DELETE /users/{}", apitest.Email("bob"), ""))
 	for _, name := range []string{"vic", "bob", "nobody"} {
 		s.as("ada", "GET /users/{}", apitest.Email(name), "").Want(404, "belongs to this organization")
-		s.as("ada", "PATCH /users/{}", apitest.Email(name), `{"role":"viewer"}`).Want(404, "belongs to this organization")
+		s.as("ada", "PATCH /users/{}", apitest.Email(name), `{"role":"viewer"}`).Want(404,
+			"belongs to this organization")
 		s.as("ada", "DELETE /users/{}", apitest.Email(name), "").Want(404, "belongs to this organization")
 	}
 	s.as("vic", "DELETE /users/me", "", "").Want(403, "no organization")
@@ -216,7 +242,8 @@ func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 	s := newFixture(t)
 	s.Organization("org_2", "Looms")
 	s.Join("org_2", "eve", grant.Owner)
-	apitest.Value(s.People.StoreInvitation(s.Context(), "org_2", membership.Invitation{}, membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"}))(s)
+	apitest.Value(s.People.StoreInvitation(s.Context(), "org_2", membership.Invitation{},
+		membership.Invitation{Email: apitest.Email("joe"), Role: "viewer", Inviter: "usr_eve"}))(s)
 	want := s.as("ada", "GET /users/{}", apitest.Email("xxx"), "")
 	for _, name := range []string{"eve", "joe"} {
 		got := s.as("ada", "GET /users/{}", apitest.Email(name), "")
@@ -232,7 +259,8 @@ func TestAUserOfAnotherOrganizationIsNobody(t *testing.T) {
 // check 46: me is never an address.
 func TestMeComesBeforeAddresses(t *testing.T) {
 	s := newFixture(t)
-	if got := apitest.Data[Profile](s.as("ada", "GET /users/me", "", "")); got.ID != "usr_ada" || got.Email != apitest.Email("ada") || !got.EmailVerified {
+	if got := apitest.Data[Profile](s.as("ada", "GET /users/me", "", "")); got.ID != "usr_ada" ||
+		got.Email != apitest.Email("ada") || !got.EmailVerified {
 		t.Errorf("%+v", got)
 	}
 	s.as("ada", "GET /users/{}", "ME", "").Want(404)
@@ -250,11 +278,14 @@ func TestPagesOfUsers(t *testing.T) {
 		s.Join(here, fmt.Sprintf("m%02d", i), grant.Viewer)
 	}
 	for i := range 12 {
-		apitest.Value(s.People.StoreInvitation(s.Context(), here, membership.Invitation{}, membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer", Inviter: "usr_ada"}))(s)
+		apitest.Value(s.People.StoreInvitation(s.Context(), here, membership.Invitation{},
+			membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer",
+				Inviter: "usr_ada"}))(s)
 	}
 	var seen []string
 	for page := 1; page <= 5; page++ {
-		got := apitest.Data[rest.List[User]](s.as("ada", fmt.Sprintf("GET /users?limit=10&page=%d", page), "", "").AtMost(3))
+		got := apitest.Data[rest.List[User]](s.as("ada", fmt.Sprintf("GET /users?limit=10&page=%d", page), "",
+			"").AtMost(3))
 		if got.Total != 37 {
 			t.Errorf("page %d: total %d", page, got.Total)
 		}
@@ -262,14 +293,16 @@ func TestPagesOfUsers(t *testing.T) {
 			seen = append(seen, u.Email)
 		}
 	}
-	if len(seen) != 37 || seen[0] != apitest.Email("ada") || seen[1] != apitest.Email("m00") || seen[24] != apitest.Email("m23") || seen[25] != apitest.Email("i00") || seen[36] != apitest.Email("i11") {
+	if len(seen) != 37 || seen[0] != apitest.Email("ada") || seen[1] != apitest.Email("m00") ||
+		seen[24] != apitest.Email("m23") || seen[25] != apitest.Email("i00") || seen[36] != apitest.Email("i11") {
 		t.Errorf("%d: %v", len(seen), seen)
 	}
 	got := apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=0&limit=15&page=2", "", ""))
 	if got.Total != 23 || len(got.Items) != 8 || got.Items[0].Email != apitest.Email("i03") {
 		t.Errorf("search: %+v", got)
 	}
-	if got = apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=M07@", "", "")); got.Total != 1 || got.Items[0].Name != "M07" {
+	if got = apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=M07@", "", "")); got.Total != 1 ||
+		got.Items[0].Name != "M07" {
 		t.Errorf("search: %+v", got)
 	}
 }
@@ -311,7 +344,8 @@ func TestInvitingTheSameAtOnceMakesOneInvitation(t *testing.T) {
 			t.Errorf("%d: %s", a.Status, a.Body)
 		}
 	}
-	if all, err := s.People.ListInvitations(s.Context(), here); err != nil || len(all) != 1 || sent < 1 || len(s.Mails()) != sent {
+	if all, err := s.People.ListInvitations(s.Context(), here); err != nil || len(all) != 1 || sent < 1 ||
+		len(s.Mails()) != sent {
 		t.Errorf("%d sent, %d mails, %+v, %v", sent, len(s.Mails()), all, err)
 	}
 }

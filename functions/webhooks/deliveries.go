@@ -38,8 +38,10 @@ type WebhookAttempt struct {
 
 func newDelivery(r delivery.Record) WebhookDelivery {
 	out := WebhookDelivery{
-		ID: r.ID, WebhookID: r.Target.ID, EventID: r.EventID, EventType: r.EventKey, Status: string(r.Status), Attempts: make([]WebhookAttempt, len(r.Attempts)),
-		NextAttemptAt: rest.Optional(r.NextAttemptAt), CreatedAt: r.CreatedAt, DeliveredAt: rest.Optional(r.DeliveredAt),
+		ID: r.ID, WebhookID: r.Target.ID, EventID: r.EventID, EventType: r.EventKey, Status: string(r.Status),
+		Attempts:      make([]WebhookAttempt, len(r.Attempts)),
+		NextAttemptAt: rest.Optional(r.NextAttemptAt), CreatedAt: r.CreatedAt,
+		DeliveredAt: rest.Optional(r.DeliveredAt),
 	}
 	for i, a := range r.Attempts {
 		out.Attempts[i] = WebhookAttempt(a)
@@ -59,7 +61,8 @@ func (s *service) test(ctx context.Context, in *WebhookInput) (WebhookDelivery, 
 	}
 	m := delivery.Message{
 		ID: delivery.NewID(now), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID}, Total: 1,
-		Events: []event.Event{{ID: id.New("event", now), Key: testType, ScopeType: event.ScopeOrg, At: now, Subject: w.ID, Data: json.RawMessage("{}")}},
+		Events: []event.Event{{ID: id.New("event", now), Key: testType, ScopeType: event.ScopeOrg, At: now,
+			Subject: w.ID, Data: json.RawMessage("{}")}},
 	}
 	a, sent := s.sender.Send(ctx, m)
 	if fault.Is(sent, fault.Internal) || fault.Is(sent, fault.NotFound) {
@@ -80,7 +83,8 @@ func (s *service) listDeliveries(ctx context.Context, in *deliveriesInput) (rest
 	if err != nil {
 		return rest.List[WebhookDelivery]{}, err
 	}
-	of := delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook}, TargetID: w.ID, Statuses: in.Status, From: w.CreatedAt}
+	of := delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook}, TargetID: w.ID, Statuses: in.Status,
+		From: w.CreatedAt}
 	found, err := s.deliveries.List(ctx, callerOrg(ctx), of, in.Page)
 	return rest.MapItems(found, newDelivery), err
 }

@@ -28,7 +28,8 @@ func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
 		f.Must(f.store.Seal(f.In(org), org, &w, &webhook.Secrets{URL: address, Key: webhook.NewKey()}))
 		f.Must(f.store.Create(f.In(org), org, &w))
 		m := delivery.Message{
-			ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID}, Events: []event.Event{{Key: "budget.warning", At: f.Clock.Now()}}, Total: 1,
+			ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID},
+			Events: []event.Event{{Key: "budget.warning", At: f.Clock.Now()}}, Total: 1,
 		}
 		a, err := sender.Send(f.In(org), m)
 		if !fault.Is(err, fault.Invalid) || a.Status != 0 || strings.Contains(fault.Message(err), address) {

@@ -17,22 +17,29 @@ import (
 func (s *service) receiving(g *rest.Group) {
 	statuses := []int{http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
-		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses, Summary: "Take a webhook of GitHub",
-		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the integration answered. Choose the content type application/json. " + inbound,
+		ID: "receiveGitHub", Method: http.MethodPost, Path: webhooks + "/github", Public: true, Statuses: statuses,
+		Summary: "Take a webhook of GitHub",
+		Description: "X-Hub-Signature-256 is checked over the bytes of the body with the secret that connecting the " +
+			"integration answered. Choose the content type application/json. " + inbound,
 	}, s.receiveGitHub)
 	rest.Handle(g, rest.Op{
-		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses, Summary: "Take a webhook of GitLab",
-		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its signing token: what is signed (webhook-signature) must be no older than five minutes, " +
+		ID: "receiveGitLab", Method: http.MethodPost, Path: webhooks + "/gitlab", Public: true, Statuses: statuses,
+		Summary: "Take a webhook of GitLab",
+		Description: "The secret that connecting the integration answered is the secret token of the webhook, or its " +
+			"signing token: what is signed (webhook-signature) must be no older than five minutes, " +
 			"and else X-Gitlab-Token must be the secret. " + inbound,
 	}, s.receiveGitLab)
 	rest.Handle(g, rest.Op{
-		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true, Statuses: []int{http.StatusNotFound}, Summary: "Take what a builder tells of a build",
+		ID: "receiveBuild", Method: http.MethodPost, Path: webhooks + "/builds/{buildID}", Public: true,
+		Statuses: []int{http.StatusNotFound}, Summary: "Take what a builder tells of a build",
 		Description: "A build that is not known is 404. Builds come with deployments, so that for now none is known.",
 	}, s.receiveBuild)
 }
 
-const inbound = "The address names the organization and the integration, as GET /integrations/{integrationID} answers it (webhookURL). An integration that does not exist, is disabled or of another kind, " +
-	"and a signature that is wrong, are 401 alike. What came before is not taken again: duplicate is true. What came is kept for 90 days: its kind, repository, branch and commit. " +
+const inbound = "The address names the organization and the integration, as GET /integrations/{integrationID} " +
+	"answers it (webhookURL). An integration that does not exist, is disabled or of another kind, " +
+	"and a signature that is wrong, are 401 alike. What came before is not taken again: duplicate is true. What came " +
+	"is kept for 90 days: its kind, repository, branch and commit. " +
 	"At most 1 MiB, and 600 a minute from one address to one integration. "
 
 // Inbound names whom a webhook is for.
@@ -54,7 +61,9 @@ var perIntegration = ratelimit.Rule{Name: "webhook-in", Max: 600, Per: time.Minu
 const maxWebhookAge = 5 * time.Minute
 
 // errRefused is the one answer to all that is not believed, so that it tells nothing of what exists.
-var errRefused = fault.New(fault.Unauthenticated, "the signature is wrong, or there is no integration of this kind at the address; take both from GET /integrations/{integrationID} anew")
+var errRefused = fault.New(fault.Unauthenticated,
+	"the signature is wrong, or there is no integration of this kind at the address; take both from GET "+
+		"/integrations/{integrationID} anew")
 
 // delivered is a webhook that came, as its service describes it. Marks are what it is known by when it comes again.
 type delivered struct {
@@ -76,7 +85,8 @@ func (s *service) take(ctx context.Context, d *delivered) (Receipt, error) {
 		s.p.Log.WarnContext(ctx, "webhooks that come are not counted", "error", err.Error())
 	}
 	if !ok {
-		return Receipt{}, fault.New(fault.Limited, "more than %d webhooks in a minute; send it again later", perIntegration.Max)
+		return Receipt{},
+			fault.New(fault.Limited, "more than %d webhooks in a minute; send it again later", perIntegration.Max)
 	}
 	if !id.IsValid("org", d.Organisation) {
 		return Receipt{}, errRefused
@@ -125,7 +135,9 @@ func (s *service) believe(ctx context.Context, d *delivered) error {
 func read(d *delivered) (integration.Received, error) {
 	var p payload
 	if err := p.decode(d.body); err != nil {
-		return integration.Received{}, fault.New(fault.Invalid, "body: it is not what %s sends: choose the content type application/json for the webhook", d.kind)
+		return integration.Received{},
+			fault.New(fault.Invalid,
+				"body: it is not what %s sends: choose the content type application/json for the webhook", d.kind)
 	}
 	r := p.received()
 	r.Event, r.DeliveryID = fault.CleanText(d.event, maxText), fault.CleanText(d.delivery, maxText)

@@ -31,7 +31,8 @@ const (
 func (f *fixture) connected(org, kind string) (i integration.Integration, address, secret string) {
 	f.Helper()
 	s := integration.NewStore(f.Table, f.Sealer)
-	i = integration.Integration{Kind: kind, Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now()), Name: kind, Enabled: true}}
+	i = integration.Integration{Kind: kind,
+		Row: receiver.Row{ID: id.New(integration.Prefix, f.Clock.Now()), Name: kind, Enabled: true}}
 	secret = apitest.Value(s.MakeInbound(f.In(org), org, &i))(f)
 	f.Must(s.Create(f.In(org), org, &i))
 	return i, "/webhooks/" + kind + "?organisation=" + org + "&integration=" + i.ID, secret
@@ -40,7 +41,8 @@ func (f *fixture) connected(org, kind string) (i integration.Integration, addres
 // came lists what an integration has received, the newest first.
 func (f *fixture) received(i *integration.Integration) []integration.Received {
 	f.Helper()
-	return apitest.Value(integration.NewStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org, i.ID, 50))(f)
+	return apitest.Value(integration.NewStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org, i.ID,
+		50))(f)
 }
 
 // post sends a webhook without a caller, with headers in pairs.
@@ -68,7 +70,9 @@ func TestGitHub_TheSignatureOfItsDocumentation(t *testing.T) {
 		t.Error("it is refused")
 	}
 	for name, sent := range map[string]string{
-		"none": "", "without its name": want[7:], "SHA-1": "sha1=" + want[7:], "cut short": want[:len(want)-2], "not hexadecimal": "sha256=xyz", "of another body": hubSignature(secret, body+"!"), "of another secret": hubSignature(secret+"!", body),
+		"none": "", "without its name": want[7:], "SHA-1": "sha1=" + want[7:], "cut short": want[:len(want)-2],
+		"not hexadecimal": "sha256=xyz", "of another body": hubSignature(secret, body+"!"),
+		"of another secret": hubSignature(secret+"!", body),
 	} {
 		if signedByGitHub(secret, sent, []byte(body)) {
 			t.Errorf("%s is taken", name)
@@ -80,10 +84,13 @@ func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 	f := newFixture(t)
 	i, address, secret := f.connected(apitest.Org, integration.GitHub)
 	signature := hubSignature(secret, pushBody)
-	headers := []string{"X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"}
+	headers := []string{"X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery",
+		"72d3162e-cc78-11e3-81ab-4c9367dc0958"}
 	f.post(address, pushBody, headers...).Want(http.StatusOK, `"duplicate":false`).AtMost(5)
 	got := f.received(&i)
-	if len(got) != 1 || got[0].Repository != "octo/shop" || got[0].Ref != "refs/heads/main" || got[0].Commit != "6113728f27ae82c7b1a177c8d03f9e96e0adf246" || got[0].Event != "push" || !got[0].At.Equal(f.Clock.Now()) {
+	if len(got) != 1 || got[0].Repository != "octo/shop" || got[0].Ref != "refs/heads/main" ||
+		got[0].Commit != "6113728f27ae82c7b1a177c8d03f9e96e0adf246" || got[0].Event != "push" ||
+		!got[0].At.Equal(f.Clock.Now()) {
 		t.Fatalf("%+v", got)
 	}
 	row := f.LastAudited(apitest.Org)
@@ -93,10 +100,12 @@ func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 	audited := len(f.Audited(apitest.Org))
 	f.Clock.Advance(time.Minute)
 	f.post(address, pushBody, headers...).Want(http.StatusOK, `"duplicate":true`)
-	f.post(address, pushBody, "X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery", "of the replayer's choice").Want(http.StatusOK, `"duplicate":true`)
+	f.post(address, pushBody, "X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery",
+		"of the replayer's choice").Want(http.StatusOK, `"duplicate":true`)
 	f.post(address, pushBody, "X-Hub-Signature-256", signature).Want(http.StatusOK, `"duplicate":true`)
 	f.Equal("rows of the audit log for what came again", len(f.Audited(apitest.Org)), audited)
-	f.post(address, pullBody, "X-Hub-Signature-256", hubSignature(secret, pullBody), "X-GitHub-Event", "pull_request", "X-GitHub-Delivery", "2").Want(http.StatusOK, `"duplicate":false`)
+	f.post(address, pullBody, "X-Hub-Signature-256", hubSignature(secret, pullBody), "X-GitHub-Event", "pull_request",
+		"X-GitHub-Delivery", "2").Want(http.StatusOK, `"duplicate":false`)
 	if got = f.received(&i); len(got) != 2 || got[0].Ref != "fix" || got[0].Commit != "abc" {
 		t.Errorf("%+v", got)
 	}
@@ -118,18 +127,24 @@ func TestInbound_WhatIsNotBelievedIsRefusedAlike(t *testing.T) {
 	good := hubSignature(secret, pushBody)
 	said := map[string]bool{}
 	for name, answer := range map[string]apitest.Answer{
-		"without a signature":             f.post(address, pushBody),
-		"of another body":                 f.post(address, pullBody, "X-Hub-Signature-256", good),
-		"to an unknown integration":       f.post("/webhooks/github?organisation="+apitest.Org+"&integration="+id.New("int", f.Clock.Now()), pushBody, "X-Hub-Signature-256", good),
-		"to what is no integration":       f.post("/webhooks/github?organisation="+apitest.Org+"&integration=NAME%23github", pushBody, "X-Hub-Signature-256", good),
-		"to what is no organization":      f.post("/webhooks/github?organisation=x%23y&integration="+i.ID, pushBody, "X-Hub-Signature-256", good),
-		"to another organization":         f.post("/webhooks/github?organisation="+apitest.OtherOrg+"&integration="+i.ID, pushBody, "X-Hub-Signature-256", good),
-		"to another one's integration":    f.post(theirs, pushBody, "X-Hub-Signature-256", good),
-		"to one of another kind":          f.post(strings.Replace(labAddress, "gitlab?", "github?", 1), pushBody, "X-Hub-Signature-256", hubSignature(labSecret, pushBody)),
-		"to one that is disabled":         f.post(offAddress, labBody, "X-Gitlab-Token", offSecret),
-		"with another token":              f.post(labAddress, labBody, "X-Gitlab-Token", secret),
-		"with no token":                   f.post(labAddress, labBody),
-		"with a signature without a time": f.post(labAddress, labBody, "webhook-signature", "v1,x", "X-Gitlab-Token", labSecret),
+		"without a signature": f.post(address, pushBody),
+		"of another body":     f.post(address, pullBody, "X-Hub-Signature-256", good),
+		"to an unknown integration": f.post("/webhooks/github?organisation="+apitest.Org+"&integration="+
+			id.New("int", f.Clock.Now()), pushBody, "X-Hub-Signature-256", good),
+		"to what is no integration": f.post("/webhooks/github?organisation="+apitest.Org+
+			"&integration=NAME%23github", pushBody, "X-Hub-Signature-256", good),
+		"to what is no organization": f.post("/webhooks/github?organisation=x%23y&integration="+i.ID, pushBody,
+			"X-Hub-Signature-256", good),
+		"to another organization": f.post("/webhooks/github?organisation="+apitest.OtherOrg+"&integration="+
+			i.ID, pushBody, "X-Hub-Signature-256", good),
+		"to another one's integration": f.post(theirs, pushBody, "X-Hub-Signature-256", good),
+		"to one of another kind": f.post(strings.Replace(labAddress, "gitlab?", "github?", 1), pushBody,
+			"X-Hub-Signature-256", hubSignature(labSecret, pushBody)),
+		"to one that is disabled": f.post(offAddress, labBody, "X-Gitlab-Token", offSecret),
+		"with another token":      f.post(labAddress, labBody, "X-Gitlab-Token", secret),
+		"with no token":           f.post(labAddress, labBody),
+		"with a signature without a time": f.post(labAddress, labBody, "webhook-signature", "v1,x", "X-Gitlab-Token",
+			labSecret),
 	} {
 		answer.Want(http.StatusUnauthorized, `"message"`)
 		if said[answer.Body] = true; len(said) > 1 {
@@ -139,7 +154,8 @@ func TestInbound_WhatIsNotBelievedIsRefusedAlike(t *testing.T) {
 	if n := len(f.received(&i)) + len(f.received(&lab)); n != 0 {
 		t.Errorf("%d are kept", n)
 	}
-	f.post(address, `[]`, "X-Hub-Signature-256", hubSignature(secret, `[]`)).Want(http.StatusBadRequest, "application/json")
+	f.post(address, `[]`, "X-Hub-Signature-256", hubSignature(secret, `[]`)).Want(http.StatusBadRequest,
+		"application/json")
 	f.post("/webhooks/github", pushBody, "X-Hub-Signature-256", good).Want(http.StatusBadRequest, "organisation")
 	big := `{"ref":"` + strings.Repeat("x", 1<<20) + `"}`
 	f.post(address, big, "X-Hub-Signature-256", hubSignature(secret, big)).Want(http.StatusRequestEntityTooLarge)
@@ -163,7 +179,8 @@ func TestInbound_AnIdempotencyKeyReplaysNothingToAnotherSignature(t *testing.T) 
 	_, address, secret := f.connected(apitest.Org, integration.GitHub)
 	body := `{"ref":"refs/heads/main"}`
 	f.post(address, body, "X-Hub-Signature-256", hubSignature(secret, body), "Idempotency-Key", "k").Want(http.StatusOK)
-	f.post(address, body, "X-Hub-Signature-256", hubSignature("guess", body), "Idempotency-Key", "k").Want(http.StatusConflict, "other headers")
+	f.post(address, body, "X-Hub-Signature-256", hubSignature("guess", body), "Idempotency-Key",
+		"k").Want(http.StatusConflict, "other headers")
 	f.post(address, body, "Idempotency-Key", "k").Want(http.StatusConflict, "other headers")
 }
 
@@ -173,7 +190,10 @@ func TestGitLab_ATokenOrASignature(t *testing.T) {
 	token := []string{"X-Gitlab-Token", secret, "X-Gitlab-Event", "Push Hook"}
 	f.post(address, labBody, append(token, "X-Gitlab-Event-UUID", "uuid-1")...).Want(http.StatusOK, `"duplicate":false`)
 	f.post(address, labBody, append(token, "X-Gitlab-Event-UUID", "uuid-1")...).Want(http.StatusOK, `"duplicate":true`)
-	f.post(address, labBody, append(token, "X-Gitlab-Event-UUID", "uuid-1", "Idempotency-Key", "key-1")...).Want(http.StatusOK, `"duplicate":false`) // caused by the first
+	// caused by the first
+	f.post(address, labBody,
+		append(token, "X-Gitlab-Event-UUID", "uuid-1", "Idempotency-Key", "key-1")...).Want(http.StatusOK,
+		`"duplicate":false`)
 	f.post(address, labBody, token...).Want(http.StatusOK, `"duplicate":false`)
 	f.post(address, labBody, token...).Want(http.StatusOK, `"duplicate":true`)
 	if got := f.received(&i); len(got) != 3 || got[0].Repository != "octo/shop" || got[0].Commit == "" {
@@ -182,7 +202,8 @@ func TestGitLab_ATokenOrASignature(t *testing.T) {
 	signed := func(at time.Time, messageID, body string) []string {
 		w := apitest.Value(standard.NewWebhook(secret))(t)
 		signature := apitest.Value(w.Sign(messageID, at, []byte(body)))(t)
-		return []string{"webhook-id", messageID, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10), "webhook-signature", signature}
+		return []string{"webhook-id", messageID, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10),
+			"webhook-signature", signature}
 	}
 	now := f.Clock.Now()
 	for n, c := range []struct {
@@ -218,7 +239,8 @@ func TestInbound_OneSenderCannotShutOutAnother(t *testing.T) {
 	for range perIntegration.Max {
 		from("203.0.113.7")
 	}
-	from("203.0.113.7", "X-Hub-Signature-256", hubSignature(secret, pushBody)).Want(http.StatusTooManyRequests, "600").AtMost(2)
+	from("203.0.113.7", "X-Hub-Signature-256", hubSignature(secret, pushBody)).Want(http.StatusTooManyRequests,
+		"600").AtMost(2)
 	from("203.0.113.8", "X-Hub-Signature-256", hubSignature(secret, pushBody)).Want(http.StatusOK)
 	f.Clock.Advance(time.Minute)
 	from("203.0.113.7", "X-Hub-Signature-256", hubSignature(secret, pushBody)).Want(http.StatusOK, `"duplicate":true`)

@@ -53,7 +53,8 @@ type payload struct {
 // decode reads a body, which must be an object. Members of another type than ours are left out: services have many events.
 func (p *payload) decode(body []byte) error {
 	err := json.Unmarshal(body, p)
-	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other && bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other &&
+		bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
 		return nil
 	}
 	return err
@@ -63,7 +64,8 @@ func (p *payload) received() integration.Received {
 	return integration.Received{
 		Repository: fault.CleanText(cmp.Or(p.Repository.FullName, p.Project.Path), maxText),
 		Ref:        fault.CleanText(cmp.Or(p.Ref, p.PullRequest.Head.Ref, p.MergeRequest.Branch), maxText),
-		Commit:     fault.CleanText(cmp.Or(p.CheckoutSHA, p.After, p.PullRequest.Head.SHA, p.MergeRequest.Last.ID), maxText),
+		Commit: fault.CleanText(cmp.Or(p.CheckoutSHA, p.After, p.PullRequest.Head.SHA, p.MergeRequest.Last.ID),
+			maxText),
 	}
 }
 
@@ -78,7 +80,8 @@ type GitHubInput struct {
 }
 
 func (s *service) receiveGitHub(ctx context.Context, in *GitHubInput) (Receipt, error) {
-	d := delivered{Inbound: in.Inbound, kind: integration.GitHub, event: in.Event, delivery: in.Delivery, body: in.RawBody}
+	d := delivered{Inbound: in.Inbound, kind: integration.GitHub, event: in.Event, delivery: in.Delivery,
+		body: in.RawBody}
 	// GitHub signs the body and nothing else, so who repeats one could call it another delivery: the body is a mark as well.
 	d.marks = []string{"body " + string(in.RawBody)}
 	if in.Delivery != "" {

@@ -35,8 +35,11 @@ type Webhook struct {
 
 func newWebhook(w webhook.Webhook) Webhook {
 	return Webhook{
-		ID: w.ID, Name: w.Name, URL: w.Address, EventTypes: append([]string{}, w.EventTypes...), ScopeType: w.ScopeType, ScopeID: w.ScopeID, Enabled: w.Enabled,
-		Status: w.Status(), SecretRotatedAt: rest.Optional(w.RotatedAt), GoneAt: rest.Optional(w.GoneAt), PausedAt: rest.Optional(w.PausedAt), PausedReason: rest.Optional(w.PausedWhy), CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
+		ID: w.ID, Name: w.Name, URL: w.Address, EventTypes: append([]string{}, w.EventTypes...), ScopeType: w.ScopeType,
+		ScopeID: w.ScopeID, Enabled: w.Enabled,
+		Status: w.Status(), SecretRotatedAt: rest.Optional(w.RotatedAt), GoneAt: rest.Optional(w.GoneAt),
+		PausedAt: rest.Optional(w.PausedAt), PausedReason: rest.Optional(w.PausedWhy), CreatedBy: w.CreatedBy,
+		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 	}
 }
 
@@ -61,8 +64,10 @@ func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org
 func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (IssuedWebhook, error) {
 	now, b := s.p.Clock.Now(), in.Body
 	w := webhook.Webhook{Row: receiver.Row{
-		ID: id.New(webhook.Prefix, now), Name: b.Name, Filter: receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
-		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now, UpdatedAt: now,
+		ID: id.New(webhook.Prefix, now), Name: b.Name,
+		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
+		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now,
+		UpdatedAt: now,
 	}}
 	w.TakeOver(identity.CallerFrom(ctx), w.EventTypes, now)
 	secrets := webhook.Secrets{URL: b.URL, Key: webhook.NewKey()}

@@ -26,7 +26,8 @@ import (
 func TestWebhooks_FromCreationToEnd(t *testing.T) {
 	f := newFixture(t)
 	made := f.hook(map[string]any{"eventTypes": []string{"budget.warning", "budget.exceeded", "budget.warning"}})
-	if !id.IsValid("whk", made.ID) || !strings.HasPrefix(made.Secret, "whsec_") || made.Status != "active" || !made.Enabled || fmt.Sprint(made.EventTypes) != "[budget.exceeded budget.warning]" || made.ScopeType != "org" {
+	if !id.IsValid("whk", made.ID) || !strings.HasPrefix(made.Secret, "whsec_") || made.Status != "active" ||
+		!made.Enabled || fmt.Sprint(made.EventTypes) != "[budget.exceeded budget.warning]" || made.ScopeType != "org" {
 		t.Errorf("%+v", made)
 	}
 	path := "/webhooks/" + made.ID
@@ -37,7 +38,8 @@ func TestWebhooks_FromCreationToEnd(t *testing.T) {
 	f.Call(ada, "POST /webhooks", map[string]any{"name": "oPS", "url": f.URL}).Want(http.StatusConflict, "oPS")
 	f.Clock.Advance(time.Second)
 	got := apitest.Data[Webhook](f.Call(ada, "PUT "+path, `{"name":"All","eventTypes":null,"enabled":false}`))
-	if got.Name != "All" || len(got.EventTypes) != 0 || got.Enabled || got.Status != "disabled" || got.URL != made.URL || !got.UpdatedAt.After(made.UpdatedAt) {
+	if got.Name != "All" || len(got.EventTypes) != 0 || got.Enabled || got.Status != "disabled" ||
+		got.URL != made.URL || !got.UpdatedAt.After(made.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, made.ID)
@@ -55,13 +57,15 @@ func TestWebhooks_TheAddressIsMaskedAndSealed(t *testing.T) {
 	f := newFixture(t)
 	made := f.hook(nil)
 	for who, answer := range map[string]apitest.Answer{
-		"a viewer": f.Call(vera, "GET /webhooks/"+made.ID), "a list of a viewer's": f.Call(vera, "GET /webhooks"), "a list": f.Call(ada, "GET /webhooks"),
+		"a viewer": f.Call(vera, "GET /webhooks/"+made.ID), "a list of a viewer's": f.Call(vera, "GET /webhooks"),
+		"a list": f.Call(ada, "GET /webhooks"),
 	} {
 		if strings.Contains(answer.Body, "abcdefgh") || !strings.Contains(answer.Body, "/…1234") {
 			t.Errorf("%s is told %s", who, answer.Body)
 		}
 	}
-	for _, it := range apitest.Value(f.Table.Query(f.In(apitest.Org), table.Query{PK: table.OrgPK(apitest.Org) + "WEBHOOK", Limit: 10}))(f).Items {
+	for _, it := range apitest.Value(f.Table.Query(f.In(apitest.Org),
+		table.Query{PK: table.OrgPK(apitest.Org) + "WEBHOOK", Limit: 10}))(f).Items {
 		if strings.Contains(string(it.Data), "abcdefgh") || strings.Contains(string(it.Data), made.Secret[6:]) {
 			t.Errorf("the store has %s", it.Data)
 		}
@@ -83,19 +87,24 @@ func TestWebhooks_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		body  map[string]any
 		words []string
 	}{
-		"a blank name":         {map[string]any{"name": " "}, []string{"name", "blank"}},
-		"no address":           {map[string]any{"url": ""}, []string{"url"}},
-		"metadata":             {map[string]any{"url": "http://169.254.169.254/latest"}, []string{"url", "metadata"}},
-		"a user in it":         {map[string]any{"url": "https://user:hush@example.com/"}, []string{"url", "user"}},
-		"an unknown type":      {map[string]any{"eventTypes": []string{"budget.lost"}}, []string{"eventTypes", "budget.lost"}},
-		"a scope without id":   {map[string]any{"scopeType": "team"}, []string{"scopeID", "team"}},
-		"an id without scope":  {map[string]any{"scopeID": "x"}, []string{"scopeID", "x"}},
-		"an unknown scope":     {map[string]any{"scopeType": "tag", "scopeID": "x"}, []string{"scopeType"}},
-		"another one's team":   {map[string]any{"scopeType": "team", "scopeID": theirs}, []string{"scopeID", theirs}},
-		"an unknown account":   {map[string]any{"scopeType": "cloud_account", "scopeID": "ca_1"}, []string{"scopeID", "ca_1"}},
-		"an unknown group":     {map[string]any{"scopeType": "resource_group", "scopeID": id.New("grp", f.Clock.Now())}, []string{"scopeID"}},
-		"an unknown resource":  {map[string]any{"scopeType": "resource", "scopeID": "i-404"}, []string{"scopeID", "i-404"}},
-		"too long an address":  {map[string]any{"url": "https://example.com/" + strings.Repeat("x", 2048)}, []string{"url"}},
+		"a blank name": {map[string]any{"name": " "}, []string{"name", "blank"}},
+		"no address":   {map[string]any{"url": ""}, []string{"url"}},
+		"metadata":     {map[string]any{"url": "http://169.254.169.254/latest"}, []string{"url", "metadata"}},
+		"a user in it": {map[string]any{"url": "https://user:hush@example.com/"}, []string{"url", "user"}},
+		"an unknown type": {map[string]any{"eventTypes": []string{"budget.lost"}},
+			[]string{"eventTypes", "budget.lost"}},
+		"a scope without id":  {map[string]any{"scopeType": "team"}, []string{"scopeID", "team"}},
+		"an id without scope": {map[string]any{"scopeID": "x"}, []string{"scopeID", "x"}},
+		"an unknown scope":    {map[string]any{"scopeType": "tag", "scopeID": "x"}, []string{"scopeType"}},
+		"another one's team":  {map[string]any{"scopeType": "team", "scopeID": theirs}, []string{"scopeID", theirs}},
+		"an unknown account": {map[string]any{"scopeType": "cloud_account", "scopeID": "ca_1"},
+			[]string{"scopeID", "ca_1"}},
+		"an unknown group": {map[string]any{"scopeType": "resource_group", "scopeID": id.New("grp", f.Clock.Now())},
+			[]string{"scopeID"}},
+		"an unknown resource": {map[string]any{"scopeType": "resource", "scopeID": "i-404"},
+			[]string{"scopeID", "i-404"}},
+		"too long an address": {map[string]any{"url": "https://example.com/" + strings.Repeat("x", 2048)},
+			[]string{"url"}},
 		"an address of a file": {map[string]any{"url": "file:///etc/passwd"}, []string{"url"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +117,9 @@ func TestWebhooks_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		})
 	}
 	made := f.hook(nil)
-	for body, word := range map[string]string{`{"url":null}`: "url", `{"enabled":null}`: "enabled", `{"name":null}`: "name", `{"url":"http://169.254.169.254/"}`: "metadata", `{"scopeType":"team","scopeID":"team_1"}`: "team_1"} {
+	for body, word := range map[string]string{`{"url":null}`: "url", `{"enabled":null}`: "enabled",
+		`{"name":null}`: "name", `{"url":"http://169.254.169.254/"}`: "metadata",
+		`{"scopeType":"team","scopeID":"team_1"}`: "team_1"} {
 		f.Call(ada, "PUT /webhooks/"+made.ID, body).Want(http.StatusBadRequest, word)
 	}
 	for i := range receiver.Most - 1 {
@@ -122,13 +133,17 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 	made := f.hook(nil)
 	got := apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
 	came := f.last()
-	if got.Status != "delivered" || got.EventType != "webhook.test" || len(got.Attempts) != 1 || got.Attempts[0].Status != http.StatusOK || got.DeliveredAt == nil {
+	if got.Status != "delivered" || got.EventType != "webhook.test" || len(got.Attempts) != 1 ||
+		got.Attempts[0].Status != http.StatusOK || got.DeliveredAt == nil {
 		t.Errorf("%+v", got)
 	}
-	if !verify(t, made.Secret, came) || came.Get("Webhook-Id") != got.ID || came.Get("Webhook-Timestamp") != strconv.FormatInt(f.Clock.Now().Unix(), 10) || came.Get("Content-Type") != "application/json" {
+	if !verify(t, made.Secret, came) || came.Get("Webhook-Id") != got.ID ||
+		came.Get("Webhook-Timestamp") != strconv.FormatInt(f.Clock.Now().Unix(), 10) ||
+		came.Get("Content-Type") != "application/json" {
 		t.Errorf("%+v", came)
 	}
-	if !strings.HasPrefix(came.body, `{"type":"webhook.test","timestamp":"2026-03-10T09:30:30Z","data":{`) || !strings.Contains(came.body, apitest.Org) {
+	if !strings.HasPrefix(came.body, `{"type":"webhook.test","timestamp":"2026-03-10T09:30:30Z","data":{`) ||
+		!strings.Contains(came.body, apitest.Org) {
 		t.Error(came.body)
 	}
 	if verify(t, webhook.NewKey(), came) {
@@ -143,12 +158,14 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 		headers []string
 		word    string
 	}{
-		"a failure": {500, nil, "500"}, "a redirect to metadata": {302, []string{"Location", "http://169.254.169.254/"}, "redirects are not followed"},
+		"a failure":              {500, nil, "500"},
+		"a redirect to metadata": {302, []string{"Location", "http://169.254.169.254/"}, "redirects are not followed"},
 	} {
 		f.answers(c.status, c.headers...)
 		before := len(f.came)
 		got = apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
-		if got.Status != "parked" || got.Attempts[0].Status != c.status || !strings.Contains(got.Attempts[0].Message, c.word) || len(f.came) != before+1 {
+		if got.Status != "parked" || got.Attempts[0].Status != c.status ||
+			!strings.Contains(got.Attempts[0].Message, c.word) || len(f.came) != before+1 {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -157,16 +174,20 @@ func TestWebhooks_ATestIsSignedAndLogged(t *testing.T) {
 		_, _ = fmt.Fprint(w, "http://", r.Host, r.URL, " ", r.URL, "\x1b[2J", strings.Repeat("x", 1000))
 	}
 	got = apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
-	if said := got.Attempts[0].Message; strings.Contains(said, "abcdefgh") || strings.Contains(said, "\x1b") || len([]rune(said)) > 201 {
+	if said := got.Attempts[0].Message; strings.Contains(said, "abcdefgh") || strings.Contains(said, "\x1b") ||
+		len([]rune(said)) > 201 {
 		t.Errorf("an echo: %q", said)
 	}
-	listed := apitest.Data[rest.List[WebhookDelivery]](f.Call(vera, "GET /webhooks/"+made.ID+"/deliveries?status=parked"))
+	listed := apitest.Data[rest.List[WebhookDelivery]](f.Call(vera,
+		"GET /webhooks/"+made.ID+"/deliveries?status=parked"))
 	f.Equal("parked", listed.Total, 3)
 	f.Call(eve, "GET /webhooks/"+made.ID+"/deliveries").Want(http.StatusNotFound)
 	f.Call(eve, "POST /webhooks/"+made.ID+"/test").Want(http.StatusNotFound)
 	f.Close()
 	got = apitest.Data[WebhookDelivery](f.Call(ada, "POST /webhooks/"+made.ID+"/test"))
-	if got.Status != "parked" || got.Attempts[0].Status != 0 || !strings.Contains(got.Attempts[0].Message, "nobody answers") || strings.Contains(got.Attempts[0].Message, "abcdefgh") {
+	if got.Status != "parked" || got.Attempts[0].Status != 0 ||
+		!strings.Contains(got.Attempts[0].Message, "nobody answers") ||
+		strings.Contains(got.Attempts[0].Message, "abcdefgh") {
 		t.Errorf("of nobody: %+v", got)
 	}
 }
@@ -251,7 +272,8 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 	team := inventorytest.Team(f.Fixture, apitest.Org, "Shop")
 	names := map[string]string{}
 	for name, more := range map[string]map[string]any{
-		"all": nil, "budgets": {"eventTypes": []string{"budget.exceeded"}}, "a team": {"scopeType": "team", "scopeID": team}, "none": {"enabled": false},
+		"all": nil, "budgets": {"eventTypes": []string{"budget.exceeded"}},
+		"a team": {"scopeType": "team", "scopeID": team}, "none": {"enabled": false},
 	} {
 		body := map[string]any{"name": name}
 		maps.Copy(body, more)
@@ -261,15 +283,19 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 		e    event.Event
 		want string
 	}{
-		"a budget":                 {event.Event{Key: "budget.exceeded", ScopeType: "org"}, "all budgets"},
-		"a team's resource":        {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1", Within: []event.Scope{{Type: "team", ID: team}}}, "a team all"},
-		"a resource of nobody's":   {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1"}, "all"},
-		"a budget of another team": {event.Event{Key: "budget.exceeded", ScopeType: "team", ScopeID: "team_2"}, "all budgets"},
+		"a budget": {event.Event{Key: "budget.exceeded", ScopeType: "org"}, "all budgets"},
+		"a team's resource": {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1",
+			Within: []event.Scope{{Type: "team", ID: team}}}, "a team all"},
+		"a resource of nobody's": {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1"},
+			"all"},
+		"a budget of another team": {event.Event{Key: "budget.exceeded", ScopeType: "team", ScopeID: "team_2"},
+			"all budgets"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var found []delivery.Target
 			usage := f.Meter(func(ctx context.Context) {
-				found = apitest.Value(webhook.NewMatcher(f.store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
+				found = apitest.Value(webhook.NewMatcher(f.store,
+					receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
 			})
 			var got []string
 			for _, to := range found {
@@ -290,12 +316,14 @@ func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "n" + strconv.Itoa(i), "url": f.URL}).Want(http.StatusOK)
 	}
 	const makers = 4
-	store := webhook.NewStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+webhook.Partition.Name(), makers), f.Sealer)
+	store := webhook.NewStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+webhook.Partition.Name(), makers),
+		f.Sealer)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {
 		wg.Go(func() {
-			w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()), Name: "late " + strconv.Itoa(i)}}
+			w := webhook.Webhook{Row: receiver.Row{ID: id.New(webhook.Prefix, f.Clock.Now()),
+				Name: "late " + strconv.Itoa(i)}}
 			errs[i] = store.Create(f.In(apitest.Org), apitest.Org, &w)
 		})
 	}

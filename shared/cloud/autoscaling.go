@@ -72,7 +72,8 @@ func (a Autoscaling) checkRule() error {
 	case a.CooldownSeconds != nil && (*a.CooldownSeconds < 0 || *a.CooldownSeconds > maxCooldown):
 		return invalidAutoscaling("cooldownSeconds %d is not from 0 to %d", *a.CooldownSeconds, maxCooldown)
 	case a.CooldownSeconds != nil && a.TargetCPUPercent == nil:
-		return invalidAutoscaling("cooldownSeconds %d is of a rule for the CPU: say its targetCPUPercent too", *a.CooldownSeconds)
+		return invalidAutoscaling("cooldownSeconds %d is of a rule for the CPU: say its targetCPUPercent too",
+			*a.CooldownSeconds)
 	}
 	return nil
 }
@@ -84,7 +85,8 @@ func invalidAutoscaling(format string, args ...any) error {
 // IsMetBy reports whether a group that is scaled as live is so already as a asks: a rule that a does not name may be any.
 func (a Autoscaling) IsMetBy(live Autoscaling) bool {
 	return a.Min == live.Min && a.Max == live.Max && a.Desired == live.Desired &&
-		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) && meetsOptional(a.CooldownSeconds, live.CooldownSeconds)
+		meetsOptional(a.TargetCPUPercent, live.TargetCPUPercent) &&
+		meetsOptional(a.CooldownSeconds, live.CooldownSeconds)
 }
 
 func meetsOptional(want, live *int64) bool { return want == nil || live != nil && *live == *want }
@@ -111,7 +113,8 @@ func (d discreet) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 }
 
 func notAutoscaled(kind string) error {
-	return &Error{Class: Unsupported, Message: fmt.Sprintf("resources of type %s are not scaled by this provider", kind)}
+	return &Error{Class: Unsupported,
+		Message: fmt.Sprintf("resources of type %s are not scaled by this provider", kind)}
 }
 
 var _ Autoscaler = discreet{}

@@ -32,7 +32,8 @@ type rangedBill struct {
 }
 
 // NewRangedBill reads a file of the size by ranges: fetch fills p with what is at off, or fails. ctx ends the reading.
-func NewRangedBill(ctx context.Context, size int64, fetch func(ctx context.Context, p []byte, off int64) error) BillReader {
+func NewRangedBill(ctx context.Context, size int64,
+	fetch func(ctx context.Context, p []byte, off int64) error) BillReader {
 	return &rangedBill{ctx: ctx, size: size, fetch: fetch, short: map[int64][]byte{}}
 }
 

@@ -61,10 +61,11 @@ type BillForm string
 
 // The forms.
 const (
-	FOCUSForm          BillForm = "focus"
-	LegacyCURForm      BillForm = "cur"
-	CUR2Form           BillForm = "cur2"
-	AzureActualForm    BillForm = "azure_actual"    // beside amortized cost: what is billed. Actual cost alone has no form ("")
+	FOCUSForm     BillForm = "focus"
+	LegacyCURForm BillForm = "cur"
+	CUR2Form      BillForm = "cur2"
+	// beside amortized cost: what is billed. Actual cost alone has no form ("")
+	AzureActualForm    BillForm = "azure_actual"
 	AzureAmortizedForm BillForm = "azure_amortized" // beside actual cost: what is effective
 	GoogleForm         BillForm = "google"
 )

@@ -36,16 +36,19 @@ var awsKinds = []Kind{
 		ActBatch: 1, ReadBatch: 100, Deadline: 45 * time.Minute,
 	},
 	{
-		Type: AWSASG, Provider: "aws", Name: "Auto Scaling group", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		Type: AWSASG, Provider: "aws", Name: "Auto Scaling group", Actionable: true, Scalable: true, Remembers: true,
+		Absolute: true,
 		ActBatch: 1, ReadBatch: 50, Deadline: 15 * time.Minute,
 	},
 	{
-		Type: AWSECS, Provider: "aws", Name: "ECS service", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		Type: AWSECS, Provider: "aws", Name: "ECS service", Actionable: true, Scalable: true, Remembers: true,
+		Absolute: true,
 		ActBatch: 1, ReadBatch: 10, Deadline: 15 * time.Minute,
 	},
 	{
-		Type: AWSEKSNodegroup, Provider: "aws", Name: "EKS node group", Actionable: true, Scalable: true, Remembers: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+		Type: AWSEKSNodegroup, Provider: "aws", Name: "EKS node group", Actionable: true, Scalable: true,
+		Remembers: true,
+		ActBatch:  1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 	{
 		Type: AWSRedshift, Provider: "aws", Name: "Redshift cluster", Actionable: true,
@@ -64,7 +67,8 @@ var awsKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 	{
-		Type: AWSLambda, Provider: "aws", Name: "Lambda function", Collected: true, Actionable: true, Remembers: true, Absolute: true,
+		Type: AWSLambda, Provider: "aws", Name: "Lambda function", Collected: true, Actionable: true, Remembers: true,
+		Absolute: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
 	},
 	{

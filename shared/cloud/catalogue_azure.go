@@ -34,20 +34,23 @@ var azureKinds = []Kind{
 		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute, Usual: 30 * time.Second,
 	},
 	{
-		Type: AzureVMSS, Provider: "azure", Name: "Azure virtual machine scale set", Actionable: true, Scalable: true, Remembers: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 20 * time.Minute,
+		Type: AzureVMSS, Provider: "azure", Name: "Azure virtual machine scale set", Actionable: true, Scalable: true,
+		Remembers: true,
+		ActBatch:  1, ReadBatch: 1, Deadline: 20 * time.Minute,
 	},
 	{
 		Type: AzureAKS, Provider: "azure", Name: "AKS cluster", Actionable: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 45 * time.Minute,
 	},
 	{
-		Type: AzureAKSNodepool, Provider: "azure", Name: "AKS node pool", Actionable: true, Scalable: true, Remembers: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute,
+		Type: AzureAKSNodepool, Provider: "azure", Name: "AKS node pool", Actionable: true, Scalable: true,
+		Remembers: true,
+		ActBatch:  1, ReadBatch: 1, Deadline: 30 * time.Minute,
 	},
 	{
-		Type: AzurePostgreSQL, Provider: "azure", Name: "Azure Database for PostgreSQL flexible server", Actionable: true,
-		ActBatch: 1, ReadBatch: 1, Deadline: 30 * time.Minute, Wakes: 2 * time.Hour,
+		Type: AzurePostgreSQL, Provider: "azure", Name: "Azure Database for PostgreSQL flexible server",
+		Actionable: true,
+		ActBatch:   1, ReadBatch: 1, Deadline: 30 * time.Minute, Wakes: 2 * time.Hour,
 	},
 	{
 		Type: AzureMySQL, Provider: "azure", Name: "Azure Database for MySQL flexible server", Actionable: true,

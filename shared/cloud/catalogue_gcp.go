@@ -23,7 +23,8 @@ var gcpKinds = []Kind{
 		ActBatch: 20, ReadBatch: 50, Deadline: 10 * time.Minute, Usual: 20 * time.Second,
 	},
 	{
-		Type: GCPMIG, Provider: "gcp", Name: "Managed instance group", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		Type: GCPMIG, Provider: "gcp", Name: "Managed instance group", Actionable: true, Scalable: true,
+		Remembers: true, Absolute: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 15 * time.Minute,
 	},
 	{
@@ -35,7 +36,8 @@ var gcpKinds = []Kind{
 		ActBatch: 1, ReadBatch: 20, Deadline: 30 * time.Minute,
 	},
 	{
-		Type: GCPCloudRun, Provider: "gcp", Name: "Cloud Run service", Actionable: true, Scalable: true, Remembers: true, Absolute: true,
+		Type: GCPCloudRun, Provider: "gcp", Name: "Cloud Run service", Actionable: true, Scalable: true,
+		Remembers: true, Absolute: true,
 		ActBatch: 1, ReadBatch: 1, Deadline: 10 * time.Minute,
 	},
 	{

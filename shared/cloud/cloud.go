@@ -45,25 +45,29 @@ func (v Verb) WantedStatus() Status {
 // Kind describes one kind of resource, as GET /resources/types shows it. A collective kind (IsCollective) is no
 // type of a resource: its listing finds, in one go, resources of every type of the provider that no other kind lists, each with its Type.
 type Kind struct {
-	Type         string        // "aws-ec2"
-	Provider     string        // "aws"
-	Name         string        // "EC2 instance"
-	Native       string        // the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk", "apps/Deployment"
-	Global       bool          // of a collective kind: what belongs to no region is listed in the region Global
-	Collected    bool          // is found by the collective kind, though something can be done with it
-	Discoverable bool          // is found by a discovery
-	Actionable   bool          // can be started and stopped
-	Scalable     bool          // its capacity can be set
-	Measured     bool          // has utilisation metrics
-	Absolute     bool          // an act sets a size: it may be given while the resource is still moving the other way
-	Remembers    bool          // a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
-	Idempotent   bool          // a start of what runs is taken, as is a stop of what is stopped: it may be given without looking first
-	Verifies     bool          // Verify costs less than Read
-	ActBatch     int           // ids that one start or stop call takes
-	ReadBatch    int           // ids that one Read takes in one call
-	Deadline     time.Duration // a transition that takes longer has failed
-	Wakes        time.Duration // the provider may run what is stopped for so long, for its maintenance, and stops it again
-	Usual        time.Duration // before this none is done; 0 when that is not known
+	Type     string // "aws-ec2"
+	Provider string // "aws"
+	Name     string // "EC2 instance"
+	// the provider's own name: "ec2:instance", "microsoft.compute/disks", "compute.googleapis.com/Disk", "apps/Deployment"
+	Native       string
+	Global       bool // of a collective kind: what belongs to no region is listed in the region Global
+	Collected    bool // is found by the collective kind, though something can be done with it
+	Discoverable bool // is found by a discovery
+	Actionable   bool // can be started and stopped
+	Scalable     bool // its capacity can be set
+	Measured     bool // has utilisation metrics
+	Absolute     bool // an act sets a size: it may be given while the resource is still moving the other way
+	// a stop forgets its capacity: State.Snapshot is kept before it and given back at the start
+	Remembers bool
+	// a start of what runs is taken, as is a stop of what is stopped: it may be given without looking first
+	Idempotent bool
+	Verifies   bool          // Verify costs less than Read
+	ActBatch   int           // ids that one start or stop call takes
+	ReadBatch  int           // ids that one Read takes in one call
+	Deadline   time.Duration // a transition that takes longer has failed
+	// the provider may run what is stopped for so long, for its maintenance, and stops it again
+	Wakes time.Duration
+	Usual time.Duration // before this none is done; 0 when that is not known
 }
 
 // Account is what is needed to reach one cloud account. Credentials are in clear: it never leaves a worker.
@@ -105,12 +109,13 @@ type ResourcePage struct {
 
 // State is the live state of a resource, from the provider's own read, never from an index.
 type State struct {
-	UID           string
-	Status        Status
-	Native        string          // the provider's word for the status: "shutting-down"
-	Reason        string          // why it is so, in the provider's words; may be empty
-	NoCapacity    bool            // it is off because the provider had no room for it when it was last started
-	Unschedulable string          // why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
+	UID        string
+	Status     Status
+	Native     string // the provider's word for the status: "shutting-down"
+	Reason     string // why it is so, in the provider's words; may be empty
+	NoCapacity bool   // it is off because the provider had no room for it when it was last started
+	// why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
+	Unschedulable string
 	Snapshot      json.RawMessage // what a stop would forget; nil when there is nothing or the resource is already off
 	Marked        bool            // the resource itself carries marks of a stop of ours, which a start takes away
 	Steps         []Step          // of what is stopped and started in steps, in the order of a stop
@@ -142,7 +147,8 @@ func IsOff(snapshot json.RawMessage) bool {
 
 // NoSizeRemembered returns why a start is refused of a resource of size 0 that no stop of ours has brought there: no size is invented.
 func NoSizeRemembered(name string) string {
-	return name + " has the size 0, and none is remembered, because no stop of ours is on record: set the size that it should have in its cloud, " +
+	return name + " has the size 0, and none is remembered, because no stop of ours is on record: set the size that " +
+		"it should have in its cloud, " +
 		"which starts it"
 }
 

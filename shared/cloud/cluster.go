@@ -22,12 +22,13 @@ const ClusterStopped = "ClusterStopped"
 
 // Cluster is a Kubernetes cluster that a provider runs. Name and Region together are unique in an account.
 type Cluster struct {
-	UID       string        `json:"uid"` // native identifier, which is the ParentUID of its node groups
-	Name      string        `json:"name"`
-	Region    string        `json:"region"`
-	Status    ClusterStatus `json:"status"`
-	Version   string        `json:"version"`             // of Kubernetes: "1.33"
-	NodeCount *int          `json:"nodeCount,omitempty"` // that its node groups are set to; nil when they may not be read
+	UID     string        `json:"uid"` // native identifier, which is the ParentUID of its node groups
+	Name    string        `json:"name"`
+	Region  string        `json:"region"`
+	Status  ClusterStatus `json:"status"`
+	Version string        `json:"version"` // of Kubernetes: "1.33"
+	// that its node groups are set to; nil when they may not be read
+	NodeCount *int `json:"nodeCount,omitempty"`
 }
 
 // Clusters is what a Conn can be asked besides, where its provider runs Kubernetes clusters. Errors and deadlines are as

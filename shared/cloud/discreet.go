@@ -212,7 +212,9 @@ func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member
 func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
 	access, ok := d.clusters.(ClusterAccess)
 	if !ok {
-		return ClusterEntry{}, &Error{Class: Unsupported, Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
+		return ClusterEntry{},
+			&Error{Class: Unsupported,
+				Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
 	}
 	e, err := access.EnterCluster(ctx, region, name)
 	if token := e.Token; token != nil {

@@ -45,7 +45,8 @@ func (gossip) Members(context.Context, bool) ([]Member, error) { return nil, say
 
 func TestDiscreet(t *testing.T) {
 	ctx := t.Context()
-	c, err := ConnectRedacted(ctx, gossip{}, Account{Credentials: map[string]string{"secretAccessKey": told, "accessKeyID": "you sent", "size": "x"}})
+	c, err := ConnectRedacted(ctx, gossip{},
+		Account{Credentials: map[string]string{"secretAccessKey": told, "accessKeyID": "you sent", "size": "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,10 @@ func TestDiscreet(t *testing.T) {
 	_, cluster := c.(Clusters).Cluster(ctx, "", "")
 	_, organisation := c.(Organisations).Organisation(ctx)
 	_, members := c.(Organisations).Members(ctx, true)
-	for i, err := range []error{organisation, members, identify, regions, list, read, results[0].Err, c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster} {
-		if err == nil || err.Error() != "x:Y: No (secret): you sent (secret)" || !errors.Is(err, context.Canceled) || ClassOf(err) != Refused {
+	for i, err := range []error{organisation, members, identify, regions, list, read, results[0].Err,
+		c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster} {
+		if err == nil || err.Error() != "x:Y: No (secret): you sent (secret)" || !errors.Is(err, context.Canceled) ||
+			ClassOf(err) != Refused {
 			t.Errorf("call %d says %v", i, err)
 		}
 	}

@@ -6,7 +6,8 @@ import "context"
 func (d discreet) Metrics(ctx context.Context, r MetricRequest) (MetricAnswer, error) {
 	m, ok := d.conn.(Metered)
 	if !ok {
-		return MetricAnswer{}, &Error{Class: Unsupported, Message: "metrics of " + r.Type + " are not read from this provider yet"}
+		return MetricAnswer{},
+			&Error{Class: Unsupported, Message: "metrics of " + r.Type + " are not read from this provider yet"}
 	}
 	a, err := m.Metrics(ctx, r)
 	return a, d.s.hide(err)

@@ -66,7 +66,8 @@ func (e *Error) Fault() fault.Kind {
 // IsTransientStatus reports whether an HTTP status says that the same request may succeed later: 408 and 5xx. 501 is not one of them: it
 // says that the provider does not know the operation (RFC 9110, 15.6.2).
 func IsTransientStatus(status int) bool {
-	return status == http.StatusRequestTimeout || status >= http.StatusInternalServerError && status != http.StatusNotImplemented
+	return status == http.StatusRequestTimeout || status >= http.StatusInternalServerError &&
+		status != http.StatusNotImplemented
 }
 
 // ClassOf returns the class of err; Transient when it is not classified.

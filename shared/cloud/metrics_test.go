@@ -49,7 +49,9 @@ func TestMetrics_OfTheRulesAreCollectedOrHaveAReason(t *testing.T) {
 	for _, row := range ruleData(t, "metrics.csv") {
 		name := row["resource_type"] + "." + row["name"]
 		asked[name] = true
-		collected := slices.ContainsFunc(MetricsOf(row["resource_type"]), func(m Metric) bool { return m.Name == row["name"] })
+		collected := slices.ContainsFunc(MetricsOf(row["resource_type"]), func(m Metric) bool {
+			return m.Name == row["name"]
+		})
 		if types[row["resource_type"]] && collected == (reasons[name] != "") {
 			t.Errorf("%s is collected: %v, and the reason against it is %q", name, collected, reasons[name])
 		}
@@ -67,10 +69,12 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 			t.Errorf("the catalogue has no type %s", kind)
 		}
 		if n := len(MeasuresOf(kind)); n == 0 || n > 6 {
-			t.Errorf("%s has %d measures; with more than 6, of 10,000 resources take more than 120 calls of 500", kind, n)
+			t.Errorf("%s has %d measures; with more than 6, of 10,000 resources take more than 120 calls of 500", kind,
+				n)
 		}
 		for _, m := range all {
-			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 || !slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5", "last"}, m.RollUp) {
+			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 ||
+				!slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5", "last"}, m.RollUp) {
 				t.Errorf("%+v: days, factor or roll-up are not ones that are collected", m)
 			}
 		}
@@ -80,7 +84,8 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 func TestMetrics_AreMadeOfMeasures(t *testing.T) {
 	all := MetricsOf("aws-ec2")
 	i := slices.IndexFunc(all, func(m Metric) bool { return m.Name == "net_bytes_day_max_14d" })
-	if m := all[i]; !slices.Equal(m.Of, []Measure{{"AWS/EC2", "NetworkIn", "Sum"}, {"AWS/EC2", "NetworkOut", "Sum"}}) || !m.Daily || m.RollUp != "max" || m.Days != 14 {
+	if m := all[i]; !slices.Equal(m.Of, []Measure{{"AWS/EC2", "NetworkIn", "Sum"}, {"AWS/EC2", "NetworkOut", "Sum"}}) ||
+		!m.Daily || m.RollUp != "max" || m.Days != 14 {
 		t.Errorf("%+v", m)
 	}
 	if k, _ := KindOf("aws-ec2"); !k.Measured {
@@ -104,7 +109,8 @@ func TestMetrics_OfAzureAreAskedEverySecondNightForTwoDays(t *testing.T) {
 			default:
 				t.Fatalf("%d days", days)
 			}
-			if a, b := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)), MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night+1)); a+b != 2 {
+			if a, b := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)),
+				MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night+1)); a+b != 2 {
 				t.Fatalf("%d and %d days in two nights; want two, once", a, b)
 			}
 		}

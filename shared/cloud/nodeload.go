@@ -34,7 +34,8 @@ type NodeLoad struct {
 // String returns the load as the fact of a node holds it: "shop/Deployment/web 2 0.5 1 0".
 func (l NodeLoad) String() string {
 	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
-	return strings.Join([]string{l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores), number(l.GiB), number(l.GPUs)}, " ")
+	return strings.Join([]string{l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores),
+		number(l.GiB), number(l.GPUs)}, " ")
 }
 
 // ParseNodeLoad reads what String wrote.
@@ -49,7 +50,8 @@ func ParseNodeLoad(s string) (l NodeLoad, err error) {
 		return l, fmt.Errorf("read the pods of the load %.200q: %w", s, err)
 	}
 	for i, to := range []*float64{&l.Cores, &l.GiB, &l.GPUs} {
-		if *to, err = strconv.ParseFloat(f[2+i], 64); err != nil || !(*to >= 0) || math.IsInf(*to, 0) { // NaN is refused by the negation
+		// NaN is refused by the negation
+		if *to, err = strconv.ParseFloat(f[2+i], 64); err != nil || !(*to >= 0) || math.IsInf(*to, 0) {
 			return l, fmt.Errorf("%.200q is no load of a node", s)
 		}
 	}

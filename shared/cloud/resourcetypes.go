@@ -49,7 +49,8 @@ func (t *knownTypes) addLine(fields []string) {
 		t.native[nativeName{k.Provider, strings.ToLower(n)}] = k.Type
 	}
 	_, indexed := collectives[k.Provider]
-	k.Discoverable, k.Measured = indexed && !slices.Contains(containers, k.Type) && !slices.Contains(kubernetesUnlisted, k.Type), len(MetricsOf(k.Type)) > 0
+	k.Discoverable, k.Measured = indexed && !slices.Contains(containers, k.Type) &&
+		!slices.Contains(kubernetesUnlisted, k.Type), len(MetricsOf(k.Type)) > 0
 	t.byType[k.Type] = len(t.kinds)
 	t.kinds = append(t.kinds, k)
 }

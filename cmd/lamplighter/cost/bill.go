@@ -134,7 +134,8 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 			actions.Add(actions, n)
 		}
 	}
-	stored := whole(t.w.resources()*t.m.Bytes["resource"] + 2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["action"] + asked/20*t.m.Bytes["audit"])
+	stored := whole(t.w.resources()*t.m.Bytes["resource"] + 2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["action"] +
+		asked/20*t.m.Bytes["audit"])
 	stored.Quo(stored, whole(giga))
 	add("Step Functions: actions", "transitions", actions)
 	add("Step Functions: discovery", "transitions", discovery)
@@ -162,7 +163,8 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	}
 	add("X-Ray", "traces", traced)
 	add("schedules", "schedules", whole(everyMinute*minutes+everyHour*hours+(1+priceRuns)*days))
-	add("S3: archived", "archivedGB", new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
+	add("S3: archived", "archivedGB",
+		new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
 	add("S3: objects put", "puts", whole(t.w.Organizations*lists))
 	add("mails", "mails", whole(t.w.users()*mailsAMonth))
 	if t.m.Template["detailed metrics"] {

@@ -22,7 +22,8 @@ func TestCost_StaysBelowWhatItWas(t *testing.T) {
 	}
 	prices := readPrices(t)
 	kinds := make([]Measured, len(Workloads))
-	synctest.Test(t, func(t *testing.T) { // one bubble for all: what a process makes once, such as a compressor, belongs to it
+	// one bubble for all: what a process makes once, such as a compressor, belongs to it
+	synctest.Test(t, func(t *testing.T) {
 		for _, i := range []int{0, 1, 3} {
 			kinds[i] = measure(t, Workloads[i])
 		}
@@ -32,7 +33,8 @@ func TestCost_StaysBelowWhatItWas(t *testing.T) {
 	for i, w := range Workloads {
 		bills[i] = Compute(prices, w, kinds[i])
 		if _, paid := bills[i].Total(); paid.Cmp(whole(w.Most)) > 0 {
-			t.Errorf("%s: %s US dollars a month, and it was %d at most: find out what adds it (the tables of %s)", w.Title, dollars(paid), w.Most, page)
+			t.Errorf("%s: %s US dollars a month, and it was %d at most: find out what adds it (the tables of %s)",
+				w.Title, dollars(paid), w.Most, page)
 		}
 	}
 	writePage(t, "table", Table(bills))
@@ -147,7 +149,8 @@ func TestTable_LeavesWhatStandsApartOutOfTheSum(t *testing.T) {
 	detailed := Compute(readPrices(t), Workloads[0], m)
 	a, _ := plain.Total()
 	b, _ := detailed.Total()
-	if a.Cmp(b) != 0 || !strings.Contains(Table([]Bill{detailed}), "| not in the sum: detailed metrics of the API (up to) | 75.00 |") {
+	if a.Cmp(b) != 0 ||
+		!strings.Contains(Table([]Bill{detailed}), "| not in the sum: detailed metrics of the API (up to) | 75.00 |") {
 		t.Errorf("%s and %s: %s", dollars(a), dollars(b), Table([]Bill{detailed}))
 	}
 }

@@ -19,7 +19,8 @@ type Sample struct {
 }
 
 func newSample() Sample {
-	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{}, Millis: map[string]int{}}
+	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{},
+		Millis: map[string]int{}}
 }
 
 // Ledger writes down what functions take. It is a local.Observer and, for the log, an io.Writer; many goroutines may use it.
@@ -39,7 +40,8 @@ func (l *Ledger) Call(function string, u table.Usage, took time.Duration) {
 	l.s.Millis[function] += int(took.Milliseconds())
 	have := l.s.Units[function]
 	l.s.Units[function] = table.Usage{
-		RoundTrips: have.RoundTrips + u.RoundTrips, ReadUnits: have.ReadUnits + u.ReadUnits, WriteUnits: have.WriteUnits + u.WriteUnits,
+		RoundTrips: have.RoundTrips + u.RoundTrips, ReadUnits: have.ReadUnits + u.ReadUnits,
+		WriteUnits: have.WriteUnits + u.WriteUnits,
 	}
 }
 
@@ -93,7 +95,8 @@ func (s Sample) combine(t Sample, times int) Sample {
 			v := out.Units[function]
 			out.Units[function] = table.Usage{
 				RoundTrips: v.RoundTrips + of.times*u.RoundTrips,
-				ReadUnits:  v.ReadUnits + float64(of.times)*u.ReadUnits, WriteUnits: v.WriteUnits + float64(of.times)*u.WriteUnits,
+				ReadUnits:  v.ReadUnits + float64(of.times)*u.ReadUnits,
+				WriteUnits: v.WriteUnits + float64(of.times)*u.WriteUnits,
 			}
 		}
 		out.CloudCalls += of.times * of.s.CloudCalls

@@ -29,7 +29,10 @@ func Table(bills []Bill) string {
 		}
 	}
 	row("**sum, month 1**", func(bill Bill) string { list, _ := bill.Total(); return "**" + dollars(list) + "**" })
-	row("**after what AWS gives for ever**", func(bill Bill) string { _, paid := bill.Total(); return "**" + dollars(paid) + "**" })
+	row("**after what AWS gives for ever**", func(bill Bill) string {
+		_, paid := bill.Total()
+		return "**" + dollars(paid) + "**"
+	})
 	row("wanted, at most", func(bill Bill) string { return strconv.Itoa(bill.Workload.Bar) })
 	for i, l := range bills[0].Lines {
 		if l.Apart {
@@ -42,7 +45,8 @@ func Table(bills []Bill) string {
 // Amounts writes how much of each thing the bills count.
 func Amounts(bills []Bill) string {
 	var b strings.Builder
-	b.WriteString("| | unit |" + strings.Repeat(" |", len(bills)) + "\n|---|---|" + strings.Repeat("---:|", len(bills)) + "\n")
+	b.WriteString("| | unit |" + strings.Repeat(" |", len(bills)) + "\n|---|---|" + strings.Repeat("---:|",
+		len(bills)) + "\n")
 	for i, l := range bills[0].Lines {
 		fmt.Fprintf(&b, "| %s | %s |", l.Name, l.Unit)
 		for _, bill := range bills {
@@ -56,13 +60,16 @@ func Amounts(bills []Bill) string {
 // Samples writes what each thing takes in an organization.
 func Samples(m Measured) string {
 	var b strings.Builder
-	b.WriteString("| | calls | trips | read units | write units | states | key calls | cloud calls |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| | calls | trips | read units | write units | states | key calls | cloud calls " +
+		"|\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	row := func(name string, s Sample) {
 		var u table.Usage
 		for _, of := range s.Units {
-			u = table.Usage{RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits, WriteUnits: u.WriteUnits + of.WriteUnits}
+			u = table.Usage{RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits,
+				WriteUnits: u.WriteUnits + of.WriteUnits}
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits, u.WriteUnits,
+		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits,
+			u.WriteUnits,
 			total(s.Transitions), s.KeyCalls, s.CloudCalls)
 	}
 	row("first discovery of an account", m.First)
@@ -100,7 +107,8 @@ func total(of map[string]int) (n int) {
 // Listed writes the prices.
 func Listed(p Prices) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Of %s, in US dollars, compared on %s.\n\n| | price | for | free each month | source |\n|---|---:|---:|---:|---|\n", p.Region, p.Date)
+	fmt.Fprintf(&b, "Of %s, in US dollars, compared on %s.\n\n| | price | for | free each month | source "+
+		"|\n|---|---:|---:|---:|---|\n", p.Region, p.Date)
 	for _, name := range slices.Sorted(maps.Keys(p.Of)) {
 		price := p.Of[name]
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %s |\n", price.Unit, price.USD, price.Per, price.Free, price.Source)

@@ -78,7 +78,9 @@ func (s *site) linked(idle, took Sample) Sample {
 func (s *site) group(account string, size int) (id, resource string) {
 	s.Helper()
 	var found []struct{ ID string }
-	s.ask(http.MethodGet, fmt.Sprintf("/resources?type=aws-ec2&cloud_account_id=%s&schedulable=true&status=running&limit=%d", account, size), nil, &found)
+	s.ask(http.MethodGet,
+		fmt.Sprintf("/resources?type=aws-ec2&cloud_account_id=%s&schedulable=true&status=running&limit=%d", account,
+			size), nil, &found)
 	if len(found) < size {
 		s.Fatalf("%d of %d instances", len(found), size)
 	}

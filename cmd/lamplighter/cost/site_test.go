@@ -54,8 +54,9 @@ func open(t *testing.T) *site {
 	t.Helper()
 	s := &site{T: t, Ledger: NewLedger(), dir: t.TempDir(), calls: map[string]int{}}
 	service, err := local.Open(local.Options{
-		Root: root, Dir: s.dir, NoSync: true, Clock: clock.System{}, BaseURL: "https://lamplighter.test", Version: "cost",
-		Log: platform.JSONLog(s.Ledger), Sender: nobody{}, Observer: s.Ledger,
+		Root: root, Dir: s.dir, NoSync: true, Clock: clock.System{}, BaseURL: "https://lamplighter.test",
+		Version: "cost",
+		Log:     platform.JSONLog(s.Ledger), Sender: nobody{}, Observer: s.Ledger,
 	})
 	s.must(err)
 	s.Service, s.cloud = service, service.Providers[simulated.Name]
@@ -128,10 +129,12 @@ var (
 func (s *site) connect(number string, size int, where map[string]string) (id string) {
 	s.Helper()
 	var account struct{ ID string }
-	settings := map[string]string{"size": strconv.Itoa(size), "transitionSeconds": "45", "stopped": "0", "callMillis": strconv.Itoa(perCloudMs)}
+	settings := map[string]string{"size": strconv.Itoa(size), "transitionSeconds": "45", "stopped": "0",
+		"callMillis": strconv.Itoa(perCloudMs)}
 	maps.Copy(settings, where)
 	s.ask(http.MethodPost, "/cloud-accounts", map[string]any{
-		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number, "name": "Cloud " + number,
+		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number,
+		"name":            "Cloud " + number,
 		"permissionLevel": "read_write", "credentials": settings,
 	}, &account)
 	s.must(s.AwaitIdle(s.Context()))

@@ -41,7 +41,8 @@ const (
 	everyMinute   = 6 // schedules: sweeper, evaluator, scheduleddiscovery, auditlinker, mailer, notifier
 	everyHour     = 4 // archiver, organisationsync, anomalycheck, billingsync
 	priceRuns     = 5 // of pricesync, a night
-	lists         = 4 // objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
+	// objects that the archive of an organization gets a month: actions, bulk actions, their chunks, history
+	lists = 4
 )
 
 // request is an operation that users ask for, so often a working day each.

@@ -48,7 +48,8 @@ func notes(p *platform.Platform) *rest.Group {
 // that all functions share and in that of its own, and with it declared it is not.
 func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 	forgetful := platform.Declaration{Name: "notes", Access: rest.Access}
-	declared := platform.Declaration{Name: "notes", Access: rest.Access.With(table.Access{Writes: []table.Partition{"ORG#*#NOTE"}})}
+	declared := platform.Declaration{Name: "notes",
+		Access: rest.Access.With(table.Access{Writes: []table.Partition{"ORG#*#NOTE"}})}
 	for name, c := range map[string]struct {
 		d     platform.Declaration
 		alone bool
@@ -70,7 +71,9 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 				answer = rest.Lambda(p, notes(p))
 			} else {
 				p.Share()
-				answer = serving(Options{Observer: unobserved{}, Clock: p.Clock}, p, append(functions.All(), functions.Function{Declaration: c.d, Groups: []functions.Group{notes}}))["notes"]
+				answer = serving(Options{Observer: unobserved{}, Clock: p.Clock}, p,
+					append(functions.All(),
+						functions.Function{Declaration: c.d, Groups: []functions.Group{notes}}))["notes"]
 			}
 			got, err := answer(t.Context(), request())
 			if err != nil || got.StatusCode != c.want {
@@ -80,7 +83,8 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 			if there := err == nil; there != (c.want == http.StatusOK) || !there && !fault.Is(err, fault.NotFound) {
 				t.Errorf("written: %t, %v", there, err)
 			}
-			if said := strings.Contains(log.String(), `the function notes does not declare that it may write the partition`); said == (c.want == http.StatusOK) {
+			if said := strings.Contains(log.String(),
+				`the function notes does not declare that it may write the partition`); said == (c.want == http.StatusOK) {
 				t.Errorf("the log: %s", log.String())
 			}
 		})
@@ -93,7 +97,8 @@ func request() events.APIGatewayProxyRequest {
 		HTTPMethod: http.MethodPost, Path: "/notes", Body: `{"text":"x"}`,
 		Headers: map[string]string{"Content-Type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{
-			RequestID: "request-1", Authorizer: identity.EncodeCaller(identity.Caller{Org: "org_a", User: "usr_a", Email: "a@example.com"}),
+			RequestID:  "request-1",
+			Authorizer: identity.EncodeCaller(identity.Caller{Org: "org_a", User: "usr_a", Email: "a@example.com"}),
 		},
 	}
 }

@@ -102,7 +102,8 @@ func (c *Client) connect(ctx context.Context) error {
 	}
 	for _, a := range demoAccounts {
 		if _, err := c.create(ctx, "/cloud-accounts", map[string]any{
-			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name, "authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
+			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name,
+			"authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
 			"credentials": a.Credentials,
 		}); err != nil {
 			return err

@@ -112,7 +112,8 @@ func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 			continue
 		}
 		made[a.TagValue] = true
-		group := map[string]any{"name": titled(a.TagValue), "selector": map[string]any{"tags": map[string]string{a.TagKey: a.TagValue}}}
+		group := map[string]any{"name": titled(a.TagValue),
+			"selector": map[string]any{"tags": map[string]string{a.TagKey: a.TagValue}}}
 		if _, err := c.create(ctx, "/resource-groups", group); err != nil {
 			return err
 		}
@@ -124,12 +125,14 @@ func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners map[string]string) error {
 	last := plan.Months[max(len(plan.Months)-2, 0)].Billed
 	if _, err := c.create(ctx, "/budgets", map[string]any{
-		"name": "Everything", "scopeType": "org", "amountUSD": last.MulInt(12).DivInt(10_000).Round(0).MulInt(1000).Fixed(2), "forecastAlerts": true,
+		"name": "Everything", "scopeType": "org",
+		"amountUSD": last.MulInt(12).DivInt(10_000).Round(0).MulInt(1000).Fixed(2), "forecastAlerts": true,
 	}); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners))[:min(1, len(owners))] {
-		budget := map[string]any{"name": titled(name), "scopeType": "team", "scopeID": owners[name], "amountUSD": last.DivInt(1000).Round(0).MulInt(100).Fixed(2)}
+		budget := map[string]any{"name": titled(name), "scopeType": "team", "scopeID": owners[name],
+			"amountUSD": last.DivInt(1000).Round(0).MulInt(100).Fixed(2)}
 		if _, err := c.create(ctx, "/budgets", budget); err != nil {
 			return err
 		}
@@ -147,7 +150,8 @@ func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 		return nil
 	}
 	rule := map[string]any{
-		"name": "Support", "split": "proportional", "shares": shares, "selector": map[string][]string{"service_name": {"AWS Support (Business)"}},
+		"name": "Support", "split": "proportional", "shares": shares,
+		"selector": map[string][]string{"service_name": {"AWS Support (Business)"}},
 	}
 	_, err := c.create(ctx, "/showback/rules", rule)
 	return err
@@ -157,7 +161,9 @@ func (c *Client) seedRule(ctx context.Context, owners map[string]string) error {
 const ordersName = "orders"
 
 func (c *Client) seedOrders(ctx context.Context, now time.Time) error {
-	if _, err := c.create(ctx, "/reports/unit-metrics", map[string]string{"name": ordersName, "unit": "order", "description": "Orders of the demo's shop"}); err != nil {
+	if _, err := c.create(ctx, "/reports/unit-metrics",
+		map[string]string{"name": ordersName, "unit": "order",
+			"description": "Orders of the demo's shop"}); err != nil {
 		return err
 	}
 	var values []map[string]any
@@ -169,5 +175,6 @@ func (c *Client) seedOrders(ctx context.Context, now time.Time) error {
 		}
 		values = append(values, map[string]any{"date": day.Format(time.DateOnly), "value": orders})
 	}
-	return c.Do(ctx, http.MethodPost, "/reports/unit-metrics/"+url.PathEscape(ordersName)+"/values", map[string]any{"values": values}, nil)
+	return c.Do(ctx, http.MethodPost, "/reports/unit-metrics/"+url.PathEscape(ordersName)+"/values",
+		map[string]any{"values": values}, nil)
 }

@@ -31,8 +31,10 @@ type demoSchedule struct {
 func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found []resource) error {
 	var made demoSchedule
 	err := c.Do(ctx, http.MethodPost, "/schedules", map[string]any{
-		"name": "Weekends off", "description": "Disabled, so that nothing stops while you look around; the state history has what it did before", "enabled": false,
-		"crons": []map[string]string{{"cronExpression": "0 6 * * 6", "action": "stop"}, {"cronExpression": "0 18 * * 0", "action": "start"}},
+		"name":        "Weekends off",
+		"description": "Disabled, so that nothing stops while you look around; the state history has what it did before", "enabled": false,
+		"crons": []map[string]string{{"cronExpression": "0 6 * * 6", "action": "stop"},
+			{"cronExpression": "0 18 * * 0", "action": "start"}},
 	}, &made)
 	if err != nil {
 		return err
@@ -51,7 +53,8 @@ func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found
 // changes are the stop of something for a weekend, and its start.
 func (d *demoSchedule) changes(uid string, saturday time.Time) []execution.StateChange {
 	out := []execution.StateChange{
-		{State: string(cloud.Stopped), ChangedAt: saturday.Add(weekendFrom)}, {State: string(cloud.Running), ChangedAt: saturday.Add(weekendUntil)},
+		{State: string(cloud.Stopped), ChangedAt: saturday.Add(weekendFrom)},
+		{State: string(cloud.Running), ChangedAt: saturday.Add(weekendUntil)},
 	}
 	for i := range out {
 		c := &out[i]

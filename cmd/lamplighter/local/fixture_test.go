@@ -42,14 +42,16 @@ func newFixture(t *testing.T) *fixture {
 	f.Workflow = apitest.Idle{}
 	f.Handler, _ = rest.Mount(f.Platform, functions.Groups(f.Platform)...)
 	f.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
-	return &fixture{Fixture: f, store: inventory.New(f.Platform), teams: map[string][]string{}, bulks: map[string][]string{}, owners: map[string][]byte{}}
+	return &fixture{Fixture: f, store: inventory.New(f.Platform), teams: map[string][]string{},
+		bulks: map[string][]string{}, owners: map[string][]byte{}}
 }
 
 // account connects an account and discovers what found has, all of one kind.
 func (e *fixture) account(account, kind string, found ...cloud.Resource) {
 	e.Helper()
 	inventorytest.Connect(e.Fixture, org, account)
-	inventorytest.DiscoverIn(e.Fixture, inventory.Partition{AccountID: account, Region: "eu-west-1", Kind: kind}, org, found...)
+	inventorytest.DiscoverIn(e.Fixture, inventory.Partition{AccountID: account, Region: "eu-west-1", Kind: kind}, org,
+		found...)
 }
 
 // ids returns our ids of the resources of the native ids.
@@ -70,7 +72,8 @@ func (e *fixture) group(name string, selector *inventory.Selector, uids ...strin
 	for i, one := range e.ids(uids...) {
 		places = append(places, inventory.GroupPlacement{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})
 	}
-	g := inventory.Group{ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector, FailurePolicy: inventory.ContinueOnFailure}
+	g := inventory.Group{ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector,
+		FailurePolicy: inventory.ContinueOnFailure}
 	apitest.Value(e.store.CreateGroup(e.In(org), org, g, places))(e)
 	e.groups = append(e.groups, g.ID)
 	return g.ID
@@ -88,7 +91,8 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	row := apitest.Value(execution.NewActionItem(org, a))(e)
 	e.Write(table.Put(row), execution.CountItems(org, execution.ActionList, row.Expires, 1, a.ID))
 	if ended {
-		e.Must(execution.SettleActions(e.In(org), e.Table, org, []execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))
+		e.Must(execution.SettleActions(e.In(org), e.Table, org,
+			[]execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))
 	}
 	e.actions = append(e.actions, a)
 	return a.ID
@@ -99,12 +103,14 @@ func (e *fixture) bulk(groupID string, uids ...string) string {
 	e.Helper()
 	e.Clock.Advance(time.Second)
 	b := execution.Bulk{
-		ID: id.New("bulk", e.Clock.Now()), GroupID: groupID, Type: cloud.Stop, Status: execution.BulkRunning, Total: len(uids),
+		ID: id.New("bulk", e.Clock.Now()), GroupID: groupID, Type: cloud.Stop, Status: execution.BulkRunning,
+		Total:     len(uids),
 		CreatedAt: e.Clock.Now(), Plan: &execution.BulkPlan{Stage: execution.Expanded},
 	}
 	e.Put(execution.BulkKey(org, b.ID), b)
 	for i, uid := range uids {
-		e.Put(execution.ChunkKey(org, b.ID, i, i), execution.Chunk{Members: []execution.Member{{ActionID: "act_1", ResourceUID: uid}}})
+		e.Put(execution.ChunkKey(org, b.ID, i, i),
+			execution.Chunk{Members: []execution.Member{{ActionID: "act_1", ResourceUID: uid}}})
 	}
 	e.bulks[b.ID] = uids
 	return b.ID
@@ -114,15 +120,17 @@ func (e *fixture) bulk(groupID string, uids ...string) string {
 // good; teams, groups, actions and bulk actions on any of them.
 func (e *fixture) random(r *rand.Rand) {
 	e.Helper()
-	gone := []cloud.Resource{{UID: "gone-1", Name: "web-gone", Status: cloud.Running}, {UID: "gone-2", Status: cloud.Running}}
+	gone := []cloud.Resource{{UID: "gone-1", Name: "web-gone", Status: cloud.Running},
+		{UID: "gone-2", Status: cloud.Running}}
 	e.account("ca_2", "aws-asg", gone...)
 	var uids []string
 	for kind, n := range map[string]int{"aws-ec2": 10 + r.IntN(10), "aws-rds": 10 + r.IntN(10)} {
 		var found []cloud.Resource
 		for i := range n {
 			one := cloud.Resource{
-				UID: fmt.Sprintf("%s-%02d", kind, i), Name: fmt.Sprintf("web-%02d", i), Status: []cloud.Status{cloud.Running, cloud.Stopped}[r.IntN(2)],
-				Tags: map[string]string{"env": []string{"dev", "prod"}[r.IntN(2)]},
+				UID: fmt.Sprintf("%s-%02d", kind, i), Name: fmt.Sprintf("web-%02d", i),
+				Status: []cloud.Status{cloud.Running, cloud.Stopped}[r.IntN(2)],
+				Tags:   map[string]string{"env": []string{"dev", "prod"}[r.IntN(2)]},
 			}
 			if r.IntN(8) == 0 {
 				one.Unschedulable = "read replica"

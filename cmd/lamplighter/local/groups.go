@@ -11,7 +11,8 @@ import (
 )
 
 // within makes h answer as the function d, which holds it to what d declares: what IAM does in AWS.
-func within[I, O any](o Options, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context, I) (O, error) {
+func within[I, O any](o Options, d platform.Declaration, h func(context.Context, I) (O, error)) func(context.Context,
+	I) (O, error) {
 	if o.Observer == (unobserved{}) {
 		return func(ctx context.Context, in I) (O, error) { return h(d.As(ctx), in) }
 	}

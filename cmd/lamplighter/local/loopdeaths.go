@@ -44,7 +44,8 @@ type loopRecord struct {
 // readLoopDeaths reads what a process before wrote into the folder. When that process died, its death counts for the loops
 // that ran. When it did not, only the loops that are paused stay on record.
 func readLoopDeaths(dir string, died bool, c clock.Clock) (*loopDeaths, error) {
-	d := &loopDeaths{path: filepath.Join(dir, loopsFile), clock: c, began: c.Now(), noted: died, loops: map[string]*loopRecord{}}
+	d := &loopDeaths{path: filepath.Join(dir, loopsFile), clock: c, began: c.Now(), noted: died,
+		loops: map[string]*loopRecord{}}
 	b, err := os.ReadFile(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -53,7 +54,8 @@ func readLoopDeaths(dir string, died bool, c clock.Clock) (*loopDeaths, error) {
 		err = json.Unmarshal(b, &d.loops)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read which loops ran when the service died (%s; delete it to begin anew): %w", d.path, err)
+		return nil, fmt.Errorf(
+			"read which loops ran when the service died (%s; delete it to begin anew): %w", d.path, err)
 	}
 	for name, l := range d.loops {
 		switch {

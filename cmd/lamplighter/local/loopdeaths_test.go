@@ -99,13 +99,17 @@ func TestLoopDeaths_CountForNoLoopWhenTheProcessWasKilledOrLived(t *testing.T) {
 func TestEvery_APanicIsAnErrorOfItsTurn(t *testing.T) {
 	var log strings.Builder
 	c := clock.NewManual(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
-	s := &Service{Platform: &platform.Platform{Log: slog.New(slog.NewTextHandler(&log, nil)), Clock: c}, loops: newLife(t, t.TempDir(), false).loopDeaths}
+	s := &Service{Platform: &platform.Platform{Log: slog.New(slog.NewTextHandler(&log, nil)), Clock: c},
+		loops: newLife(t, t.TempDir(), false).loopDeaths}
 	err := s.turn(t.Context(), "judge costs", func(context.Context) error { panic("no such month") })
 	if err == nil || !strings.Contains(err.Error(), "panic: no such month") {
 		t.Errorf("the turn ended with %v", err)
 	}
 	s.loops.loops["judge costs"] = &loopRecord{Deaths: asl.MaxDeaths}
-	s.every(t.Context(), time.Minute, "judge costs", func(context.Context) error { t.Error("a paused loop ran"); return nil })
+	s.every(t.Context(), time.Minute, "judge costs", func(context.Context) error {
+		t.Error("a paused loop ran")
+		return nil
+	})
 	if !strings.Contains(log.String(), "a loop is paused") {
 		t.Errorf("the log says %s", log.String())
 	}

@@ -176,7 +176,8 @@ func (s *Service) observed(ctx context.Context, d platform.Declaration, do func(
 func (s *Service) Deliver(ctx context.Context) error {
 	return s.follow(ctx, mailer.Declaration, func(ctx context.Context, items []table.Item) error {
 		for _, f := range s.mailer.Deliver(ctx, items) {
-			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error", f.Err.Error())
+			s.Platform.Log.ErrorContext(ctx, "a mail could not be taken and is tried again", "mail", f.SK, "error",
+				f.Err.Error())
 		}
 		return nil
 	})
@@ -199,7 +200,8 @@ type position struct {
 }
 
 // follow hands to a function what the change feed holds since it was read for it last. It goes on when the function has taken it.
-func (s *Service) follow(ctx context.Context, d platform.Declaration, take func(context.Context, []table.Item) error) error {
+func (s *Service) follow(ctx context.Context, d platform.Declaration,
+	take func(context.Context, []table.Item) error) error {
 	store, key := s.Platform.Table, table.Key{PK: "FEED#" + d.Name, SK: "POSITION"}
 	ctx = table.Within(ctx, key.PK, table.OutboxSuffix)
 	at, err := table.Read[position](ctx, store, key)

@@ -43,7 +43,8 @@ func (l *later) Now() time.Time { return l.System.Now().Add(time.Duration(l.by.L
 // A mail that could not be sent is sent when its pause is over, by the loops alone, and holds up none before that.
 func TestTheLoopsTryMailsAgain(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, &later{}
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c, Sender: g})
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
+		Sender: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,8 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 				LastDiscoveredAt time.Time `json:"lastDiscoveredAt"`
 			} `json:"items"`
 		}
-		if err := client.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || len(accounts.Items) != len(demoAccounts) {
+		if err := client.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil ||
+			len(accounts.Items) != len(demoAccounts) {
 			t.Fatalf("%v, %v", accounts, err)
 		}
 		return accounts.Items[0].LastDiscoveredAt
@@ -148,7 +150,8 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 		}
 	}
 	do(http.MethodPost, "/actions", map[string]any{
-		"type": "stop", "resourceUID": r.UID, "resourceType": r.Type, "provider": r.Provider, "cloudAccountID": r.CloudAccountID, "region": r.Region,
+		"type": "stop", "resourceUID": r.UID, "resourceType": r.Type, "provider": r.Provider,
+		"cloudAccountID": r.CloudAccountID, "region": r.Region,
 	})
 	if err = s.AwaitIdle(ctx); err != nil {
 		t.Fatal(err)
@@ -174,9 +177,11 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 
 // A mail that the store keeps from being taken does not stop the feed, and is not lost.
 func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
-	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
+	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)},
+		clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
 	g.open.Store(true)
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c, Sender: g})
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
+		Sender: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +189,8 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	ctx := table.Within(t.Context(), mail.Prefix)
 	var first table.Write
 	for i, to := range []string{"first@example.com", "second@example.com"} {
-		w, err := mail.QueueMail(ctx, s.Platform.Sealer, c.Now(), mail.Mail{Template: mail.PasswordChanged, To: to, Org: to})
+		w, err := mail.QueueMail(ctx, s.Platform.Sealer, c.Now(),
+			mail.Mail{Template: mail.PasswordChanged, To: to, Org: to})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +201,8 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 			first = w
 		}
 	}
-	s.Platform.Table = table.NewFaultyStore(s.Platform.Table, c, table.Injection{Harm: table.FailBefore, PK: first.Item.PK, Call: 1})
+	s.Platform.Table = table.NewFaultyStore(s.Platform.Table, c,
+		table.Injection{Harm: table.FailBefore, PK: first.Item.PK, Call: 1})
 	for range 2 { // the second time there is nothing new
 		if err = s.Deliver(t.Context()); err != nil {
 			t.Fatal(err)
@@ -288,7 +295,8 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 		}
 	}
 	do(http.MethodPost, "/cloud-organisations", map[string]any{
-		"provider": "azure", "organisationID": "acme", "name": "Acme", "authMethod": "service_principal", "permissionLevel": "read_only", "endpointURL": azure.URL,
+		"provider": "azure", "organisationID": "acme", "name": "Acme", "authMethod": "service_principal",
+		"permissionLevel": "read_only", "endpointURL": azure.URL,
 		"credentials": map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret},
 	}, nil)
 	status := func() map[string]string {
@@ -314,7 +322,8 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	tw.ChangeMember(play, func(m *twin.Member) { m.State = "Disabled" })
 	c.pass()
 	if got := status(); len(got) != 4 || got[added] != "connected" || got[play] == "disconnected" {
-		t.Errorf("an hour later they are %v; want the closed one as it was, until a listing of the next day agrees", got)
+		t.Errorf("an hour later they are %v; want the closed one as it was, until a listing of the next day agrees",
+			got)
 	}
 	var organisations struct {
 		Items []struct {

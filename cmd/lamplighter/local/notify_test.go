@@ -28,8 +28,10 @@ func (s subscriber) Send(_ context.Context, m delivery.Message) (delivery.Answer
 // A stop that somebody asks for is told to who wants to know, by the loops alone.
 func TestTheLoopsTellOfWhatHappens(t *testing.T) {
 	s := subscriber{make(chan delivery.Message, 100)}
-	r := notifier.Receivers{Matchers: []delivery.Matcher{s}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: s}}
-	service, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Receivers: &r})
+	r := notifier.Receivers{Matchers: []delivery.Matcher{s},
+		Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: s}}
+	service, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1",
+		Receivers: &r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,8 @@ func TestTheLoopsTellOfWhatHappens(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = client.Do(ctx, http.MethodPost, "/actions", map[string]any{
-		"type": "stop", "resourceUID": demo.UID, "resourceType": demo.Type, "provider": demo.Provider, "cloudAccountID": demo.CloudAccountID, "region": demo.Region,
+		"type": "stop", "resourceUID": demo.UID, "resourceType": demo.Type, "provider": demo.Provider,
+		"cloudAccountID": demo.CloudAccountID, "region": demo.Region,
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -92,11 +92,13 @@ func (o *oracle) list(what, policy string, got []record, total, status int, want
 func (o *oracle) actionsAndHistory(r *rand.Rand) {
 	o.Helper()
 	uid := o.actions[r.IntN(len(o.actions))].ResourceUID
-	for _, path := range []string{"/actions", "/actions?status=succeeded", "/actions?type=start", "/actions?resource_uid=" + uid, "/actions?resource_uid=nobody"} {
+	for _, path := range []string{"/actions", "/actions?status=succeeded", "/actions?type=start",
+		"/actions?resource_uid=" + uid, "/actions?resource_uid=nobody"} {
 		o.filtered(path, "resourceUID")
 	}
 	for _, path := range []string{
-		"/state-history", "/state-history?changed_by_type=manual", "/state-history?changed_by_type=bulk", "/state-history?resource_uid=" + uid,
+		"/state-history", "/state-history?changed_by_type=manual", "/state-history?changed_by_type=bulk",
+		"/state-history?resource_uid=" + uid,
 		"/state-history?resource_uid=" + uid + "&changed_by_type=manual", "/state-history?resource_uid=nobody",
 	} {
 		o.filtered(path, "resourceUid")
@@ -160,19 +162,22 @@ func (o *oracle) acts(r *rand.Rand) {
 	o.Helper()
 	for range 12 {
 		one := o.resources[r.IntN(len(o.resources))]
-		o.decided("stop "+one["uid"].(string), o.Call(o.c, "POST /actions", order(one, one["uid"])), o.may(one["uid"].(string), "resources:read"))
+		o.decided("stop "+one["uid"].(string), o.Call(o.c, "POST /actions", order(one, one["uid"])),
+			o.may(one["uid"].(string), "resources:read"))
 		a := o.actions[r.IntN(len(o.actions))]
 		o.decided("cancel "+a.ID, o.Call(o.c, "POST /actions/"+a.ID+"/cancel"), o.may(a.ResourceUID, "actions:read"))
 	}
 	for _, g := range o.groups {
-		o.decided("stop "+g, o.Call(o.c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, g)), o.mayBulk(g))
+		o.decided("stop "+g, o.Call(o.c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, g)),
+			o.mayBulk(g))
 	}
 }
 
 // order returns the body of POST /actions that stops a resource; uid may be another one's.
 func order(r record, uid any) string {
 	b, _ := json.Marshal(record{
-		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"], "cloudAccountID": r["cloudAccountID"], "region": r["region"],
+		"type": "stop", "resourceUID": uid, "provider": r["provider"], "resourceType": r["type"],
+		"cloudAccountID": r["cloudAccountID"], "region": r["region"],
 	})
 	return string(b)
 }
@@ -221,7 +226,8 @@ func (o *oracle) mayBulk(group string) int {
 // decided holds an answer against a refusal; 0 is none, and then the state of the thing may still forbid it.
 func (o *oracle) decided(what string, got apitest.Answer, refusal int) {
 	o.Helper()
-	if refusal == 0 && (got.Status == http.StatusForbidden || got.Status == http.StatusNotFound) || refusal != 0 && got.Status != refusal {
+	if refusal == 0 && (got.Status == http.StatusForbidden || got.Status == http.StatusNotFound) || refusal != 0 &&
+		got.Status != refusal {
 		o.Errorf("%s by %+v: %d %s, want %d", what, o.c.Grants, got.Status, got.Body, refusal)
 	}
 }

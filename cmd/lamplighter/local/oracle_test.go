@@ -131,7 +131,8 @@ func (e *fixture) someone(r *rand.Rand) identity.Caller {
 		}
 	})
 	roles := []string{
-		"viewer", "operator", "editor", "admin", "finops", "resources:read", "actions:read,actions:execute", "resources:read,resource-groups:read",
+		"viewer", "operator", "editor", "admin", "finops", "resources:read", "actions:read,actions:execute",
+		"resources:read,resource-groups:read",
 		"actions:execute,resource-groups:read", "teams:read,resources:read", "*:read",
 	}
 	var grants []string
@@ -153,8 +154,10 @@ func (e *fixture) someone(r *rand.Rand) identity.Caller {
 func (o *oracle) lists(r *rand.Rand) {
 	o.Helper()
 	for _, query := range []string{
-		"", "?sort_by=status&sort_order=desc", "?status=running", "?type=aws-rds&schedulable=true", "?search=WEB-1", "?tag=env%3Ddev", "?cloud_account_id=ca_1",
-		"?group_id=" + o.groups[r.IntN(len(o.groups))], "?team_id=" + slices.Sorted(mapKeys(o.teams))[r.IntN(len(o.teams))], "?group_id=grp_x", "?team_id=team_x",
+		"", "?sort_by=status&sort_order=desc", "?status=running", "?type=aws-rds&schedulable=true", "?search=WEB-1",
+		"?tag=env%3Ddev", "?cloud_account_id=ca_1",
+		"?group_id=" + o.groups[r.IntN(len(o.groups))],
+		"?team_id=" + slices.Sorted(mapKeys(o.teams))[r.IntN(len(o.teams))], "?group_id=grp_x", "?team_id=team_x",
 	} {
 		want := o.expected(query)
 		got, _, status := o.items(o.c, "/resources"+query)
@@ -200,13 +203,17 @@ func (o *oracle) exported(query string) []record {
 }
 
 func byUID(list []record) []record {
-	return slices.SortedFunc(slices.Values(list), func(a, b record) int { return strings.Compare(a["uid"].(string), b["uid"].(string)) })
+	return slices.SortedFunc(slices.Values(list), func(a, b record) int {
+		return strings.Compare(a["uid"].(string), b["uid"].(string))
+	})
 }
 
 func summary(list []record) record {
-	out := record{"total": len(list), "byProvider": record{}, "byType": record{}, "byStatus": record{}, "byRegion": record{}}
+	out := record{"total": len(list), "byProvider": record{}, "byType": record{}, "byStatus": record{},
+		"byRegion": record{}}
 	for _, r := range list {
-		for field, counts := range map[string]string{"provider": "byProvider", "type": "byType", "status": "byStatus", "region": "byRegion"} {
+		for field, counts := range map[string]string{"provider": "byProvider", "type": "byType", "status": "byStatus",
+			"region": "byRegion"} {
 			m, key := out[counts].(record), r[field].(string)
 			n, _ := m[key].(int)
 			m[key] = n + 1
@@ -229,7 +236,8 @@ func (o *oracle) alone() {
 		uids = append(uids, r["uid"].(string))
 		want := o.resource(r)
 		if want == nil {
-			o.same("hidden", o.Call(o.c, "GET /resources/"+id).String(), fmt.Sprint(unknown.Status, " ", strings.ReplaceAll(unknown.Body, "res_01k00000000000000000000000", id)))
+			o.same("hidden", o.Call(o.c, "GET /resources/"+id).String(),
+				fmt.Sprint(unknown.Status, " ", strings.ReplaceAll(unknown.Body, "res_01k00000000000000000000000", id)))
 			continue
 		}
 		seen = append(seen, want)

@@ -63,7 +63,9 @@ func pepper(path string) ([]byte, error) {
 		return nil, err
 	}
 	if len(b) != pepperSize {
-		return nil, fmt.Errorf("key file %s has %d bytes, where %d belong: restore it, for without it no login works", path, len(b), pepperSize)
+		return nil, fmt.Errorf(
+			"key file %s has %d bytes, where %d belong: restore it, for without it no login works", path, len(b),
+			pepperSize)
 	}
 	return b, nil
 }

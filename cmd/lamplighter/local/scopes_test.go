@@ -24,7 +24,8 @@ func twoTeams(t *testing.T) (e *fixture, web, db string) {
 	e = newFixture(t)
 	var found []cloud.Resource
 	for _, uid := range []string{"w-0", "w-1", "d-0", "x-0"} {
-		found = append(found, cloud.Resource{UID: uid, Name: uid, Status: cloud.Running, Tags: map[string]string{"env": "prod"}})
+		found = append(found,
+			cloud.Resource{UID: uid, Name: uid, Status: cloud.Running, Tags: map[string]string{"env": "prod"}})
 	}
 	e.account("ca_1", "aws-ec2", found...)
 	return e, e.team("web", "w-0", "w-1"), e.team("db", "d-0")
@@ -73,7 +74,8 @@ func TestAnOperatorOfOneTeamHasThatTeam(t *testing.T) { // check 42
 	_, total, _ = e.items(c, "/state-history?resource_uid=d-0")
 	e.same("history of another team's resource", total, 0)
 	e.status("own action", e.Call(c, "GET /actions/"+mine), http.StatusOK)
-	for _, path := range []string{"/actions/" + theirs, "/actions/" + theirs + "/logs", "/resource-groups/" + foreign, "/teams/" + db, "/teams/" + db + "/resources"} {
+	for _, path := range []string{"/actions/" + theirs, "/actions/" + theirs + "/logs", "/resource-groups/" + foreign,
+		"/teams/" + db, "/teams/" + db + "/resources"} {
 		e.status(path, e.Call(c, "GET "+path), http.StatusNotFound)
 	}
 	e.status("cancelling another team's action", e.Call(c, "POST /actions/"+waiting+"/cancel"), http.StatusNotFound)
@@ -81,14 +83,19 @@ func TestAnOperatorOfOneTeamHasThatTeam(t *testing.T) { // check 42
 	_, total, _ = e.items(c, "/resource-groups")
 	e.same("groups", total, 2)
 	shared := e.one(c, "/resource-groups/"+both)
-	e.same("the own members of a shared group", fmt.Sprint(shared["memberCount"], strings.Contains(fmt.Sprint(shared["members"]), e.ids("w-0")[0])), "1 true")
-	e.status("stopping a shared group", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, both)), http.StatusForbidden)
-	e.status("stopping a group of others", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, foreign)), http.StatusNotFound)
-	e.status("stopping an own group", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, own)), http.StatusOK)
+	e.same("the own members of a shared group",
+		fmt.Sprint(shared["memberCount"], strings.Contains(fmt.Sprint(shared["members"]), e.ids("w-0")[0])), "1 true")
+	e.status("stopping a shared group",
+		e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, both)), http.StatusForbidden)
+	e.status("stopping a group of others",
+		e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, foreign)), http.StatusNotFound)
+	e.status("stopping an own group", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, own)),
+		http.StatusOK)
 	e.status("starting an own resource", e.Call(c, "POST /actions", order(list[1], "w-1")), http.StatusOK)
 	unknown := e.Call(c, "POST /actions", order(list[0], "nobody"))
 	hidden := e.Call(c, "POST /actions", order(list[0], "d-0"))
-	e.same("stopping another team's", hidden.String(), fmt.Sprint(http.StatusNotFound, " ", strings.ReplaceAll(unknown.Body, "nobody", "d-0")))
+	e.same("stopping another team's", hidden.String(),
+		fmt.Sprint(http.StatusNotFound, " ", strings.ReplaceAll(unknown.Body, "nobody", "d-0")))
 }
 
 // TestOneMayLookWhereOneMayNotAct: what is seen and not granted is refused, not hidden.
@@ -98,10 +105,13 @@ func TestOneMayLookWhereOneMayNotAct(t *testing.T) {
 	list, _, _ := e.items(c, "/resources")
 	e.same("listed", uids(list), "d-0 w-0 w-1")
 	waiting := e.act("d-0", cloud.Stop, false)
-	e.status("stopping what is only seen", e.Call(c, "POST /actions", order(list[0], "d-0")), http.StatusForbidden, "actions:execute")
-	e.status("cancelling what is only seen", e.Call(c, "POST /actions/"+waiting+"/cancel"), http.StatusForbidden, "actions:execute")
+	e.status("stopping what is only seen", e.Call(c, "POST /actions", order(list[0], "d-0")), http.StatusForbidden,
+		"actions:execute")
+	e.status("cancelling what is only seen", e.Call(c, "POST /actions/"+waiting+"/cancel"), http.StatusForbidden,
+		"actions:execute")
 	e.status("stopping what is not seen", e.Call(c, "POST /actions", order(list[0], "x-0")), http.StatusNotFound)
-	e.status("stopping without the policy anywhere", e.Call(caller("viewer org"), "POST /actions", "{"), http.StatusForbidden)
+	e.status("stopping without the policy anywhere", e.Call(caller("viewer org"), "POST /actions", "{"),
+		http.StatusForbidden)
 	e.status("a malformed request", e.Call(c, "POST /actions", "{"), http.StatusBadRequest)
 }
 
@@ -110,10 +120,14 @@ func TestWhatBelongsToTheWholeOrganizationTakesAGrantOnIt(t *testing.T) {
 	e, web, _ := twoTeams(t)
 	c, group := caller("admin team:"+web, "owner resource:"+e.ids("w-0")[0]), e.group("own", nil, "w-0")
 	for _, request := range []string{
-		"GET /cloud-accounts", "POST /cloud-accounts", "GET /cloud-accounts/ca_1", "PUT /cloud-accounts/ca_1", "DELETE /cloud-accounts/ca_1",
-		"POST /cloud-accounts/ca_1/discover", "GET /cloud-accounts/ca_1/permissions", "GET /cloud-accounts/ca_1/clusters", "POST /resources/refresh",
-		"GET /resources/refresh/job_01k00000000000000000000000", "POST /resource-groups", "PUT /resource-groups/" + group, "DELETE /resource-groups/" + group,
-		"POST /resource-groups/" + group + "/resources/" + e.ids("w-1")[0], "PATCH /resource-groups/" + group + "/sequence", "POST /teams", "PUT /teams/" + web,
+		"GET /cloud-accounts", "POST /cloud-accounts", "GET /cloud-accounts/ca_1", "PUT /cloud-accounts/ca_1",
+		"DELETE /cloud-accounts/ca_1",
+		"POST /cloud-accounts/ca_1/discover", "GET /cloud-accounts/ca_1/permissions",
+		"GET /cloud-accounts/ca_1/clusters", "POST /resources/refresh",
+		"GET /resources/refresh/job_01k00000000000000000000000", "POST /resource-groups",
+		"PUT /resource-groups/" + group, "DELETE /resource-groups/" + group,
+		"POST /resource-groups/" + group + "/resources/" + e.ids("w-1")[0],
+		"PATCH /resource-groups/" + group + "/sequence", "POST /teams", "PUT /teams/" + web,
 		"POST /teams/" + web + "/resources",
 	} {
 		body := ""
@@ -141,7 +155,9 @@ func TestAChangeOfOwnershipActsOnTheNextRequest(t *testing.T) { // check 42
 	}
 	e.act("x-0", cloud.Stop, false)
 	seen("at first", "w-0 w-1")
-	e.status("giving", e.Call(owner(), "POST /teams/"+web+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, e.ids("x-0")[0])), http.StatusOK)
+	e.status("giving",
+		e.Call(owner(), "POST /teams/"+web+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, e.ids("x-0")[0])),
+		http.StatusOK)
 	seen("after x-0 was given", "w-0 w-1 x-0")
 	e.status("taking", e.Call(owner(), "DELETE /teams/"+web+"/resources/"+e.ids("w-0")[0]), http.StatusOK)
 	seen("after w-0 was taken", "w-1 x-0")
@@ -161,11 +177,14 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	team := teams.Team{ID: "team_01k00000000000000000000009", Name: "x"}
 	own := apitest.Value(inventory.Own(other, team.ID, 1, []string{foreign}))(e)
 	apitest.Value(teams.New(e.Table).Create(ctx, other, team, own...))(e)
-	group := apitest.Value(e.store.CreateGroup(ctx, other, inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"}, []inventory.GroupPlacement{{ResourceID: foreign, Tier: 1, Order: 1}}))(e)
+	group := apitest.Value(e.store.CreateGroup(ctx, other,
+		inventory.Group{ID: "grp_01k00000000000000000000009", Name: "x"},
+		[]inventory.GroupPlacement{{ResourceID: foreign, Tier: 1, Order: 1}}))(e)
 	for _, c := range []identity.Caller{owner(), caller("owner team:" + team.ID), caller("owner resource:" + foreign)} {
 		list, _ := decodeList(t, e.Call(c, "POST /resources/by-uids", `{"uids":["theirs"]}`).Body)
 		e.same("by native id", len(list), 0)
-		for _, query := range []string{"/resources?group_id=" + group.ID, "/resources?team_id=" + team.ID, "/resources?search=theirs", "/resources?cloud_account_id=ca_9"} {
+		for _, query := range []string{"/resources?group_id=" + group.ID, "/resources?team_id=" + team.ID,
+			"/resources?search=theirs", "/resources?cloud_account_id=ca_9"} {
 			list, _, _ = e.items(c, query)
 			e.same(query, len(list), 0)
 		}
@@ -174,13 +193,22 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 			e.same(query, total, 0)
 		}
 		e.status("reading", e.Call(c, "GET /resources/"+foreign), http.StatusNotFound)
-		e.status("acting", e.Call(c, "POST /actions", order(record{"provider": "aws", "type": "aws-ec2", "cloudAccountID": "ca_9", "region": "eu-west-1"}, "theirs")), http.StatusNotFound)
-		e.status("acting on the group", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group.ID)), http.StatusNotFound)
+		e.status("acting",
+			e.Call(c, "POST /actions",
+				order(record{"provider": "aws", "type": "aws-ec2", "cloudAccountID": "ca_9", "region": "eu-west-1"},
+					"theirs")), http.StatusNotFound)
+		e.status("acting on the group",
+			e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group.ID)), http.StatusNotFound)
 	}
 	before, _, _ := e.items(owner(), "/teams")
-	e.status("a member of a group", e.Call(owner(), "POST /resource-groups", fmt.Sprintf(`{"name":"x","members":[{"resourceID":%q}]}`, foreign)), http.StatusBadRequest)
-	e.status("what a new team owns", e.Call(owner(), "POST /teams", fmt.Sprintf(`{"name":"x","resources":[%q]}`, foreign)), http.StatusBadRequest)
-	e.status("what a team is given", e.Call(owner(), "POST /teams/"+web+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, foreign)), http.StatusNotFound)
+	e.status("a member of a group",
+		e.Call(owner(), "POST /resource-groups", fmt.Sprintf(`{"name":"x","members":[{"resourceID":%q}]}`, foreign)),
+		http.StatusBadRequest)
+	e.status("what a new team owns",
+		e.Call(owner(), "POST /teams", fmt.Sprintf(`{"name":"x","resources":[%q]}`, foreign)), http.StatusBadRequest)
+	e.status("what a team is given",
+		e.Call(owner(), "POST /teams/"+web+"/resources", fmt.Sprintf(`{"resourceIDs":[%q]}`, foreign)),
+		http.StatusNotFound)
 	after, _, _ := e.items(owner(), "/teams")
 	e.same("teams", after, before)
 	groups, _, _ := e.items(owner(), "/resource-groups")
@@ -194,14 +222,17 @@ func TestNeighboursOfIdsAreAsUnknownAsAny(t *testing.T) { // check 47
 	bulk := e.bulk(group, "w-0")
 	for _, c := range []identity.Caller{owner(), caller("owner team:" + web)} {
 		for path, id := range map[string]string{
-			"/resources/": e.ids("w-0")[0], "/teams/": web, "/resource-groups/": group, "/actions/": action, "/actions/bulk/": bulk,
+			"/resources/": e.ids("w-0")[0], "/teams/": web, "/resource-groups/": group, "/actions/": action,
+			"/actions/bulk/": bulk,
 		} {
 			e.status(path+"itself", e.Call(c, "GET "+path+id), http.StatusOK)
 			kind, _, _ := strings.Cut(id, "_")
 			random := e.Call(c, "GET "+path+kind+"_7zzzzzzzzzzzzzzzzzzzzzzzzz")
 			for _, near := range neighbours(id) {
 				got := e.Call(c, "GET "+path+near)
-				e.same(path+near, got.String(), fmt.Sprint(http.StatusNotFound, " ", strings.ReplaceAll(random.Body, kind+"_7zzzzzzzzzzzzzzzzzzzzzzzzz", near)))
+				e.same(path+near, got.String(),
+					fmt.Sprint(http.StatusNotFound, " ",
+						strings.ReplaceAll(random.Body, kind+"_7zzzzzzzzzzzzzzzzzzzzzzzzz", near)))
 			}
 		}
 	}
@@ -223,7 +254,8 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	e, web, _ := twoTeams(t)
 	group := e.group("web", nil, "w-0", "w-1")
 	c := caller("operator team:" + web)
-	e.status("stopping", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)), http.StatusOK)
+	e.status("stopping", e.Call(c, "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)),
+		http.StatusOK)
 	e.status("a stranger", e.Call(owner(), "POST /resource-groups/"+group+"/resources/"+e.ids("d-0")[0]), http.StatusOK)
 	page := apitest.Value(e.Table.Query(e.In(org), table.Query{PK: execution.BulkPK(org), Limit: 1}))(e)
 	b := apitest.Value(table.Decode[execution.Bulk](page.Items[0]))(e)
@@ -237,7 +269,8 @@ func TestABulkActionOnlyTouchesWhatItsCallerMayTouch(t *testing.T) {
 	b.Status, b.Ended = execution.BulkCompleted, true // else the owner's would join it
 	e.Put(execution.BulkKey(org, b.ID), b)
 	e.Clock.Advance(time.Minute)
-	e.status("by the owner", e.Call(owner(), "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)), http.StatusOK)
+	e.status("by the owner", e.Call(owner(), "POST /actions/bulk", fmt.Sprintf(`{"type":"stop","groupID":%q}`, group)),
+		http.StatusOK)
 	e.status("the owner's", e.Call(owner(), "GET /actions/bulk/latest"), http.StatusOK, `"total":3`)
 	e.status("the caller's", e.Call(c, "GET /actions/bulk/latest"), http.StatusOK, `"total":2`)
 }
@@ -251,7 +284,8 @@ func TestNoRoleIsLeftOnADeletedTeam(t *testing.T) {
 		var assigned, deleted int
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			assigned = e.Call(owner(), "POST /assignments", fmt.Sprintf(`{"email":"eve@example.com","roleID":"viewer","scope":"team:%s"}`, team)).Status
+			assigned = e.Call(owner(), "POST /assignments",
+				fmt.Sprintf(`{"email":"eve@example.com","roleID":"viewer","scope":"team:%s"}`, team)).Status
 		})
 		wg.Go(func() { deleted = e.Call(owner(), "DELETE /teams/"+team).Status })
 		wg.Wait()

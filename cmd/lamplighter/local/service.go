@@ -48,7 +48,8 @@ type Options struct {
 	Receivers   *notifier.Receivers // who is told of events; nil: those that users name
 	DNS         platform.Resolver   // nil: the machine's
 	Epoch       time.Time           // when the store was last restored from a copy; zero: never
-	BillReader  []string            // the command of a process that reads bills of unknown origin; empty: this process reads them
+	// the command of a process that reads bills of unknown origin; empty: this process reads them
+	BillReader []string
 	// Begin is called when the store is open, which one service alone can do. It tells whether the service before this
 	// one ended by its own fault (workflow.Parts.Died); nil: it did not.
 	Begin func() (died bool, err error)
@@ -177,7 +178,8 @@ func (s *Service) store(o Options) (table.Store, error) {
 		o.Remote.Clock = o.Clock
 		return table.NewDynamoDB(o.Remote), nil
 	}
-	e, err := table.Open(filepath.Join(o.Dir, "store.db"), table.Options{NoSync: o.NoSync, Clock: o.Clock, Layout: platform.Layout})
+	e, err := table.Open(filepath.Join(o.Dir, "store.db"),
+		table.Options{NoSync: o.NoSync, Clock: o.Clock, Layout: platform.Layout})
 	if err != nil {
 		return nil, err
 	}

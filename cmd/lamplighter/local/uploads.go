@@ -36,10 +36,12 @@ func (s *Service) takeUpload(w http.ResponseWriter, r *http.Request, files *arch
 		u, err := billing.ReadUpload(table.WithOrg(r.Context(), org), s.Platform.Table, org, uploadID)
 		switch {
 		case fault.Is(err, fault.NotFound) || err == nil && u.Ended():
-			http.Error(w, "the import of this address has ended: ask for another address with POST /billing/imports", http.StatusForbidden)
+			http.Error(w, "the import of this address has ended: ask for another address with POST /billing/imports",
+				http.StatusForbidden)
 			return
 		case err != nil:
-			s.Platform.Log.ErrorContext(r.Context(), "an upload was refused", "upload", uploadID, "org", org, "error", err.Error())
+			s.Platform.Log.ErrorContext(r.Context(), "an upload was refused", "upload", uploadID, "org", org, "error",
+				err.Error())
 			http.Error(w, "the file was not taken; send it again", http.StatusInternalServerError)
 			return
 		}

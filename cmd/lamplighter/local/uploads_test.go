@@ -21,7 +21,8 @@ func TestTakeUpload_OnlyUntilTheImportEnds(t *testing.T) {
 	f.Inbox = files
 	s := &Service{Platform: f.Platform}
 	org, now := id.New("org", f.Clock.Now()), f.Clock.Now()
-	u := billing.Upload{ID: id.New("job", now), Status: billing.UploadWaiting, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+	u := billing.Upload{ID: id.New("job", now), Status: billing.UploadWaiting, CreatedAt: now,
+		ExpiresAt: now.Add(time.Hour)}
 	put := func() int {
 		w := httptest.NewRecorder()
 		address := apitest.Value(files.Address(t.Context(), billing.UploadName(org, u.ID), 4, u.ExpiresAt))(t)

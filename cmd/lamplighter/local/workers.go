@@ -39,11 +39,15 @@ func (s *Service) startWorkers(o Options, store table.Store, fs []functions.Func
 	handlers, calls := map[string]workflow.Handler{}, lambdacall.Local{}
 	for _, f := range fs {
 		if f.Worker != nil { // what they are made of is confined first, of which the engine is a part
-			handlers[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) { return s.workers[f.Name](ctx, in) }
+			handlers[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
+				return s.workers[f.Name](ctx, in)
+			}
 			calls[f.Name] = lambdacall.Handler(handlers[f.Name])
 		}
 		if len(f.Groups) > 0 { // a worker may call what is for it alone
-			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) { return s.answer(ctx, f.Name, in) }
+			calls[f.Name] = func(ctx context.Context, in json.RawMessage) (any, error) {
+				return s.answer(ctx, f.Name, in)
+			}
 		}
 	}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{

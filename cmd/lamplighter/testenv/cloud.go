@@ -31,7 +31,8 @@ func (c *Client) ConnectAccount(number string, cloud Cloud) string {
 		JobID string `json:"jobID"`
 	}
 	c.Call(http.MethodPost, "/cloud-accounts", map[string]any{
-		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number, "name": "Cloud " + number,
+		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number,
+		"name":            "Cloud " + number,
 		"permissionLevel": "read_write", "credentials": cloud,
 	}, &account)
 	c.WaitDiscovered(account.ID, account.JobID)

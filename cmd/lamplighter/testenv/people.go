@@ -140,7 +140,8 @@ func (e *Env) WaitSettled() {
 
 // isAwaited reports whether work ends soon by itself.
 func isAwaited(w workqueue.Work) bool {
-	return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine && w.Machine != readiness.Machine && !strings.HasPrefix(w.ID, billing.RebuildPrefix)
+	return w.Machine != erasure.Machine && w.Machine != billing.UploadMachine && w.Machine != readiness.Machine &&
+		!strings.HasPrefix(w.ID, billing.RebuildPrefix)
 }
 
 // WaitForCode waits for the mail with a six-digit code to the address, and gives the last one.

@@ -60,10 +60,12 @@ func (e *Env) start() {
 	srv := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + srv.Listener.Addr().String()
 	service, err := local.Open(local.Options{
-		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Limits: e.limits(), Clock: e.Setup.Clock, Log: e.Setup.Log,
-		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Epoch: e.Setup.Epoch, Google: e.Setup.Google, GitHub: e.Setup.GitHub,
-		GoogleCloud: platform.Client{ID: "lamplighter-test", Secret: "of the tests", Issuer: platform.GoogleIssuer}, // asked for addresses only
-
+		Root: root(e.t), Dir: e.Setup.Dir, Remote: e.Setup.Remote, NoSync: !e.Setup.Sync, Limits: e.limits(),
+		Clock: e.Setup.Clock, Log: e.Setup.Log,
+		BaseURL: "http://lamplighter.test", Version: "test", Mails: e.mails, DNS: e.DNS, Epoch: e.Setup.Epoch,
+		Google: e.Setup.Google, GitHub: e.Setup.GitHub,
+		// asked for addresses only
+		GoogleCloud: platform.Client{ID: "lamplighter-test", Secret: "of the tests", Issuer: platform.GoogleIssuer},
 	})
 	if err != nil {
 		srv.Listener.Close() //nolint:errcheck // nothing was served

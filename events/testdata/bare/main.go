@@ -18,12 +18,14 @@ func main() {
 	endpoint, table := os.Getenv("AWS_ENDPOINT_URL"), os.Getenv("LAMPLIGHTER_TABLE")
 	db := dynamodb.New(dynamodb.Options{
 		Region: os.Getenv("AWS_REGION"), BaseEndpoint: &endpoint,
-		Credentials: credentials.NewStaticCredentialsProvider(os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"), ""),
+		Credentials: credentials.NewStaticCredentialsProvider(os.Getenv("AWS_ACCESS_KEY_ID"),
+			os.Getenv("AWS_SECRET_ACCESS_KEY"), ""),
 	})
 	lambda.Start(func(ctx context.Context, _ events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		_, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "p"}, "sk": &types.AttributeValueMemberS{Value: "s"},
-		}})
+		_, err := db.GetItem(ctx,
+			&dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: "p"}, "sk": &types.AttributeValueMemberS{Value: "s"},
+			}})
 		return events.APIGatewayProxyResponse{StatusCode: 200, Body: "{}"}, err
 	})
 }

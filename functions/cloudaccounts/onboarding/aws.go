@@ -46,7 +46,8 @@ var awsConditional = map[string]statement{
 
 // awsPolicies builds the levels, each from the statements of its own and of those below.
 func awsPolicies() ([]CloudPolicy, error) {
-	sids := map[string]string{readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop", scaleLevel: "LamplighterScale"}
+	sids := map[string]string{readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop",
+		scaleLevel: "LamplighterScale"}
 	var statements []statement
 	return buildPolicies("aws", func(l level) (any, []string) {
 		if len(l.added) > 0 {
@@ -77,19 +78,24 @@ func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 	full := string(policies[len(policies)-1].Document)
 	return []Method{
 		{
-			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands", Recommended: true,
-			Template: &template, QuickCreateURL: quickCreate(o), Credentials: []string{"roleArn", "externalID"},
+			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands",
+			Recommended: true,
+			Template:    &template, QuickCreateURL: quickCreate(o), Credentials: []string{"roleArn", "externalID"},
 			Commands: []string{
-				"aws iam create-role --role-name " + RoleName + " --assume-role-policy-document " + quote(string(trust)),
-				"aws iam put-role-policy --role-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam create-role --role-name " + RoleName + " --assume-role-policy-document " +
+					quote(string(trust)),
+				"aws iam put-role-policy --role-name " + RoleName + " --policy-name " + policyName +
+					" --policy-document " + quote(full),
 				"aws iam get-role --role-name " + RoleName + " --query Role.Arn --output text",
 			},
 		},
 		{
-			AuthMethod: "static_keys", Title: "A user with an access key", Credentials: []string{"accessKeyID", "secretAccessKey"},
+			AuthMethod: "static_keys", Title: "A user with an access key",
+			Credentials: []string{"accessKeyID", "secretAccessKey"},
 			Commands: []string{
 				"aws iam create-user --user-name " + RoleName,
-				"aws iam put-user-policy --user-name " + RoleName + " --policy-name " + policyName + " --policy-document " + quote(full),
+				"aws iam put-user-policy --user-name " + RoleName + " --policy-name " + policyName +
+					" --policy-document " + quote(full),
 				"aws iam create-access-key --user-name " + RoleName,
 			},
 		},
@@ -107,8 +113,9 @@ func quickCreate(o Organisation) *string {
 		return nil
 	}
 	link := "https://console.aws.amazon.com/cloudformation/home?region=us-east-1#/stacks/quickcreate?" + url.Values{
-		"templateURL": {o.TemplateURL}, "stackName": {RoleName}, "param_ExternalID": {o.ExternalID}, "param_Principal": {principalARN(o.Principal)},
-		"param_Level": {startStopLevel},
+		"templateURL": {o.TemplateURL}, "stackName": {RoleName}, "param_ExternalID": {o.ExternalID},
+		"param_Principal": {principalARN(o.Principal)},
+		"param_Level":     {startStopLevel},
 	}.Encode()
 	return &link
 }
@@ -116,22 +123,27 @@ func quickCreate(o Organisation) *string {
 // wholeOrganisation is how all accounts of an organization are connected at once: a role that may list them, in the management account
 // or in a delegated administrator's, and the template above as a StackSet, which makes the role in each member, those to come too.
 func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
-	list, err := encodeIndented(document{Version: "2012-10-17", Statement: []statement{allow("LamplighterListMembers", requiredBy("aws").Organisation...)}})
+	list, err := encodeIndented(document{Version: "2012-10-17",
+		Statement: []statement{allow("LamplighterListMembers", requiredBy("aws").Organisation...)}})
 	if err != nil {
 		return nil, fmt.Errorf("write policy of organizations: %w", err)
 	}
 	return &WholeOrganisation{
 		Actions: requiredBy("aws").Organisation, Document: list, MemberRole: RoleName,
 		Commands: []string{
-			"aws iam put-role-policy --role-name " + RoleName + " --policy-name lamplighter-organisation --policy-document " + quote(string(list)),
-			"aws organizations enable-aws-service-access --service-principal member.org.stacksets.cloudformation.amazonaws.com",
+			"aws iam put-role-policy --role-name " + RoleName +
+				" --policy-name lamplighter-organisation --policy-document " + quote(string(list)),
+			"aws organizations enable-aws-service-access --service-principal " +
+				"member.org.stacksets.cloudformation.amazonaws.com",
 			"aws cloudformation activate-organizations-access",
 			"aws cloudformation create-stack-set --stack-set-name " + RoleName + " --permission-model SERVICE_MANAGED" +
 				" --auto-deployment Enabled=true,RetainStacksOnAccountRemoval=false --capabilities CAPABILITY_NAMED_IAM" +
-				" --template-body file://role.template.json --parameters ParameterKey=ExternalID,ParameterValue=" + o.ExternalID +
+				" --template-body file://role.template.json --parameters ParameterKey=ExternalID,ParameterValue=" +
+				o.ExternalID +
 				" ParameterKey=Level,ParameterValue=" + startStopLevel,
 			"aws cloudformation create-stack-instances --stack-set-name " + RoleName + " --regions us-east-1" +
-				" --deployment-targets OrganizationalUnitIds=$(aws organizations list-roots --query 'Roots[0].Id' --output text)",
+				" --deployment-targets OrganizationalUnitIds=$(aws organizations list-roots --query 'Roots[0].Id' " +
+				"--output text)",
 		},
 	}, nil
 }
@@ -169,15 +181,20 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 		"AWSTemplateFormatVersion": "2010-09-09",
 		"Description":              "The role that Lamplighter assumes in this account",
 		"Parameters": map[string]any{
-			"Level":      map[string]any{"Type": "String", "Default": startStopLevel, "AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel}},
-			"ExternalID": map[string]any{"Type": "String", "Default": o.ExternalID, "Description": "Given out by Lamplighter for the organization"},
-			"Principal":  map[string]any{"Type": "String", "Default": principalARN(o.Principal), "Description": "Who assumes the role"},
+			"Level": map[string]any{"Type": "String", "Default": startStopLevel,
+				"AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel}},
+			"ExternalID": map[string]any{"Type": "String", "Default": o.ExternalID,
+				"Description": "Given out by Lamplighter for the organization"},
+			"Principal": map[string]any{"Type": "String", "Default": principalARN(o.Principal),
+				"Description": "Who assumes the role"},
 		},
 		"Conditions": conditions,
 		"Resources": map[string]any{"Role": map[string]any{"Type": "AWS::IAM::Role", "Properties": map[string]any{
-			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")), "Policies": statements,
+			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(ref("ExternalID"), ref("Principal")),
+			"Policies": statements,
 		}}},
-		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role", "Arn"}}}},
+		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role",
+			"Arn"}}}},
 	})
 	if err != nil {
 		return "", fmt.Errorf("write template: %w", err)

@@ -25,7 +25,8 @@ type needs struct {
 }
 
 func needed() map[string]needs {
-	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(), kubernetes.ListRequiredActions()
+	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(),
+		kubernetes.ListRequiredActions()
 	return map[string]needs{
 		"aws":        {a.Discover, a.StartStop, a.Scale, a.Organisation, nil, a.Billing, nil},
 		"azure":      {m.Discover, m.StartStop, m.Scale, m.Organisation, nil, m.Billing, m.BillingData},
@@ -66,7 +67,9 @@ func organisationAllows(t *testing.T, provider string, all onboarding.WholeOrgan
 		members = n.Organisation
 	}
 	in := texts(t, all.Document)
-	if lacks := slices.DeleteFunc(slices.Clone(members), func(a string) bool { return slices.Contains(in, a) }); len(n.Organisation) == 0 || len(lacks) > 0 || !slices.Equal(all.Actions, n.Organisation) {
+	if lacks := slices.DeleteFunc(slices.Clone(members), func(a string) bool {
+		return slices.Contains(in, a)
+	}); len(n.Organisation) == 0 || len(lacks) > 0 || !slices.Equal(all.Actions, n.Organisation) {
 		t.Errorf("the organization of %s is allowed %v, and its document lacks %v", provider, all.Actions, lacks)
 	}
 }
@@ -118,7 +121,9 @@ func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 		}
 		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale} {
 			p := of(t, provider).Policies[i]
-			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool { return slices.Contains(besides, a) })
+			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool {
+				return slices.Contains(besides, a)
+			})
 			if len(want) == 0 || !slices.Equal(got, want) {
 				t.Errorf("policy %s of %s allows %v; needed are %v", p.Level, provider, got, want)
 			}

@@ -25,15 +25,18 @@ const (
 func microsoft(o Organisation) (Steps, error) {
 	policies, err := buildPolicies("azure", func(l level) (any, []string) {
 		return azureRole{
-			Name: azureRoleName(l.name), IsCustom: true, Description: "What Lamplighter calls at level " + l.name, Actions: l.all, NotActions: []string{},
+			Name: azureRoleName(l.name), IsCustom: true, Description: "What Lamplighter calls at level " + l.name,
+			Actions: l.all, NotActions: []string{},
 			AssignableScopes: []string{azureScope},
 		}, nil
 	})
 	if err != nil {
 		return Steps{}, err
 	}
-	clusters, err := managedClusters(subject{rbac, "User", "OBJECT_ID", ""}, "A binding of the AKS cluster to the application, by its object id; the cluster has to take tokens of Entra",
-		"az aks update --name CLUSTER --resource-group GROUP --enable-aad", "az ad sp show --id APP_ID --query id --output tsv")
+	clusters, err := managedClusters(subject{rbac, "User", "OBJECT_ID", ""},
+		"A binding of the AKS cluster to the application, by its object id; the cluster has to take tokens of Entra",
+		"az aks update --name CLUSTER --resource-group GROUP --enable-aad",
+		"az ad sp show --id APP_ID --query id --output tsv")
 	if err != nil {
 		return Steps{}, err
 	}
@@ -47,28 +50,35 @@ func microsoft(o Organisation) (Steps, error) {
 	}
 	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
-	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Billing: bills, Methods: []Method{
-		{
-			AuthMethod: "workload_identity_federation", Title: "An application that trusts this service's own tokens; no secret changes hands", Recommended: true,
-			Commands: []string{
-				role,
-				"az ad app create --display-name lamplighter --query appId --output tsv",
-				"az ad sp create --id APP_ID",
-				"az ad app federated-credential create --id APP_ID --parameters " +
-					quote(fmt.Sprintf(`{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":[%q]}`, audience)),
-				"az role assignment create --assignee APP_ID --role " + quote(azureRoleName(startStopLevel)) + " --scope " + azureScope,
+	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
+		Billing: bills, Methods: []Method{
+			{
+				AuthMethod:  "workload_identity_federation",
+				Title:       "An application that trusts this service's own tokens; no secret changes hands",
+				Recommended: true,
+				Commands: []string{
+					role,
+					"az ad app create --display-name lamplighter --query appId --output tsv",
+					"az ad sp create --id APP_ID",
+					"az ad app federated-credential create --id APP_ID --parameters " +
+						quote(
+							fmt.Sprintf(`{"name":"lamplighter","issuer":"ISSUER","subject":"SUBJECT","audiences":[%q]}`,
+								audience)),
+					"az role assignment create --assignee APP_ID --role " + quote(azureRoleName(startStopLevel)) +
+						" --scope " + azureScope,
+				},
+				Credentials: []string{"tenantID", "clientID"},
 			},
-			Credentials: []string{"tenantID", "clientID"},
-		},
-		{
-			AuthMethod: "service_principal", Title: "An application with a secret, which ends",
-			Commands: []string{
-				role,
-				"az ad sp create-for-rbac --name lamplighter --role " + quote(azureRoleName(startStopLevel)) + " --scopes " + azureScope,
+			{
+				AuthMethod: "service_principal", Title: "An application with a secret, which ends",
+				Commands: []string{
+					role,
+					"az ad sp create-for-rbac --name lamplighter --role " + quote(azureRoleName(startStopLevel)) +
+						" --scopes " + azureScope,
+				},
+				Credentials: []string{"tenantID", "clientID", "clientSecret"},
 			},
-			Credentials: []string{"tenantID", "clientID", "clientSecret"},
-		},
-	}}, nil
+		}}, nil
 }
 
 // azureOrganisation is how all subscriptions of a management group are connected at once: the application of one of the methods, with one
@@ -77,8 +87,10 @@ func azureOrganisation() (*WholeOrganisation, error) {
 	r := requiredBy("azure")
 	name := azureRoleName("organisation")
 	doc, err := encodeIndented(azureRole{
-		Name: name, IsCustom: true, Description: "What Lamplighter calls in a management group and its subscriptions at level " + startStopLevel,
-		Actions: slices.Concat(r.Organisation, r.StartStop), NotActions: []string{}, AssignableScopes: []string{azureGroupScope},
+		Name: name, IsCustom: true,
+		Description: "What Lamplighter calls in a management group and its subscriptions at level " + startStopLevel,
+		Actions:     slices.Concat(r.Organisation, r.StartStop), NotActions: []string{},
+		AssignableScopes: []string{azureGroupScope},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write role of management groups: %w", err)

@@ -38,11 +38,14 @@ func awsBilling() (*BillAccess, error) {
 	}
 	list, read := allow("LamplighterListBills", buckets...), allow("LamplighterReadBills", objects...)
 	list.Resource, read.Resource = "arn:aws:s3:::BUCKET", "arn:aws:s3:::BUCKET/PREFIX/*"
-	doc := document{Version: "2012-10-17", Statement: []statement{allow("LamplighterFindBills", anywhere...), list, read}}
+	doc := document{Version: "2012-10-17",
+		Statement: []statement{allow("LamplighterFindBills", anywhere...), list, read}}
 	return newBillAccess(needs, doc, func(doc string) []string {
 		return []string{
-			"# console of Billing and Cost Management, Data Exports, Create: FOCUS 1.2 or CUR 2.0 with resource ids, Parquet or gzip, create new file on each delivery, into s3://BUCKET/PREFIX",
-			"aws iam put-role-policy --role-name " + RoleName + " --policy-name lamplighter-billing --policy-document " + quote(doc),
+			"# console of Billing and Cost Management, Data Exports, Create: FOCUS 1.2 or CUR 2.0 with resource ids, " +
+				"Parquet or gzip, create new file on each delivery, into s3://BUCKET/PREFIX",
+			"aws iam put-role-policy --role-name " + RoleName +
+				" --policy-name lamplighter-billing --policy-document " + quote(doc),
 		}
 	})
 }
@@ -53,7 +56,8 @@ func azureBilling() (*BillAccess, error) {
 	r := requiredBy("azure")
 	name := azureRoleName("billing")
 	role := azureRole{
-		Name: name, IsCustom: true, Description: "What Lamplighter calls to find the bills of a subscription", Actions: r.Billing, NotActions: []string{},
+		Name: name, IsCustom: true, Description: "What Lamplighter calls to find the bills of a subscription",
+		Actions: r.Billing, NotActions: []string{},
 		AssignableScopes: []string{azureScope},
 	}
 	export := `{"properties":{"schedule":{"status":"Active","recurrence":"Daily","recurrencePeriod":{"from":"FROM","to":"TO"}},"format":"Csv","compressionMode":"gzip",` +
@@ -62,8 +66,11 @@ func azureBilling() (*BillAccess, error) {
 		`"configuration":{"dataVersion":"1.0"}}}}}`
 	return newBillAccess(slices.Concat(r.Billing, r.BillingData), role, func(doc string) []string {
 		return []string{
-			"az rest --method put --url 'https://management.azure.com" + azureScope + "/providers/Microsoft.CostManagement/exports/lamplighter?api-version=2025-03-01' --body " + quote(export),
-			"# console of Cost Management, Exports, lamplighter, Export selected dates: once for each of the months before",
+			"az rest --method put --url 'https://management.azure.com" + azureScope +
+				"/providers/Microsoft.CostManagement/exports/lamplighter?api-version=2025-03-01' --body " +
+				quote(export),
+			"# console of Cost Management, Exports, lamplighter, Export selected dates: once for each of the " +
+				"months before",
 			"az role definition create --role-definition " + quote(doc),
 			"az role assignment create --assignee APP_ID --role " + quote(name) + " --scope " + azureScope,
 			"az role assignment create --assignee APP_ID --role 'Storage Blob Data Reader' --scope STORAGE_ACCOUNT_ID",
@@ -77,11 +84,13 @@ func googleBilling() (*BillAccess, error) {
 	role := googleRole{"Lamplighter billing", "What Lamplighter calls to read the billing export", "GA", needs}
 	return newBillAccess(needs, role, func(string) []string {
 		return []string{
-			"# console of Billing, Billing export, BigQuery export: the detailed usage cost, into a dataset of the multi-region US or EU",
+			"# console of Billing, Billing export, BigQuery export: the detailed usage cost, into a dataset of the " +
+				"multi-region US or EU",
 			"gcloud services enable --project=PROJECT bigquery.googleapis.com",
 			"gcloud iam roles update lamplighter --project=PROJECT --add-permissions=bigquery.jobs.create",
 			"bq query --project_id=DATASET_PROJECT --use_legacy_sql=false " +
-				quote("GRANT `roles/bigquery.dataViewer` ON SCHEMA `DATASET_PROJECT.DATASET` TO \"serviceAccount:"+robotOf+"\""),
+				quote("GRANT `roles/bigquery.dataViewer` ON SCHEMA `DATASET_PROJECT.DATASET` TO \"serviceAccount:"+
+					robotOf+"\""),
 		}
 	})
 }

@@ -24,7 +24,9 @@ func google(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
-	clusters, err := managedClusters(subject{rbac, "User", robotOf, ""}, "A binding of the GKE cluster to the service account; the permission is for clusters that are entered by their name in DNS",
+	clusters, err := managedClusters(subject{rbac, "User", robotOf, ""},
+		"A binding of the GKE cluster to the service account; the permission is for clusters that are entered by "+
+			"their name in DNS",
 		"gcloud iam roles update lamplighter --project=PROJECT --add-permissions=container.clusters.connect")
 	if err != nil {
 		return Steps{}, err
@@ -40,32 +42,41 @@ func google(o Organisation) (Steps, error) {
 	audience := "lamplighter/" + o.ID
 	robot := []string{
 		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
-		"gcloud iam roles create lamplighter --project=PROJECT --title=Lamplighter --stage=GA --permissions=" + strings.Join(policies[1].Actions, ","),
+		"gcloud iam roles create lamplighter --project=PROJECT --title=Lamplighter --stage=GA --permissions=" +
+			strings.Join(policies[1].Actions, ","),
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
-		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter --member=serviceAccount:" + robotOf,
+		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter " +
+			"--member=serviceAccount:" + robotOf,
 	}
-	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all, Billing: bills, Methods: []Method{
-		{
-			AuthMethod: "workload_identity_federation", Title: "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
-			Commands: append(slices.Clone(robot),
-				"gcloud iam workload-identity-pools create lamplighter --project=PROJECT --location=global",
-				"gcloud iam workload-identity-pools providers create-oidc lamplighter --project=PROJECT --location=global --workload-identity-pool=lamplighter"+
-					" --issuer-uri=ISSUER --attribute-mapping=google.subject=assertion.sub --allowed-audiences="+quote(audience),
-				"gcloud iam service-accounts add-iam-policy-binding "+robotOf+" --project=PROJECT --role=roles/iam.workloadIdentityUser"+
-					" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/lamplighter/subject/SUBJECT",
-			),
-			Credentials: []string{"workloadIdentityProvider", "serviceAccountEmail"},
-		},
-		{
-			AuthMethod: "oauth", Title: "A person who may use the project agrees in a browser: GET /connect/gcp/oauth-url",
-			Commands: []string{}, Credentials: []string{},
-		},
-		{
-			AuthMethod: "service_account", Title: "A service account with a key, which does not end by itself",
-			Commands:    append(slices.Clone(robot), "gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
-			Credentials: []string{"serviceAccountKey"},
-		},
-	}}, nil
+	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
+		Billing: bills, Methods: []Method{
+			{
+				AuthMethod: "workload_identity_federation",
+				Title:      "A pool that trusts this service's own tokens; no secret changes hands", Recommended: true,
+				Commands: append(slices.Clone(robot),
+					"gcloud iam workload-identity-pools create lamplighter --project=PROJECT --location=global",
+					"gcloud iam workload-identity-pools providers create-oidc lamplighter --project=PROJECT "+
+						"--location=global --workload-identity-pool=lamplighter"+
+						" --issuer-uri=ISSUER --attribute-mapping=google.subject=assertion.sub --allowed-audiences="+
+						quote(audience),
+					"gcloud iam service-accounts add-iam-policy-binding "+robotOf+
+						" --project=PROJECT --role=roles/iam.workloadIdentityUser"+
+						" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/lamplighter/subject/SUBJECT",
+				),
+				Credentials: []string{"workloadIdentityProvider", "serviceAccountEmail"},
+			},
+			{
+				AuthMethod: "oauth",
+				Title:      "A person who may use the project agrees in a browser: GET /connect/gcp/oauth-url",
+				Commands:   []string{}, Credentials: []string{},
+			},
+			{
+				AuthMethod: "service_account", Title: "A service account with a key, which does not end by itself",
+				Commands: append(slices.Clone(robot),
+					"gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
+				Credentials: []string{"serviceAccountKey"},
+			},
+		}}, nil
 }
 
 // googleOrganisation is how all projects of an organization, or of a folder, are connected at once: the service account of one of the
@@ -74,14 +85,17 @@ func google(o Organisation) (Steps, error) {
 func googleOrganisation() (*WholeOrganisation, error) {
 	r := requiredBy("gcp")
 	granted := slices.Concat(r.Organisation, r.StartStop)
-	doc, err := encodeIndented(googleRole{"Lamplighter organisation", "What Lamplighter calls in an organization and its projects at level " + startStopLevel, "GA", granted})
+	doc, err := encodeIndented(googleRole{"Lamplighter organisation",
+		"What Lamplighter calls in an organization and its projects at level " + startStopLevel, "GA", granted})
 	if err != nil {
 		return nil, fmt.Errorf("write role of organizations: %w", err)
 	}
-	const bind = " --condition=None --role=organizations/ORGANIZATION/roles/lamplighter --member=serviceAccount:" + robotOf
+	const bind = " --condition=None --role=organizations/ORGANIZATION/roles/lamplighter --member=serviceAccount:" +
+		robotOf
 	return &WholeOrganisation{Actions: r.Organisation, Document: doc, Commands: []string{
 		"gcloud iam roles create lamplighter --organization=ORGANIZATION --title=Lamplighter --stage=GA --permissions=" + strings.Join(granted, ","),
 		"gcloud organizations add-iam-policy-binding ORGANIZATION" + bind,
-		"gcloud resource-manager folders add-iam-policy-binding FOLDER" + bind + " # in place of the one before, for one folder",
+		"gcloud resource-manager folders add-iam-policy-binding FOLDER" + bind +
+			" # in place of the one before, for one folder",
 	}}, nil
 }

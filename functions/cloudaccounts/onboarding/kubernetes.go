@@ -56,7 +56,8 @@ func RulesOf(permissions []string) []ClusterRule {
 		out = append(out, ClusterRule{[]string{at[0]}, []string{at[1]}, slices.Compact(v)})
 	}
 	slices.SortFunc(out, func(a, b ClusterRule) int {
-		return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Verbs, b.Verbs), slices.Compare(a.Resources, b.Resources))
+		return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Verbs, b.Verbs),
+			slices.Compare(a.Resources, b.Resources))
 	})
 	return merged(out)
 }
@@ -65,7 +66,8 @@ func RulesOf(permissions []string) []ClusterRule {
 func merged(sorted []ClusterRule) []ClusterRule {
 	out := sorted[:0]
 	for _, r := range sorted {
-		if n := len(out); n > 0 && slices.Equal(out[n-1].APIGroups, r.APIGroups) && slices.Equal(out[n-1].Verbs, r.Verbs) {
+		if n := len(out); n > 0 && slices.Equal(out[n-1].APIGroups, r.APIGroups) &&
+			slices.Equal(out[n-1].Verbs, r.Verbs) {
 			out[n-1].Resources = append(out[n-1].Resources, r.Resources...)
 			continue
 		}
@@ -81,7 +83,8 @@ const (
 )
 
 func newClusterRole(actions []string) object {
-	return object{APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName}, Rules: RulesOf(actions)}
+	return object{APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName},
+		Rules: RulesOf(actions)}
 }
 
 func newBinding(to subject) object {
@@ -128,14 +131,18 @@ func cluster(Organisation) (Steps, error) {
 	}
 	const get = "kubectl get secret lamplighter --namespace lamplighter --output "
 	return Steps{Provider: "kubernetes", Policies: policies, Methods: []Method{{
-		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token", Recommended: true, Template: &manifest,
+		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token",
+		Recommended: true, Template: &manifest,
 		Commands: []string{
 			apply(manifest),
 			get + `jsonpath='{.data.ca\.crt}' | base64 --decode > lamplighter-ca.crt`,
-			"kubectl config --kubeconfig=lamplighter.kubeconfig set-cluster cluster --embed-certs --certificate-authority=lamplighter-ca.crt" +
+			"kubectl config --kubeconfig=lamplighter.kubeconfig set-cluster cluster --embed-certs " +
+				"--certificate-authority=lamplighter-ca.crt" +
 				` --server="$(kubectl config view --minify --output jsonpath='{.clusters[0].cluster.server}')"`,
-			`kubectl config --kubeconfig=lamplighter.kubeconfig set-credentials lamplighter --token="$(` + get + `jsonpath='{.data.token}' | base64 --decode)"`,
-			"kubectl config --kubeconfig=lamplighter.kubeconfig set-context lamplighter --cluster=cluster --user=lamplighter",
+			`kubectl config --kubeconfig=lamplighter.kubeconfig set-credentials lamplighter --token="$(` + get +
+				`jsonpath='{.data.token}' | base64 --decode)"`,
+			"kubectl config --kubeconfig=lamplighter.kubeconfig set-context lamplighter --cluster=cluster " +
+				"--user=lamplighter",
 			"kubectl config --kubeconfig=lamplighter.kubeconfig use-context lamplighter",
 		},
 		Credentials: []string{"kubeconfig"},
@@ -153,5 +160,6 @@ func managedClusters(who subject, title string, before ...string) (*ManagedClust
 	if err != nil {
 		return nil, err
 	}
-	return &ManagedClusters{Title: title, Policies: policies, Manifest: manifest, Commands: append(before, apply(manifest))}, nil
+	return &ManagedClusters{Title: title, Policies: policies, Manifest: manifest,
+		Commands: append(before, apply(manifest))}, nil
 }

@@ -82,9 +82,11 @@ func StepsFor(provider string, o Organisation) (Steps, error) {
 	}
 	switch {
 	case !externalIDForm.MatchString(o.ExternalID) || !externalIDForm.MatchString(o.ID):
-		return Steps{}, fault.New(fault.Invalid, "%q cannot be an external id: 2 to 256 letters, digits and +=,.@:/-_", o.ExternalID)
+		return Steps{}, fault.New(
+			fault.Invalid, "%q cannot be an external id: 2 to 256 letters, digits and +=,.@:/-_", o.ExternalID)
 	case !principalForm.MatchString(o.Principal):
-		return Steps{}, fault.New(fault.Invalid, "%q cannot assume a role: it is neither an account number nor an ARN of IAM", o.Principal)
+		return Steps{}, fault.New(fault.Invalid, "%q cannot assume a role: it is neither an account number nor an "+
+			"ARN of IAM", o.Principal)
 	}
 	return build(o)
 }
@@ -114,10 +116,13 @@ func amazon(o Organisation) (Steps, error) {
 	if err != nil {
 		return Steps{}, err
 	}
-	clusters, err := managedClusters(subject{rbac, "Group", roleName, ""}, "An access entry of the EKS cluster that puts the role into a group",
-		"aws eks create-access-entry --cluster-name CLUSTER --region REGION --kubernetes-groups lamplighter --principal-arn ROLE_ARN")
+	clusters, err := managedClusters(subject{rbac, "Group", roleName, ""},
+		"An access entry of the EKS cluster that puts the role into a group",
+		"aws eks create-access-entry --cluster-name CLUSTER --region REGION --kubernetes-groups lamplighter "+
+			"--principal-arn ROLE_ARN")
 	return Steps{
-		Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods, Clusters: clusters, Organisation: all,
+		Provider: "aws", ExternalID: &o.ExternalID, Principal: &o.Principal, Policies: policies, Methods: methods,
+		Clusters: clusters, Organisation: all,
 		Billing: bills,
 	}, err
 }

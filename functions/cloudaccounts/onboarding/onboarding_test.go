@@ -23,7 +23,8 @@ const (
 )
 
 var organisation = onboarding.Organisation{
-	ID: "org_01", ExternalID: externalID, Principal: principal, TemplateURL: "https://bucket.s3.amazonaws.com/role.template.json",
+	ID: "org_01", ExternalID: externalID, Principal: principal,
+	TemplateURL: "https://bucket.s3.amazonaws.com/role.template.json",
 }
 
 func steps(t *testing.T) onboarding.Steps {
@@ -97,9 +98,12 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 
 // reads are the actions called Get that read settings and measurements: others of that name hand out contents and secrets.
 var reads = []string{
-	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances", "resource-explorer-2:GetView",
-	"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "synthetics:GetCanary", "tag:GetResources",
-	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", "s3:GetBucketPublicAccessBlock",
+	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances",
+	"resource-explorer-2:GetView",
+	"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "synthetics:GetCanary",
+	"tag:GetResources",
+	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus",
+	"s3:GetBucketPublicAccessBlock",
 }
 
 func TestReadingOnlyChangesNothing(t *testing.T) {
@@ -165,16 +169,20 @@ func TestWhatCannotBeQuotedIsRefused(t *testing.T) {
 		{"aws", externalID, `arn:aws:iam::1:root"}`},
 		{"acme", externalID, principal},
 	} {
-		_, err := onboarding.StepsFor(bad.provider, onboarding.Organisation{ID: "org_1", ExternalID: bad.id, Principal: bad.principal})
-		if want := fault.Invalid; fault.KindOf(err) != want && (bad.provider != "acme" || !fault.Is(err, fault.NotFound)) {
+		_, err := onboarding.StepsFor(bad.provider,
+			onboarding.Organisation{ID: "org_1", ExternalID: bad.id, Principal: bad.principal})
+		if want := fault.Invalid; fault.KindOf(err) != want &&
+			(bad.provider != "acme" || !fault.Is(err, fault.NotFound)) {
 			t.Errorf("For(%q, %q, %q): %v; want it refused as invalid", bad.provider, bad.id, bad.principal, err)
 		}
 	}
 }
 
 func TestAnAccountNumberIsAPrincipal(t *testing.T) {
-	s, err := onboarding.StepsFor("aws", onboarding.Organisation{ID: "org_1", ExternalID: externalID, Principal: "111122223333"})
-	if err != nil || !strings.Contains(*s.Methods[0].Template, `"Default": "arn:aws:iam::111122223333:root"`) || s.Methods[0].QuickCreateURL != nil {
+	s, err := onboarding.StepsFor("aws",
+		onboarding.Organisation{ID: "org_1", ExternalID: externalID, Principal: "111122223333"})
+	if err != nil || !strings.Contains(*s.Methods[0].Template, `"Default": "arn:aws:iam::111122223333:root"`) ||
+		s.Methods[0].QuickCreateURL != nil {
 		t.Errorf("For an account number: %v\n%s", err, *s.Methods[0].Template)
 	}
 }

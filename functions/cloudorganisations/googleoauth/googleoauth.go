@@ -85,7 +85,8 @@ func (c *Client) URL(ctx context.Context, state, verifier string) (string, error
 		sep = "&"
 	}
 	return ends.Auth + sep + url.Values{
-		"response_type": {"code"}, "client_id": {c.registered.ID}, "redirect_uri": {c.callback}, "scope": {ends.scope}, "state": {state},
+		"response_type": {"code"}, "client_id": {c.registered.ID}, "redirect_uri": {c.callback}, "scope": {ends.scope},
+		"state":       {state},
 		"access_type": {"offline"}, "prompt": {"consent"},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(digest[:])}, "code_challenge_method": {"S256"},
 	}.Encode(), nil
@@ -99,9 +100,11 @@ func (c *Client) Exchange(ctx context.Context, code, verifier string) (Grant, er
 	case err != nil:
 		return Grant{}, err
 	case t.Refresh == "":
-		return Grant{}, fault.New(fault.Invalid, "Google gave no refresh token: begin again with GET /connect/gcp/oauth-url, and agree to access while you are away")
+		return Grant{}, fault.New(fault.Invalid, "Google gave no refresh token: begin again with GET "+
+			"/connect/gcp/oauth-url, and agree to access while you are away")
 	case c.atGoogle() && !slices.Contains(strings.Fields(t.Scope), cloudScope):
-		return Grant{}, fault.New(fault.Invalid, "access to Google Cloud was not granted: begin again with GET /connect/gcp/oauth-url, and tick it")
+		return Grant{}, fault.New(fault.Invalid, "access to Google Cloud was not granted: begin again with GET "+
+			"/connect/gcp/oauth-url, and tick it")
 	}
 	g := Grant{Refresh: t.Refresh}
 	g.Projects, g.More, err = c.listProjects(ctx, t.Access)
@@ -150,15 +153,19 @@ func (c *Client) projectPage(ctx context.Context, access string, address string)
 	req.Header.Set("Authorization", "Bearer "+access)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects: try again with GET /connect/gcp/oauth-url")
+		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects: try again with "+
+			"GET /connect/gcp/oauth-url")
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read
 	err = json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxAnswer)).Decode(&page)
 	switch {
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusOK && err != nil:
-		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects (%s): try again with GET /connect/gcp/oauth-url", resp.Status)
+		return page, fault.NewWithCause(fault.Unavailable, err, "Google did not list your projects (%s): try again "+
+			"with GET /connect/gcp/oauth-url", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return page, fault.New(fault.Invalid, "Google does not list your projects (%s): %s", resp.Status, fault.CleanText(page.Error.Message, 300))
+		return page, fault.New(
+			fault.Invalid, "Google does not list your projects (%s): %s", resp.Status,
+			fault.CleanText(page.Error.Message, 300))
 	}
 	return page, nil
 }

@@ -22,7 +22,8 @@ func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 		if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"projects": []map[string]string{{"projectId": "my-project-123", "displayName": "Mine"}}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"projects": []map[string]string{{"projectId": "my-project-123",
+			"displayName": "Mine"}}})
 	}))
 	t.Cleanup(projects.Close)
 	c := New(peer.Client(), back)
@@ -41,7 +42,8 @@ func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 	}
 	code, verifier := visit()
 	g, err := c.Exchange(t.Context(), code, verifier)
-	if err != nil || g.Refresh == "" || len(g.Projects) != 1 || g.Projects[0] != (ListedProject{"my-project-123", "Mine"}) || g.More {
+	if err != nil || g.Refresh == "" || len(g.Projects) != 1 ||
+		g.Projects[0] != (ListedProject{"my-project-123", "Mine"}) || g.More {
 		t.Fatalf("%d projects, %v", len(g.Projects), err)
 	}
 	if _, err = c.Exchange(t.Context(), code, verifier); !fault.Is(err, fault.Invalid) {

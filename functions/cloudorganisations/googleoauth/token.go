@@ -26,7 +26,8 @@ func (c *Client) findEnds(ctx context.Context) (ends, error) {
 		return ends{c.registered.Issuer, googleAuth, googleToken, cloudScope}, nil
 	}
 	var e ends
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.registered.Issuer, "/")+"/.well-known/openid-configuration", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		strings.TrimSuffix(c.registered.Issuer, "/")+"/.well-known/openid-configuration", nil)
 	if err == nil {
 		_, err = c.ask(req, &e)
 	}
@@ -35,7 +36,8 @@ func (c *Client) findEnds(ctx context.Context) (ends, error) {
 		err = errors.New("its openid-configuration is not that of this issuer, or incomplete")
 	}
 	if err != nil {
-		return ends{}, fault.NewWithCause(fault.Unavailable, err, "%s cannot be reached: try again", c.registered.Issuer)
+		return ends{}, fault.NewWithCause(
+			fault.Unavailable, err, "%s cannot be reached: try again", c.registered.Issuer)
 	}
 	e.scope = "openid offline_access"
 	return e, nil
@@ -80,7 +82,8 @@ func (c *Client) tokenRequest(ctx context.Context, address string, form url.Valu
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, fault.NewWithCause(fault.Unavailable, err, "%s tells no address for codes: try again", c.registered.Issuer)
+		return nil, fault.NewWithCause(
+			fault.Unavailable, err, "%s tells no address for codes: try again", c.registered.Issuer)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if !c.atGoogle() {
@@ -107,7 +110,9 @@ func refused(t token) error {
 	}
 	switch t.Error {
 	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch":
-		return fault.New(fault.Invalid, "Google does not know this deployment's OAuth client (%s): the operator has to look at LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET", why)
+		return fault.New(fault.Invalid,
+			"Google does not know this deployment's OAuth client (%s): the operator has to look at "+
+				"LAMPLIGHTER_GCP_CLIENT_ID and LAMPLIGHTER_GCP_CLIENT_SECRET", why)
 	}
 	return fault.New(fault.Invalid, "code: Google refuses it (%s); begin again with GET /connect/gcp/oauth-url", why)
 }

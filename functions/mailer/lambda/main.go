@@ -64,7 +64,8 @@ func ratePerSecond(getenv func(string) string) (int, error) {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("the variable LAMPLIGHTER_MAIL_RATE is %q; it must be a number of mails a second, 1 or more", v)
+		return 0, fmt.Errorf("the variable LAMPLIGHTER_MAIL_RATE is %q; it must be a number of mails a second, "+
+			"1 or more", v)
 	}
 	return n, nil
 }

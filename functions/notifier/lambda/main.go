@@ -39,7 +39,8 @@ func deliver(ctx context.Context, p *platform.Platform, e *delivery.Engine, brou
 	}
 	var again []table.Key
 	for _, f := range e.Deliver(ctx, items) {
-		p.Log.WarnContext(ctx, "an event could not be taken and is brought again", "partition", f.PK, "event", f.SK, "error", f.Err.Error())
+		p.Log.WarnContext(ctx, "an event could not be taken and is brought again", "partition", f.PK, "event", f.SK,
+			"error", f.Err.Error())
 		again = append(again, f.Key)
 	}
 	return table.ReportFailures(brought, again...), nil

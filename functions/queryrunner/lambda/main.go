@@ -14,6 +14,8 @@ import (
 
 func main() {
 	p := platform.OpenLambda(queryrunner.Declaration)
-	client := athena.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ATHENA_WORKGROUP"), os.Getenv("LAMPLIGHTER_ATHENA_DATABASE"))
-	lambda.Start(lambdacall.Function(lambdacall.Handler(p.Logged(queryrunner.Handler(p, queryrunner.NewAthena(client))))))
+	client := athena.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ATHENA_WORKGROUP"),
+		os.Getenv("LAMPLIGHTER_ATHENA_DATABASE"))
+	lambda.Start(lambdacall.Function(lambdacall.Handler(p.Logged(queryrunner.Handler(p,
+		queryrunner.NewAthena(client))))))
 }

@@ -27,7 +27,8 @@ func anywhere(tb testing.TB) context.Context {
 
 // row returns a row as shared/api/rest hands it in.
 func row(action string) Row {
-	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200, IP: "192.0.2.1"}
+	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200,
+		IP: "192.0.2.1"}
 }
 
 // logOf returns the log of another process on a store.
@@ -148,7 +149,8 @@ func thousandChanges(t *testing.T, hold time.Duration) {
 func change(t *testing.T, l *Log, s table.Store, name string) {
 	t.Helper()
 	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row(name)})
-	err := s.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "ACT#" + name, SK: name}}, table.Absent()))
+	err := s.Transact(ctx,
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "ACT#" + name, SK: name}}, table.Absent()))
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
@@ -168,8 +170,12 @@ func TestAnEntryCostsNoRoundTripWhereTheChangeSaysItAll(t *testing.T) {
 		trips int
 	}{
 		{"nothing is changed", func(context.Context) error { return nil }, false, 1},
-		{"a transaction", func(ctx context.Context) error { return store.Transact(ctx, table.Put(table.Item{Key: key})) }, false, 2},
-		{"a transaction that says it all", func(ctx context.Context) error { return store.Transact(ctx, table.Put(table.Item{Key: key})) }, true, 1},
+		{"a transaction", func(ctx context.Context) error {
+			return store.Transact(ctx, table.Put(table.Item{Key: key}))
+		}, false, 2},
+		{"a transaction that says it all", func(ctx context.Context) error {
+			return store.Transact(ctx, table.Put(table.Item{Key: key}))
+		}, true, 1},
 		{"a put", func(ctx context.Context) error {
 			_, err := store.Write(ctx, table.Put(table.Item{Key: key}))
 			return err
@@ -181,7 +187,9 @@ func TestAnEntryCostsNoRoundTripWhereTheChangeSaysItAll(t *testing.T) {
 			}
 			return err
 		}, true, 2},
-		{"a batch", func(ctx context.Context) error { return store.BatchWrite(ctx, table.Put(table.Item{Key: key})) }, true, 2},
+		{"a batch", func(ctx context.Context) error {
+			return store.BatchWrite(ctx, table.Put(table.Item{Key: key}))
+		}, true, 2},
 	} {
 		ctx, meter := table.WithMeter(table.WithOrg(t.Context(), org))
 		ctx, e := l.Begin(ctx, Request{Org: org, Row: row(c.name)})
@@ -207,7 +215,8 @@ func TestAChangeWhoseProcessDiedIsOnRecord(t *testing.T) {
 	l := logOf(store, c)
 	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("killed")})
 	NoteChange(ctx, Change{Target: "team_1"})
-	if err := store.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
+	if err := store.Transact(ctx,
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := l.Link(t.Context(), PlaceOf(org), endless); err != nil || got.Waiting != 1 || got.Rows != 0 {
@@ -224,7 +233,8 @@ func TestAChangeWhoseProcessDiedIsOnRecord(t *testing.T) {
 // Whatever the store does to one call, the change and its row are there once, and who made it is told so.
 func TestWhateverTheStoreDoesOnceARowIsWrittenOnce(t *testing.T) {
 	for name, harm := range map[string]table.Harm{
-		"the call never arrives": table.FailBefore, "the reply is lost": table.FailAfter, "the store is throttled": table.Throttle,
+		"the call never arrives": table.FailBefore, "the reply is lost": table.FailAfter,
+		"the store is throttled": table.Throttle,
 	} {
 		for call := 1; call <= 24; call++ {
 			t.Run(fmt.Sprintf("%s, call %d", name, call), func(t *testing.T) {
@@ -308,7 +318,8 @@ func TestWhatWasLinkedBeforeItsEndComesOnce(t *testing.T) {
 	l := logOf(store, clock.System{})
 	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("quick")})
 	NoteChange(ctx, Change{Target: "team_1", Final: true})
-	if err := store.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
+	if err := store.Transact(ctx,
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
 	mustLink(t, l)

@@ -5,10 +5,14 @@ import "testing"
 // TestEveryTagHasACategory names the groups of the interface; a new one has to be put into the table.
 func TestEveryTagHasACategory(t *testing.T) {
 	tags := []string{
-		"Authentication", "Cloud Accounts", "Resources", "Schedules", "Resource Groups", "Overrides", "Actions & Execution",
-		"Reports & Analytics", "Showback (Cost Attribution)", "Budgets", "Billing", "Recommendations", "Smart Tags", "VM Autoscaling",
-		"Event Readiness", "Dashboards", "Notifications", "Users & Teams", "Roles & Permissions", "Organizations", "Audit Logs",
-		"Deployment Spaces", "Provisioning", "Remediation Workflows", "Deployments", "Builds", "Projects & Environments",
+		"Authentication", "Cloud Accounts", "Resources", "Schedules", "Resource Groups", "Overrides",
+		"Actions & Execution",
+		"Reports & Analytics", "Showback (Cost Attribution)", "Budgets", "Billing", "Recommendations", "Smart Tags",
+		"VM Autoscaling",
+		"Event Readiness", "Dashboards", "Notifications", "Users & Teams", "Roles & Permissions", "Organizations",
+		"Audit Logs",
+		"Deployment Spaces", "Provisioning", "Remediation Workflows", "Deployments", "Builds",
+		"Projects & Environments",
 		"Integrations", "Webhooks",
 	}
 	used := map[Category]bool{}

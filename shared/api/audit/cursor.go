@@ -28,7 +28,8 @@ func ParseCursor(s string) (*Cursor, error) {
 		return nil, nil //nolint:nilnil // no cursor is no mistake
 	}
 	if !cursorForm.MatchString(s) {
-		return nil, fault.New(fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", s)
+		return nil, fault.New(
+			fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", s)
 	}
 	parts := strings.Split(s, ".")
 	ms, _ := strconv.ParseInt(parts[0], 10, 64) // digits, not too many

@@ -93,7 +93,8 @@ func (l *Log) LinkDue(ctx context.Context, enough func() bool) (Due, error) {
 func (l *Log) linkShard(ctx context.Context, pk string, enough func() bool, out *Due) error {
 	var errs []error
 	for q := (table.Query{PK: pk, Limit: notesPage}); !enough(); {
-		page, err := l.store.Query(table.Eventually(ctx), q) // a note that is missed waits for the next run; rows are read as they are
+		// a note that is missed waits for the next run; rows are read as they are
+		page, err := l.store.Query(table.Eventually(ctx), q)
 		if err != nil {
 			return errors.Join(append(errs, fmt.Errorf("read notes of %s: %w", pk, err))...)
 		}

@@ -160,7 +160,8 @@ func (f *final) put(ctx context.Context) error {
 	if f.was != nil {
 		pks = append(pks, f.was.place.waitingKey(f.row.ID).PK)
 	}
-	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(context.WithoutCancel(ctx)), pks...), patience)
+	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(context.WithoutCancel(ctx)), pks...),
+		patience)
 	defer cancel()
 	err := f.try(ctx, f.stored)
 	for n := 0; isPassing(err) && n < tries; n++ {

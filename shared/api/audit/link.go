@@ -210,7 +210,8 @@ func (k *linking) judge(err error) error {
 		}
 	}
 	at := lost.Failed[0].Old.Key
-	return fault.New(fault.Internal, "the rows of %s do not end where its head says: there is a row %s behind it", at.PK, at.SK)
+	return fault.New(fault.Internal, "the rows of %s do not end where its head says: there is a row %s behind it",
+		at.PK, at.SK)
 }
 
 // entriesPage is how many entries are read at once of each partition.

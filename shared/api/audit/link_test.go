@@ -71,7 +71,8 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("killed")})
-	if err := store.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
+	if err := store.Transact(ctx,
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -213,11 +214,13 @@ func TestWhatWasLinkedByOthersIsNotMissing(t *testing.T) {
 		mustHold(t, s, int64(2*i+2))
 	}
 	ctx, e := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: row("slow")})
-	if err := s.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
+	if err := s.Transact(ctx,
+		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
 		t.Fatal(err)
 	}
 	leave(t, l, 2, func() {})
-	if got, err := logOf(s, c).Link(t.Context(), PlaceOf(org), endless); err != nil || got.Rows != 2 || got.Waiting != 1 {
+	if got, err := logOf(s, c).Link(t.Context(), PlaceOf(org), endless); err != nil || got.Rows != 2 ||
+		got.Waiting != 1 {
 		t.Fatalf("%+v %v", got, err)
 	}
 	if _, err := e.Finish(ctx, Request{Org: org, Row: row("slow")}); err != nil {
@@ -269,7 +272,8 @@ func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
 	mustLink(t, restored)
 	mustHold(t, s, 6)
 	r := rowsOf(t, s)[3]
-	want := fmt.Sprintf(`{"epoch":%q,"hash":%q,"seq":3}`, noon.Add(time.Hour+3*time.Second).Format(time.RFC3339), kept.Hash)
+	want := fmt.Sprintf(`{"epoch":%q,"hash":%q,"seq":3}`, noon.Add(time.Hour+3*time.Second).Format(time.RFC3339),
+		kept.Hash)
 	if after, _ := json.Marshal(r.Changes.After); r.Action != Restored || r.Actor != System || string(after) != want {
 		t.Errorf("%s %s %s, want %s", r.Action, r.Actor, after, want)
 	}
@@ -277,7 +281,8 @@ func TestAChainSaysThatItGoesOnAfterARestore(t *testing.T) {
 	if err != nil || len(v.Restores) != 1 || v.Restores[0].Seq != 4 {
 		t.Errorf("%+v %v", v, err)
 	}
-	lost := &Cursor{noon.Add(10 * time.Second), 9, strings.Repeat("d", 64)} // kept before the restore, of a row behind it
+	// kept before the restore, of a row behind it
+	lost := &Cursor{noon.Add(10 * time.Second), 9, strings.Repeat("d", 64)}
 	v, err = VerifyChain(anywhere(t), s, PlaceOf(org), lost, never)
 	if err != nil || v.Holds || !strings.Contains(v.BrokenAt.Why, "restored") {
 		t.Errorf("%+v %+v %v", v, v.BrokenAt, err)
@@ -343,7 +348,8 @@ func TestAChainThatIsDamagedIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Link(t.Context(), PlaceOf(org), endless); err == nil || !strings.Contains(err.Error(), "do not end where its head says") {
+	if _, err := l.Link(t.Context(), PlaceOf(org), endless); err == nil ||
+		!strings.Contains(err.Error(), "do not end where its head says") {
 		t.Errorf("%v", err)
 	}
 }

@@ -41,7 +41,8 @@ type Options struct {
 func New(p *platform.Platform) *Log {
 	return platform.Shared(p, func(p *platform.Platform) *Log {
 		return NewLog(Options{
-			Store: p.Table, Clock: cmp.Or[clock.Clock](p.Clock, clock.System{}), Secret: p.Settings.Pepper, Epoch: p.Settings.Epoch,
+			Store: p.Table, Clock: cmp.Or[clock.Clock](p.Clock, clock.System{}), Secret: p.Settings.Pepper,
+			Epoch: p.Settings.Epoch,
 		})
 	})
 }

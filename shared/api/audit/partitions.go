@@ -22,7 +22,8 @@ var Access = table.Access{Writes: []table.Partition{WaitingPartition, SystemWait
 
 // LinkAccess is what a function must declare that links entries into every chain. A row, and the item that tells where its
 // chain ends, are put in one transaction, and nothing but that may be done to a chain; the eraser alone deletes one.
-var LinkAccess = Access.With(table.Access{Appends: []table.Partition{Partition, SystemPartition, identity.MetaPartition}})
+var LinkAccess = Access.With(table.Access{Appends: []table.Partition{Partition, SystemPartition,
+	identity.MetaPartition}})
 
 // The chains that belong to no organization, and how many there are: sign-ups and guesses at passwords come at any rate,
 // and one chain takes some hundred rows a second.

@@ -22,7 +22,8 @@ func TestRacersOnDynamoDB(t *testing.T) {
 	for i := range 50 {
 		all.Go(func() {
 			r := row(fmt.Sprint("race", i))
-			r.Changes = Changes{Before: tree([]byte(`{"cost":1.50,"big":12345678901234567890,"small":1e-3,"text":"ü<&>\u2028"}`))}
+			r.Changes = Changes{Before: tree(
+				[]byte(`{"cost":1.50,"big":12345678901234567890,"small":1e-3,"text":"ü<&>\u2028"}`))}
 			if _, err := processes[i%3].Append(t.Context(), org, r); err != nil {
 				t.Error(err)
 			}

@@ -12,19 +12,29 @@ func TestNamesOfSecrets(t *testing.T) {
 	for name, want := range map[string]bool{
 		"password": true, "Password": true, "newPassword": true, "PASSWORD_HASH": true, "passwd": true,
 		"secret": true, "clientSecret": true, "client_secret": true, "secretAccessKey": true, "SecretString": true,
-		"token": true, "accessToken": true, "refreshToken": true, "resetToken": true, "sessionToken": true, "token-value": true,
-		"otp": true, "otpCode": true, "OTPCode": true, "code": true, "codes": true, "recoveryCodes": true, "totp": true,
-		"key": true, "apiKey": true, "api_key": true, "APIKEY": true, "private-key": true, "privatekey": true, "sshKey": true, "key1": true,
-		"credential": true, "credentials": true, "awsCredentials": true, "authorization": true, "Proxy-Authorization": true,
-		"cookie": true, "Set-Cookie": true, "assertion": true, "client_assertion": true, "signature": true, "X-Amz-Signature": true,
-		"kubeconfig": true, "kubeConfig": true, "kube_config": true, "webhookURL": true, "webhook_url": true, "pepper": true, "jwt": true,
+		"token": true, "accessToken": true, "refreshToken": true, "resetToken": true, "sessionToken": true,
+		"token-value": true,
+		"otp":         true, "otpCode": true, "OTPCode": true, "code": true, "codes": true, "recoveryCodes": true,
+		"totp": true,
+		"key":  true, "apiKey": true, "api_key": true, "APIKEY": true, "private-key": true, "privatekey": true,
+		"sshKey": true, "key1": true,
+		"credential": true, "credentials": true, "awsCredentials": true, "authorization": true,
+		"Proxy-Authorization": true,
+		"cookie":              true, "Set-Cookie": true, "assertion": true, "client_assertion": true, "signature": true,
+		"X-Amz-Signature": true,
+		"kubeconfig":      true, "kubeConfig": true, "kube_config": true, "webhookURL": true, "webhook_url": true,
+		"pepper": true, "jwt": true,
 		"SAMLResponse": true, "connectionString": true, "pat": true, "pwd": true, "db_pwd": true,
 
-		"policies": false, "keys": false, "monkey": false, "keyboard": false, "decoded": false, "encoding": false, "barcode": false,
-		"hotpath": false, "pattern": false, "patch": false, "path": false, "name": false, "email": false, "id": false, "url": false,
-		"tokenID": false, "tokenType": false, "token_type": false, "tagKey": false, "publicKey": false, "accessKeyID": false,
-		"statusCode": false, "errorCode": false, "authMethod": false, "permissionLevel": false, "spin": false, "pinned": false,
-		"": false, "…": false, "配置": false,
+		"policies": false, "keys": false, "monkey": false, "keyboard": false, "decoded": false, "encoding": false,
+		"barcode": false,
+		"hotpath": false, "pattern": false, "patch": false, "path": false, "name": false, "email": false, "id": false,
+		"url":     false,
+		"tokenID": false, "tokenType": false, "token_type": false, "tagKey": false, "publicKey": false,
+		"accessKeyID": false,
+		"statusCode":  false, "errorCode": false, "authMethod": false, "permissionLevel": false, "spin": false,
+		"pinned": false,
+		"":       false, "…": false, "配置": false,
 	} {
 		if got := SecretName(name); got != want {
 			t.Errorf("%q: %v", name, got)
@@ -34,7 +44,8 @@ func TestNamesOfSecrets(t *testing.T) {
 
 func TestTextsThatAreSecrets(t *testing.T) {
 	for text, want := range map[string]bool{
-		"lampr_01k0.1.abcdefgh": true, "lampt_abcdefghijkl": true, "lampp_AbCdEfGh12345678": true, "lamp_AbCdEfGh12345678": true,
+		"lampr_01k0.1.abcdefgh": true, "lampt_abcdefghijkl": true, "lampp_AbCdEfGh12345678": true,
+		"lamp_AbCdEfGh12345678":                       true,
 		"it was lampr_01k0.1.abcdefgh, you know":      true,
 		"eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3IifQ.sig": true,
 		"AKIAIOSFODNN7EXAMPLE":                        true,
@@ -83,7 +94,8 @@ func TestRedaction(t *testing.T) {
 		`["eyJhbGciOiJFUzI1NiJ9.x.y","plain"]`:                             `["[redacted]","plain"]`,
 		`{"b":1.50,"a":1e3,"c":-0.0,"d":12345678901234567890}`:             `{"a":1e3,"b":1.50,"c":-0.0,"d":12345678901234567890}`,
 		`{"keys":["a","b"],"policies":["teams:read"]}`:                     `{"keys":["a","b"],"policies":["teams:read"]}`,
-		`"<b>&amp;é` + "\u2028" + `\u0000\n\u001f"`:                        `"<b>&amp;é` + "\u2028" + `\u0000\n\u001f"`,
+		`"<b>&amp;é` + "\u2028" + `\u0000\n\u001f"`: `"<b>&amp;é` + "\u2028" +
+			`\u0000\n\u001f"`,
 		`null`:          `null`,
 		``:              `null`,
 		`{"a":1,"a":2}`: `"[cannot be shown]"`,

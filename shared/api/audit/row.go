@@ -52,7 +52,8 @@ func (n *Noted) composeRow(r Request) (org string, row Row) {
 func (r Row) sanitizeRow() Row {
 	r.Actor = cmp.Or(r.Actor, r.UserID, System)
 	r.Category = cmp.Or(r.Category, Platform)
-	r.Changes = Changes{redactValue(tree(marshalChange(r.Changes.Before))), redactValue(tree(marshalChange(r.Changes.After)))}
+	r.Changes = Changes{redactValue(tree(marshalChange(r.Changes.Before))),
+		redactValue(tree(marshalChange(r.Changes.After)))}
 	return r.tidy()
 }
 

@@ -22,7 +22,8 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			nil,
 			Request{Row: known, Org: "org_1", Answered: []byte(`{"id":"team_1"}`)},
 			"org_1",
-			Row{Actor: "ada@example.com", UserID: "usr_1", Target: "team_9", Status: 200, Changes: Changes{nil, map[string]any{"id": "team_1"}}},
+			Row{Actor: "ada@example.com", UserID: "usr_1", Target: "team_9", Status: 200,
+				Changes: Changes{nil, map[string]any{"id": "team_1"}}},
 		},
 		"the answer names the thing": {
 			nil,
@@ -54,7 +55,9 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			Row{Actor: Anonymous, Target: "x"},
 		},
 		"what cannot be written": {
-			func(ctx context.Context) { NoteChange(ctx, Change{Before: func() {}}) }, Request{}, "", Row{Actor: Anonymous, Changes: Changes{unshown, nil}},
+			func(ctx context.Context) {
+				NoteChange(ctx, Change{Before: func() {}})
+			}, Request{}, "", Row{Actor: Anonymous, Changes: Changes{unshown, nil}},
 		},
 		"somebody else is behind it": {
 			func(ctx context.Context) {
@@ -66,13 +69,16 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			Row{Actor: "bob@example.com", UserID: "usr_2", Target: "team_9", Status: 200},
 		},
 		"an address that looks like a token": {
-			nil, Request{Row: Row{Actor: "lamps_department@example.com"}}, "", Row{Actor: "lamps_department@example.com"},
+			nil, Request{Row: Row{Actor: "lamps_department@example.com"}}, "",
+			Row{Actor: "lamps_department@example.com"},
 		},
 		"lines and secrets in what a client chose": {
 			nil,
-			Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000), RequestID: "lampr_01k0.1.abcdefgh"}},
+			Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000),
+				RequestID: "lampr_01k0.1.abcdefgh"}},
 			"",
-			Row{Actor: Anonymous, Target: "a b c", Path: "/" + strings.Repeat("x", maxLine-1) + "…", RequestID: Redacted},
+			Row{Actor: Anonymous, Target: "a b c", Path: "/" + strings.Repeat("x", maxLine-1) + "…",
+				RequestID: Redacted},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +103,11 @@ func TestWhatTheServiceDoesByItself(t *testing.T) {
 		Cost   float64
 	}
 	l := logOf(store, clock.System{})
-	got, err := l.Append(t.Context(), org, Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
-	if err != nil || got.Actor != System || got.Category != Platform || !strings.Contains(got.String(), `"changes":{"after":[1],"before":{"Cost":1.5,"Secret":"[redacted]","Size":3}}`) {
+	got, err := l.Append(t.Context(), org,
+		Row{Action: "erase", Changes: Changes{Before: thing{3, "hush", 1.5}, After: []int{1}}})
+	if err != nil || got.Actor != System || got.Category != Platform ||
+		!strings.Contains(got.String(),
+			`"changes":{"after":[1],"before":{"Cost":1.5,"Secret":"[redacted]","Size":3}}`) {
 		t.Errorf("%s %v", got.String(), err)
 	}
 	mustLink(t, l)

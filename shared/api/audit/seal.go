@@ -28,7 +28,8 @@ func (r *Row) content() map[string]any {
 	return map[string]any{
 		"id": r.ID, "seq": r.Seq, "at": r.At.UTC().Format(time.RFC3339Nano), "actor": r.Actor, "userID": r.UserID,
 		"credential": r.Credential, "action": r.Action, "resourceType": r.ResourceType, "category": string(r.Category),
-		"method": r.Method, "path": r.Path, "status": int64(r.Status), "requestID": r.RequestID, "ip": r.IP, "target": r.Target,
+		"method": r.Method, "path": r.Path, "status": int64(r.Status), "requestID": r.RequestID, "ip": r.IP,
+		"target":  r.Target,
 		"changes": map[string]any{"before": r.Changes.Before, "after": r.Changes.After}, "previousHash": r.PreviousHash,
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 // Columns head an export as CSV. The cell of changes is JSON.
 var Columns = []string{
-	"id", "seq", "at", "actor", "userID", "credential", "action", "resourceType", "category", "method", "path", "status",
+	"id", "seq", "at", "actor", "userID", "credential", "action", "resourceType", "category", "method", "path",
+	"status",
 	"requestID", "ip", "target", "changes", "previousHash", "hash",
 }
 
@@ -119,7 +120,9 @@ func sheet(r io.Reader) (*Reader, error) {
 	in, n := csv.NewReader(r), 1
 	head, err := in.Read()
 	if err != nil || !slices.Equal(head, Columns) {
-		return nil, errors.New("it is neither NDJSON nor CSV of the audit log: the first line has to be a row, or " + strings.Join(Columns, ","))
+		return nil, errors.New(
+			"it is neither NDJSON nor CSV of the audit log: the first line has to be a row, or " + strings.Join(Columns,
+				","))
 	}
 	return &Reader{line: func() int { return n }, next: func() (Sealed, error) {
 		cells, err := in.Read()

@@ -35,7 +35,8 @@ type verification struct {
 
 // VerifyChain goes along a chain in the store, from the cursor or the beginning, until its end or until enough says so, and
 // compares its end with its head. Rows that are appended meanwhile do not disturb it.
-func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict, error) {
+func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict,
+	error) {
 	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
 	q := table.Query{PK: at.PK, Limit: readPage}
 	q.From, q.To = AllRowKeys()
@@ -79,7 +80,8 @@ func (v *verification) rows(items []table.Item) *Break {
 		}
 		b := v.walk.Step(s)
 		if b == nil && it.SK != sortKey(v.walk.At, v.walk.Last) {
-			b = &Break{v.walk.Last, s.stringMember("id"), fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
+			b = &Break{v.walk.Last, s.stringMember("id"),
+				fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
 		}
 		if b == nil {
 			b = v.passed()
@@ -94,7 +96,8 @@ func (v *verification) rows(items []table.Item) *Break {
 // passed compares the row that the head names, when the walk comes by.
 func (v *verification) passed() *Break {
 	if v.walk.Last == v.head.Seq && v.walk.Hash != v.head.Hash {
-		return &Break{Seq: v.head.Seq, Why: "it is not the row that the head of the chain names: the end of the chain was altered"}
+		return &Break{Seq: v.head.Seq,
+			Why: "it is not the row that the head of the chain names: the end of the chain was altered"}
 	}
 	return nil
 }
@@ -103,7 +106,9 @@ func (v *verification) passed() *Break {
 // be there, and with the one that is there now, because there can be none behind it.
 func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
-		b := &Break{Seq: v.walk.Last + 1, Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing", v.head.Seq)}
+		b := &Break{Seq: v.walk.Last + 1,
+			Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing",
+				v.head.Seq)}
 		return v.verdict(b), nil
 	}
 	now, err := ReadHead(ctx, v.store, v.place)
@@ -111,7 +116,9 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 		return Verdict{}, err
 	}
 	if v.walk.Last > now.Seq {
-		b := &Break{Seq: now.Seq + 1, Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in", now.Seq)}
+		b := &Break{Seq: now.Seq + 1,
+			Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in",
+				now.Seq)}
 		return v.verdict(v.afterRestore(b)), nil
 	}
 	if v.walk.Last == now.Seq && v.walk.Hash != now.Hash {
@@ -124,7 +131,8 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 // afterRestore says of a break that a look began behind a row, which a restore may have taken away.
 func (v *verification) afterRestore(b *Break) *Break {
 	if !v.walk.Whole && v.walk.Rows == 0 && !v.head.Epoch.IsZero() {
-		b.Why += fmt.Sprintf("; or the service was restored, at %s, to a point before the row that the cursor is of: begin at the first row, "+
+		b.Why += fmt.Sprintf("; or the service was restored, at %s, to a point before the row that the cursor is of: "+
+			"begin at the first row, "+
 			"and restores says where", v.head.Epoch.Format(time.RFC3339))
 	}
 	return b

@@ -80,7 +80,8 @@ func TestWhateverIsDoneToAChainIsFoundOut(t *testing.T) {
 		}, 1, "the last rows are missing"},
 		"the tail is cut off and the head set back": {func(t *testing.T, rows []table.Item) []table.Write {
 			t.Helper()
-			it, err := table.NewItem(PlaceOf(org).Head, Head{Seq: 9, At: noon.Add(8 * time.Second), Hash: strings.Repeat("a", 64)})
+			it, err := table.NewItem(PlaceOf(org).Head,
+				Head{Seq: 9, At: noon.Add(8 * time.Second), Hash: strings.Repeat("a", 64)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,11 +228,13 @@ func TestALongChainIsVerifiedInParts(t *testing.T) {
 
 func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 	s, _ := stored(t, 10)
-	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), &Cursor{noon.Add(4 * time.Second), 5, strings.Repeat("b", 64)}, never)
+	v, err := VerifyChain(anywhere(t), s, PlaceOf(org), &Cursor{noon.Add(4 * time.Second), 5, strings.Repeat("b", 64)},
+		never)
 	if err != nil || v.Holds || v.BrokenAt.Seq != 6 {
 		t.Errorf("behind a row with another hash: %+v %v", v, err)
 	}
-	for _, text := range []string{"x", "1.2", "1.2.3", "1.2." + strings.Repeat("g", 64), "-1.2." + strings.Repeat("a", 64), strings.Repeat("1", 14) + ".2." + strings.Repeat("a", 64)} {
+	for _, text := range []string{"x", "1.2", "1.2.3", "1.2." + strings.Repeat("g", 64),
+		"-1.2." + strings.Repeat("a", 64), strings.Repeat("1", 14) + ".2." + strings.Repeat("a", 64)} {
 		if _, err := ParseCursor(text); err == nil {
 			t.Errorf("%q is a cursor", text)
 		}

@@ -114,12 +114,14 @@ func (k *linking) follows(w *waiting) bool {
 const (
 	EntryAltered = "auditEntryAltered" // an entry was altered while it waited, or nobody who may had left it
 	EntryMissing = "auditEntryMissing" // an entry was taken away while it waited
-	Restored     = "restore"           // the service was restored to an earlier point, behind which the chain goes on in another way
+	// the service was restored to an earlier point, behind which the chain goes on in another way
+	Restored = "restore"
 )
 
 // finding returns the content of a row of the linker's own.
 func finding(action, target string, after map[string]any, now time.Time) map[string]any {
-	row := Row{ID: id.New("aud", now), At: now, Action: action, ResourceType: "audit-logs", Target: target, Changes: Changes{After: after}}.sanitizeRow()
+	row := Row{ID: id.New("aud", now), At: now, Action: action, ResourceType: "audit-logs", Target: target,
+		Changes: Changes{After: after}}.sanitizeRow()
 	return row.content()
 }
 

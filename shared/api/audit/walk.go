@@ -148,9 +148,11 @@ func (w *Walk) wrong(s Sealed) string {
 func (s Sealed) reports() string {
 	switch s.stringMember("action") {
 	case EntryAltered:
-		return "it says that an entry was altered while it waited for its place in the chain, or put in: " + s.stringMember("target")
+		return "it says that an entry was altered while it waited for its place in the chain, or put in: " +
+			s.stringMember("target")
 	case EntryMissing:
-		return "it says that an entry was taken away while it waited for its place in the chain: " + s.stringMember("target")
+		return "it says that an entry was taken away while it waited for its place in the chain: " +
+			s.stringMember("target")
 	}
 	return ""
 }

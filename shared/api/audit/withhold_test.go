@@ -18,7 +18,8 @@ func oldSignIns(t *testing.T) []Sealed {
 	h := Head{}
 	for _, r := range []Row{
 		{Action: "createTeam", Target: "team_1"},
-		{Action: "logIn", Actor: "ada@example.com", Changes: Changes{After: map[string]any{"expiresIn": json.Number("900"), "tenants": both}}},
+		{Action: "logIn", Actor: "ada@example.com",
+			Changes: Changes{After: map[string]any{"expiresIn": json.Number("900"), "tenants": both}}},
 		{Action: "refresh", Changes: Changes{After: map[string]any{"tenants": both}}},
 		{Action: "updateTeam", Changes: Changes{After: map[string]any{"tenants": "of a house"}}},
 	} {
@@ -79,7 +80,8 @@ func TestSealed_Shown_OldSignInsTellOfNoOtherOrganization(t *testing.T) {
 			t.Errorf("%s lacks what is nobody else's business:\n%s", form, text)
 		}
 		w := &Walk{Whole: true, Exported: true}
-		if b := prove(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 || w.Hash != rows[3].stringMember("hash") {
+		if b := prove(t, w, text); b != nil || w.Rows != 4 || w.Withheld != 2 ||
+			w.Hash != rows[3].stringMember("hash") {
 			t.Errorf("%s is not proved: %+v %+v", form, b, w)
 		}
 	}
@@ -89,9 +91,11 @@ func TestSealed_Shown_WhatIsWithheldExcusesNothingElse(t *testing.T) {
 	rows := oldSignIns(t)
 	ndjson := exported(t, rows)["NDJSON"]
 	for name, text := range map[string]string{
-		"another row is altered":                  strings.Replace(ndjson, "team_1", "team_2", 1),
-		"the hash of a row is altered":            strings.Replace(ndjson, rows[1].stringMember("hash"), strings.Repeat("a", 64), 1),
-		"the hash of a row is none":               strings.Replace(ndjson, `"hash":"`+rows[1].stringMember("hash"), `"hash":"x`, 1),
+		"another row is altered": strings.Replace(ndjson, "team_1", "team_2", 1),
+		"the hash of a row is altered": strings.Replace(ndjson, rows[1].stringMember("hash"),
+			strings.Repeat("a", 64), 1),
+		"the hash of a row is none": strings.Replace(ndjson, `"hash":"`+rows[1].stringMember("hash"),
+			`"hash":"x`, 1),
 		"another operation claims to be withheld": strings.Replace(ndjson, "of a house", Withheld, 1),
 		"a row is missing":                        ndjson[strings.Index(ndjson, "\n")+1:],
 	} {

@@ -74,12 +74,15 @@ type Drawing struct {
 // Check refuses a chart that is too large to be read, or does not fit together: fault.Invalid.
 func (c *Chart) Check() error {
 	if len(c.Labels) > MaxLabels || len(c.Series) > MaxSeries {
-		return fault.New(fault.Invalid, "a picture of %d points in %d series cannot be read; ask for %d points and %d series at most, as by a larger granularity",
+		return fault.New(fault.Invalid,
+			"a picture of %d points in %d series cannot be read; ask for %d points and %d series at most, as by a "+
+				"larger granularity",
 			len(c.Labels), len(c.Series), MaxLabels, MaxSeries)
 	}
 	for _, s := range c.Series {
 		if len(s.Amounts) != len(c.Labels) {
-			return fault.New(fault.Internal, "the series %q has %d amounts for %d labels", s.Name, len(s.Amounts), len(c.Labels))
+			return fault.New(fault.Internal, "the series %q has %d amounts for %d labels", s.Name, len(s.Amounts),
+				len(c.Labels))
 		}
 	}
 	return nil

@@ -29,8 +29,9 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 		target []string
 		want   bool
 	}{
-		"nobody":                             {identity.Caller{}, "actions:read", nil, false},
-		"no organization":                    {identity.Caller{User: "usr_1", Grants: []grant.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
+		"nobody": {identity.Caller{}, "actions:read", nil, false},
+		"no organization": {identity.Caller{User: "usr_1",
+			Grants: []grant.Grant{listed("org", "*:*")}}, "actions:read", nil, false},
 		"no grants":                          {caller(), "actions:read", nil, false},
 		"the policy itself":                  {caller(listed("org", "actions:read")), "actions:read", nil, true},
 		"another action":                     {caller(listed("org", "actions:read")), "actions:execute", nil, false},
@@ -50,13 +51,17 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 		"an operation of half a policy":      {caller(role("owner")), "actions:", nil, false},
 		"an unknown role":                    {caller(role("emperor")), "actions:read", nil, false},
 		"a team grant, asked about all":      {caller(listed("team:a", "*:*")), "actions:read", nil, false},
-		"a team grant, its team":             {caller(listed("team:a", "*:*")), "actions:read", []string{"resource:x", "team:a"}, true},
-		"a team grant, another team":         {caller(listed("team:a", "*:*")), "actions:read", []string{"team:b"}, false},
-		"an empty scope, an empty target":    {caller(listed("", "*:*")), "actions:read", []string{""}, false},
-		"an empty scope, asked about all":    {caller(listed("", "*:*")), "actions:read", nil, false},
-		"an org grant, any target":           {caller(role("viewer")), "actions:read", []string{"team:b"}, true},
-		"policies do not leak across scopes": {caller(listed("team:a", "actions:execute"), listed("team:b", "actions:read")), "actions:execute", []string{"team:b"}, false},
-		"the second grant":                   {caller(listed("team:a", "actions:read"), listed("team:b", "actions:execute")), "actions:execute", []string{"team:b"}, true},
+		"a team grant, its team": {caller(listed("team:a", "*:*")), "actions:read",
+			[]string{"resource:x", "team:a"}, true},
+		"a team grant, another team": {caller(listed("team:a", "*:*")), "actions:read", []string{"team:b"},
+			false},
+		"an empty scope, an empty target": {caller(listed("", "*:*")), "actions:read", []string{""}, false},
+		"an empty scope, asked about all": {caller(listed("", "*:*")), "actions:read", nil, false},
+		"an org grant, any target":        {caller(role("viewer")), "actions:read", []string{"team:b"}, true},
+		"policies do not leak across scopes": {caller(listed("team:a", "actions:execute"),
+			listed("team:b", "actions:read")), "actions:execute", []string{"team:b"}, false},
+		"the second grant": {caller(listed("team:a", "actions:read"),
+			listed("team:b", "actions:execute")), "actions:execute", []string{"team:b"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := identity.Allows(c.caller, c.policy, c.target...); got != c.want {
@@ -73,14 +78,18 @@ func TestWhatIsNotGrantedIsDenied(t *testing.T) {
 var systemRules = map[string]func(resource, action string) bool{
 	"viewer": views,
 	"operator": func(r, a string) bool {
-		return views(r, a) || slices.Contains([]string{"actions:execute", "overrides:write", "schedules:write", "calendars:write", "resource-groups:write"}, r+":"+a)
+		return views(r, a) ||
+			slices.Contains([]string{"actions:execute", "overrides:write", "schedules:write", "calendars:write",
+				"resource-groups:write"}, r+":"+a)
 	},
 	"editor": func(r, a string) bool {
 		people := []string{"organisation", "users", "teams", "roles", "audit-logs", "cloud-accounts"}
 		return views(r, a) || a != "read" && !slices.Contains(people, r)
 	},
 	"finops": func(r, a string) bool {
-		return views(r, a) || a == "write" && slices.Contains([]string{"budgets", "showback", "smart-tags", "reports", "dashboards", "recommendations"}, r)
+		return views(r, a) || a == "write" &&
+			slices.Contains([]string{"budgets", "showback", "smart-tags", "reports", "dashboards", "recommendations"},
+				r)
 	},
 	"admin": func(r, a string) bool { return r+":"+a != "organisation:delete" },
 	"owner": func(string, string) bool { return true },
@@ -125,7 +134,9 @@ func callers(tb testing.TB) map[string]identity.Caller {
 	var scoped, wide []grant.Grant
 	for n := range 10 {
 		wide = append(wide, grant.Grant{Role: fmt.Sprint("role_", n), Policies: long, Scope: "org"})
-		scoped = append(scoped, grant.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...), Scope: fmt.Sprint("team:", n)})
+		scoped = append(scoped,
+			grant.Grant{Role: fmt.Sprint("role_", n), Policies: append([]string{"*:*"}, long...),
+				Scope: fmt.Sprint("team:", n)})
 	}
 	for name, grants := range map[string][]grant.Grant{"ten roles that lack it": wide, "ten roles elsewhere": scoped} {
 		c, err := identity.NewDecoder().Decode(identity.EncodeCaller(caller(grants...)))

@@ -52,8 +52,9 @@ func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 		return Caller{Org: text(orgKey), Worker: worker}, nil
 	}
 	c := Caller{
-		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey), Method: text(methodKey),
-		SSO: text(ssoKey) == "true",
+		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey),
+		Method: text(methodKey),
+		SSO:    text(ssoKey) == "true",
 	}
 	if c.User == "" {
 		return Caller{}, nil

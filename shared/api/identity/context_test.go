@@ -48,7 +48,8 @@ func TestEverySetOfGrantsSurvivesTheGateway(t *testing.T) {
 			}
 			for _, p := range grant.Policies() {
 				before := identity.Allows(caller(one), p.ID, one.Scope)
-				if after := identity.Allows(caller(grant.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID, one.Scope); after != before {
+				if after := identity.Allows(caller(grant.Grant{Policies: other.Policies, Scope: other.Scope}), p.ID,
+					one.Scope); after != before {
 					t.Fatalf("%s by %+v: %v becomes %v", p.ID, one, before, after)
 				}
 			}
@@ -78,7 +79,8 @@ func TestTheLargestCallerFitsThroughTheGateway(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	got, err := identity.NewDecoder().Decode(encoded)
-	if err != nil || len(got.Grants) != identity.MaxGrants || !identity.Allows(got, everything[len(everything)-1], c.Grants[39].Scope) {
+	if err != nil || len(got.Grants) != identity.MaxGrants ||
+		!identity.Allows(got, everything[len(everything)-1], c.Grants[39].Scope) {
 		t.Errorf("%d grants, %v", len(got.Grants), err)
 	}
 }
@@ -91,19 +93,21 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 		in   map[string]any
 		fail bool
 	}{
-		"none":                               {nil, false},
-		"of somebody else":                   {map[string]any{"principalId": "x"}, false},
-		"with a user that is one":            {map[string]any{"user": 7}, false},
-		"with broken grants":                 {with("[{"), true},
-		"with grants that are no list":       {with(`{"r":"owner","s":"org"}`), true},
-		"with something after the grants":    {with(`[] []`), true},
-		"with a grant without a scope":       {with(`[{"r":"viewer"}]`), true},
-		"with a grant without anything":      {with(`[{}]`), true},
-		"with a role that has no policies":   {with(`[{"r":"role_1","s":"org"}]`), true},
-		"with a system role that has some":   {with(`[{"r":"viewer","p":"__________8","s":"org"}]`), true},
-		"with policies that are no set":      {with(`[{"r":"role_1","p":"*:*","s":"org"}]`), true},
-		"with a set that is too long":        {with(`[{"r":"role_1","p":"` + strings.Repeat("_", 24) + `","s":"org"}]`), true},
-		"with a good grant and a broken one": {with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`), true},
+		"none":                             {nil, false},
+		"of somebody else":                 {map[string]any{"principalId": "x"}, false},
+		"with a user that is one":          {map[string]any{"user": 7}, false},
+		"with broken grants":               {with("[{"), true},
+		"with grants that are no list":     {with(`{"r":"owner","s":"org"}`), true},
+		"with something after the grants":  {with(`[] []`), true},
+		"with a grant without a scope":     {with(`[{"r":"viewer"}]`), true},
+		"with a grant without anything":    {with(`[{}]`), true},
+		"with a role that has no policies": {with(`[{"r":"role_1","s":"org"}]`), true},
+		"with a system role that has some": {with(`[{"r":"viewer","p":"__________8","s":"org"}]`), true},
+		"with policies that are no set":    {with(`[{"r":"role_1","p":"*:*","s":"org"}]`), true},
+		"with a set that is too long": {with(`[{"r":"role_1","p":"` + strings.Repeat("_", 24) + `","s":"org"}]`),
+			true},
+		"with a good grant and a broken one": {with(`[{"r":"owner","s":"org"},{"r":"role_1","p":"!","s":"org"}]`),
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := identity.NewDecoder().Decode(c.in)
@@ -117,7 +121,8 @@ func TestAContextThatIsNotOurs(t *testing.T) {
 // A function that is older than the authorizer does not know all policies that it hears of. It leaves these out.
 func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 	all := base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("\xff", 16)))
-	got, err := identity.NewDecoder().Decode(map[string]any{"user": "usr_1", "org": "org_1", "grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
+	got, err := identity.NewDecoder().Decode(map[string]any{"user": "usr_1", "org": "org_1",
+		"grants": `[{"r":"role_1","p":"` + all + `","s":"org"}]`})
 	if err != nil || len(got.Grants) != 1 || len(got.Grants[0].Policies) != len(grant.Policies()) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -126,8 +131,10 @@ func TestAPolicyOfALaterCatalogueIsLeftOut(t *testing.T) {
 // FuzzDecode wants of any context: an error and nobody, or a caller who may do what the text says and no more.
 func FuzzDecode(f *testing.F) {
 	for _, grants := range []string{
-		``, `[]`, `[{"r":"owner","s":"org"}]`, `[{"r":"viewer","s":"team:t"},{"r":"role_1","p":"AQ","s":"org"}]`, `[{"p":"__________8","s":"org"}]`,
-		`[{"R":"owner","S":"org"}]`, `null`, `[null]`, `[{"r":"role_1","p":"AAAAAAAAAAAAAAAAAAAAAA","s":"resource:r"}]`, "[{\"r\":\"owner\",\"s\":\"org\"}]\n",
+		``, `[]`, `[{"r":"owner","s":"org"}]`, `[{"r":"viewer","s":"team:t"},{"r":"role_1","p":"AQ","s":"org"}]`,
+		`[{"p":"__________8","s":"org"}]`,
+		`[{"R":"owner","S":"org"}]`, `null`, `[null]`, `[{"r":"role_1","p":"AAAAAAAAAAAAAAAAAAAAAA","s":"resource:r"}]`,
+		"[{\"r\":\"owner\",\"s\":\"org\"}]\n",
 	} {
 		f.Add("usr_1", "org_1", grants)
 	}

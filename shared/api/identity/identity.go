@@ -15,9 +15,10 @@ type Caller struct {
 	Email   string
 	Session string // the session of the access token; empty for other credentials
 	Method  string // MethodToken or MethodPAT
-	SSO     bool   // Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
-	Grants  []grant.Grant
-	Worker  string // the function of ours that calls by itself, of nobody's behalf; it has no user, and no grants
+	// Org's identity provider vouches for the user, so nothing outside of Org is the caller's to see or change
+	SSO    bool
+	Grants []grant.Grant
+	Worker string // the function of ours that calls by itself, of nobody's behalf; it has no user, and no grants
 }
 
 // The methods by which a caller proves who they are.

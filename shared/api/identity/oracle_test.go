@@ -179,7 +179,8 @@ func (d dice) member(org string) (identity.Access, []grant.Grant) {
 // enter brings a member through the authorizer into a function.
 func enter(t *testing.T, org string, a identity.Access, grants []grant.Grant) identity.Caller {
 	t.Helper()
-	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{Org: org, User: "usr_1", Grants: a.ResolveGrants(grants)}))
+	c, err := identity.NewDecoder().Decode(identity.EncodeCaller(identity.Caller{Org: org, User: "usr_1",
+		Grants: a.ResolveGrants(grants)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,8 @@ func cedarOf(t *testing.T, org string, a identity.Access, grants []grant.Grant) 
 		case "resource":
 			where = fmt.Sprintf("resource == Res::%q", id)
 		}
-		fmt.Fprintf(&b, "permit(principal == User::\"usr_1\", action in [%s], %s);\n", strings.Join(actions, ", "), where)
+		fmt.Fprintf(&b, "permit(principal == User::\"usr_1\", action in [%s], %s);\n", strings.Join(actions, ", "),
+			where)
 	}
 	set, err := cedar.NewPolicySetFromBytes("grants", []byte(b.String()))
 	if err != nil {
@@ -229,7 +231,8 @@ func TestDecisionsAgreeWithCedar(t *testing.T) {
 		for range questions {
 			policy, x := findKey(d, grant.Policies()).ID, findKey(d, w.things)
 			verdict, _ := cedar.Authorize(oracle, w.entities, cedar.Request{
-				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(), Context: types.NewRecord(nil),
+				Principal: entity("User", "usr_1"), Action: entity("Action", policy), Resource: x.entity(),
+				Context: types.NewRecord(nil),
 			})
 			want := bool(verdict)
 			if got := w.decide(t.Context(), c, policy, x); got != want {
@@ -259,7 +262,10 @@ func TestScopesSayWhatAllowsSays(t *testing.T) {
 				t.Fatalf("%s: held %v, on %+v", p.ID, identity.Holds(c, p.ID), s)
 			}
 			for _, x := range w.things {
-				in := s.All || slices.Contains(s.Resources, x.ID) || slices.ContainsFunc(x.Teams, func(team string) bool { return slices.Contains(s.Teams, team) })
+				in := s.All || slices.Contains(s.Resources, x.ID) ||
+					slices.ContainsFunc(x.Teams, func(team string) bool {
+						return slices.Contains(s.Teams, team)
+					})
 				if got := identity.Allows(c, p.ID, x.scopes()...); got != in {
 					t.Fatalf("%s on %+v: allowed %v, scopes %+v", p.ID, x, got, s)
 				}
@@ -313,7 +319,8 @@ func TestTheOrderOfGrantsDoesNotMatter(t *testing.T) {
 // Whatever somebody may do, nothing of another organization is among it: it is not found, and its key is refused.
 func TestNothingOfAnotherOrganizationIsEverAllowed(t *testing.T) {
 	w := newOrganizations(t)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	owner := identity.Caller{Org: "org_1", User: "usr_1",
+		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for _, x := range w.things {
 		for _, p := range grant.Policies() {
 			if got := w.decide(t.Context(), owner, p.ID, x); got != (x.Org == owner.Org) {

@@ -84,12 +84,14 @@ func errPAT() error {
 // PAT is a personal access token as it is stored, under the hash of its secret. It lets in as its user, with what the user
 // may do at that moment.
 type PAT struct {
-	ID      string    `json:"id"` // pat_…
-	User    string    `json:"user"`
-	Name    string    `json:"name"`
-	Last4   string    `json:"last4"`
-	Epoch   int64     `json:"epoch"`         // User.Epoch when it was made; what ends every session ends the tokens of an older epoch too
-	SSO     string    `json:"sso,omitempty"` // as Session.SSO of the session that made it: it works in that organization only
+	ID    string `json:"id"` // pat_…
+	User  string `json:"user"`
+	Name  string `json:"name"`
+	Last4 string `json:"last4"`
+	// User.Epoch when it was made; what ends every session ends the tokens of an older epoch too
+	Epoch int64 `json:"epoch"`
+	// as Session.SSO of the session that made it: it works in that organization only
+	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 	Used    int64     `json:"used,omitempty"` // Unix seconds of its last use, to the hour

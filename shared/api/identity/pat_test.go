@@ -17,7 +17,8 @@ func TestAPersonalAccessTokenIsSpelledSoThatScannersKnowIt(t *testing.T) {
 	for range 1000 {
 		secret := NewPAT()
 		hash, err := ParsePAT(secret)
-		if err != nil || len(secret) != 42 || !strings.HasPrefix(secret, "lampp_") || len(hash) != 43 || strings.Contains(hash, secret[6:]) {
+		if err != nil || len(secret) != 42 || !strings.HasPrefix(secret, "lampp_") || len(hash) != 43 ||
+			strings.Contains(hash, secret[6:]) {
 			t.Fatalf("%q, hash %q, %v", secret, hash, err)
 		}
 		if seen[secret] || seen[hash] {
@@ -29,7 +30,8 @@ func TestAPersonalAccessTokenIsSpelledSoThatScannersKnowIt(t *testing.T) {
 
 // The checksum is worked out here in another way, so that a scanner can be written from the description alone.
 func TestTheChecksumIsCRC32InBase62(t *testing.T) {
-	for _, s := range []string{"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", NewPAT()[:36]} {
+	for _, s := range []string{"lampp_000000000000000000000000000000", "lampp_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+		NewPAT()[:36]} {
 		value := uint64(0)
 		for _, c := range []byte(appendChecksum(s))[36:] {
 			value = value*62 + uint64(strings.IndexByte(base62, c)) //nolint:gosec // never negative
@@ -99,7 +101,8 @@ func TestNoLetterComesMoreOftenThanOthers(t *testing.T) {
 		for _, c := range []byte(base62) {
 			squares += math.Pow(float64(count[c]-each), 2) / each
 		}
-		if squares > 150 { // chi-squared with 61 degrees: beyond it in one of 10⁸ runs; with a plain modulo it is about 1,700
+		// chi-squared with 61 degrees: beyond it in one of 10⁸ runs; with a plain modulo it is about 1,700
+		if squares > 150 {
 			t.Errorf("chi-squared is %.0f", squares)
 		}
 	})

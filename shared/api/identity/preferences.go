@@ -34,8 +34,9 @@ type ChosenPreferences struct {
 func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least, months := "USD", false, 0.7, "1", DefaultRetentionMonths
 	return Preferences{
-		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off), DefaultDashboard: c.DefaultDashboard,
-		SavingsRealism: *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
+		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off),
+		DefaultDashboard: c.DefaultDashboard,
+		SavingsRealism:   *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
 	}
 }

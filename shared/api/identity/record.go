@@ -40,9 +40,12 @@ type Organisation struct {
 type OrganisationRecord struct {
 	Organisation
 	ChosenPreferences
-	SSO   []string `json:"ssoDomains,omitempty"` // mail domains whose members must sign in through the organization's identity provider
-	Loose bool     `json:"loose,omitempty"`      // somebody else than its creator named it: the name is not among those that the creator claims
-	Ended bool     `json:"ended,omitempty"`      // as in Access: who is about to choose an organization is not offered this one
+	// mail domains whose members must sign in through the organization's identity provider
+	SSO []string `json:"ssoDomains,omitempty"`
+	// somebody else than its creator named it: the name is not among those that the creator claims
+	Loose bool `json:"loose,omitempty"`
+	// as in Access: who is about to choose an organization is not offered this one
+	Ended bool `json:"ended,omitempty"`
 }
 
 // DemandsSSO reports whether a user with the address must sign in through the identity provider of o.
@@ -58,12 +61,15 @@ type Member struct {
 	Grants   []grant.Grant `json:"grants"`
 	Joined   time.Time     `json:"joined"`
 	Disabled bool          `json:"disabled,omitempty"` // in this organization only
-	Version  int64         `json:"version"`            // another one after each change, which is written on condition of it
+	// another one after each change, which is written on condition of it
+	Version int64 `json:"version"`
 }
 
 // Owns reports whether the member is an owner of the organization.
 func (m Member) Owns() bool {
-	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool { return g.Role == grant.Owner && g.Scope == grant.OrgScope })
+	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
+		return g.Role == grant.Owner && g.Scope == grant.OrgScope
+	})
 }
 
 // Access is what is to be known of an organization for every request, in one item that the authorizer reads with the
@@ -102,19 +108,20 @@ type Membership struct {
 
 // Session is one log-in. It lives until it is idle too long, too old, logged out, or its refresh token is used twice.
 type Session struct {
-	ID       string    `json:"id"`
-	User     string    `json:"user"`
-	Org      string    `json:"org"`   // the organization of the newest access token
-	Epoch    int64     `json:"epoch"` // User.Epoch at log-in; a session of an older epoch is over
-	State    string    `json:"state"`
-	Hash     string    `json:"hash"`           // of the only live refresh token
-	Previous string    `json:"prev,omitempty"` // of the one before
-	Gen      int64     `json:"gen"`            // counts refresh tokens
-	Rotated  int64     `json:"rotated"`        // Unix seconds of the last refresh
-	Idle     int64     `json:"idle"`           // Unix seconds after which it cannot be refreshed
-	Absolute int64     `json:"abs"`            // Unix seconds after which it is over
-	SSO      string    `json:"sso,omitempty"`  // the organization whose identity provider vouched for the user: the session works in no other
-	Created  time.Time `json:"created"`
+	ID       string `json:"id"`
+	User     string `json:"user"`
+	Org      string `json:"org"`   // the organization of the newest access token
+	Epoch    int64  `json:"epoch"` // User.Epoch at log-in; a session of an older epoch is over
+	State    string `json:"state"`
+	Hash     string `json:"hash"`           // of the only live refresh token
+	Previous string `json:"prev,omitempty"` // of the one before
+	Gen      int64  `json:"gen"`            // counts refresh tokens
+	Rotated  int64  `json:"rotated"`        // Unix seconds of the last refresh
+	Idle     int64  `json:"idle"`           // Unix seconds after which it cannot be refreshed
+	Absolute int64  `json:"abs"`            // Unix seconds after which it is over
+	// the organization whose identity provider vouched for the user: the session works in no other
+	SSO     string    `json:"sso,omitempty"`
+	Created time.Time `json:"created"`
 }
 
 // The states of a session.

@@ -85,5 +85,6 @@ func (r Rotation) readShard(ctx context.Context, shard int) ([]string, error) {
 
 // comparePlaces compares two organizations by their places in the directory.
 func comparePlaces(a, b string) int {
-	return cmp.Or(cmp.Compare(table.ShardOf(a, DirectoryShards), table.ShardOf(b, DirectoryShards)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(table.ShardOf(a, DirectoryShards), table.ShardOf(b, DirectoryShards)),
+		strings.Compare(a, b))
 }

@@ -24,7 +24,8 @@ func Late(ctx context.Context, began, ended time.Time) bool {
 // makes the bill of an organization of them.
 func (p *Platform) Used(at time.Time, u table.Usage, states int) []slog.Attr {
 	return append(p.Metrics(at, "readUnits", "writeUnits", "states"),
-		slog.Int("roundTrips", u.RoundTrips), slog.Float64("readUnits", u.ReadUnits), slog.Float64("writeUnits", u.WriteUnits),
+		slog.Int("roundTrips", u.RoundTrips), slog.Float64("readUnits", u.ReadUnits),
+		slog.Float64("writeUnits", u.WriteUnits),
 		slog.Int("states", states))
 }
 

@@ -53,8 +53,10 @@ func client(getenv func(string) string, prefix, issuer string) (Client, error) {
 	case c.ID == "" && c.Secret == "":
 		return c, nil
 	case c.ID == "" || c.Secret == "":
-		return c, fmt.Errorf("of the variables %s_ID and %s_SECRET only one is set: set both, or none to switch the provider off", prefix, prefix)
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return c, fmt.Errorf("of the variables %s_ID and %s_SECRET only one is set: set both, or none to switch the "+
+			"provider off", prefix, prefix)
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil:
 		return c, fmt.Errorf("the provider of %s_ID is at %q, which is no address", prefix, issuer)
 	}
 	return c, nil

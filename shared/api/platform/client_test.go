@@ -12,9 +12,11 @@ func environ(more map[string]string) func(string) string {
 			return v
 		}
 		return map[string]string{
-			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "LAMPLIGHTER_PEPPER": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
-			"LAMPLIGHTER_SECRETS_KEY": "arn:aws:kms:eu-west-1:1:key/s", "LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
-			"LAMPLIGHTER_BASE_URL": "https://lamplighter.test",
+			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev",
+			"LAMPLIGHTER_PEPPER": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
+			"LAMPLIGHTER_SECRETS_KEY":  "arn:aws:kms:eu-west-1:1:key/s",
+			"LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
+			"LAMPLIGHTER_BASE_URL":     "https://lamplighter.test",
 		}[name]
 	}
 }
@@ -26,7 +28,8 @@ func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
 	}
 	p, err = FromEnvironment(environ(map[string]string{
 		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "gs",
-		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs", "LAMPLIGHTER_GITHUB_URL": "https://git.example/",
+		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs",
+		"LAMPLIGHTER_GITHUB_URL": "https://git.example/",
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +58,8 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		env  map[string]string
 		says string
 	}{
-		"an id without its secret":   {with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""), "LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
+		"an id without its secret": {with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""),
+			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
 		"a secret without its id":    {with("LAMPLIGHTER_GOOGLE_CLIENT_ID", ""), "LAMPLIGHTER_GOOGLE_CLIENT_ID"},
 		"an issuer without a scheme": {with("LAMPLIGHTER_GOOGLE_ISSUER", "accounts.example"), "no address"},
 		"an issuer that is a file":   {with("LAMPLIGHTER_GOOGLE_ISSUER", "file:///etc/passwd"), "no address"},

@@ -69,7 +69,9 @@ func (p *Platform) confine(d *Declaration) {
 
 // undeclared refuses what is not among the names that a function declares.
 func undeclared(d *Declaration, field, name string) error {
-	return fault.New(fault.Internal, "the function %s does not declare that it %s %q: add it to %[2]s in functions/%[1]s/declaration.go", d.Name, field, name)
+	return fault.New(fault.Internal,
+		"the function %s does not declare that it %s %q: add it to %[2]s in functions/%[1]s/declaration.go", d.Name,
+		field, name)
 }
 
 // among reports whether a machine is among those that are declared.

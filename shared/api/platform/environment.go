@@ -91,7 +91,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 	}
 	base := getenv("LAMPLIGHTER_BASE_URL")
 	if base == "" && google.ID+github.ID+cloud.ID != "" {
-		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send people back to")
+		return nil, errors.New("the variable LAMPLIGHTER_BASE_URL is not set: it is where identity providers send " +
+			"people back to")
 	}
 	p := &Platform{
 		Table:    table.Fenced(table.NewLambdaDynamoDB(remote(getenv))),
@@ -109,7 +110,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
 			ChatHosts:        list(strings.ToLower(getenv("LAMPLIGHTER_CHAT_HOSTS"))),
 			Principal:        getenv("LAMPLIGHTER_PRINCIPAL"),
-			Google:           google, GitHub: github, GoogleCloud: cloud, RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
+			Google:           google, GitHub: github, GoogleCloud: cloud,
+			RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
 			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),
 		},
 	}
@@ -124,7 +126,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 // complete tells all that is missing, and a pepper that would keep nothing apart.
 func complete(getenv func(string) string) error {
 	return errors.Join(
-		demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "LAMPLIGHTER_SECRETS_KEY", "LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
+		demand(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER", "LAMPLIGHTER_SECRETS_KEY",
+			"LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
 		checkPepper(getenv("LAMPLIGHTER_PEPPER")))
 }
 
@@ -133,9 +136,11 @@ func checkPepper(pepper string) error {
 	const shortest = 32
 	switch {
 	case strings.HasPrefix(pepper, "{{"):
-		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy the template by CloudFormation, which resolves it")
+		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy " +
+			"the template by CloudFormation, which resolves it")
 	case pepper != "" && len(pepper) < shortest:
-		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes, where %d random ones belong at least", len(pepper), shortest)
+		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes, where %d random ones belong at least",
+			len(pepper), shortest)
 	default:
 		return nil
 	}
@@ -157,8 +162,9 @@ func demand(getenv func(string) string, names ...string) error {
 // start.
 func AWS(getenv func(string) string) aws.Config {
 	cfg := aws.Config{
-		Region:      getenv("AWS_REGION"),
-		Credentials: credentials.NewStaticCredentialsProvider(getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
+		Region: getenv("AWS_REGION"),
+		Credentials: credentials.NewStaticCredentialsProvider(getenv("AWS_ACCESS_KEY_ID"),
+			getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")),
 	}
 	if url := getenv("AWS_ENDPOINT_URL"); url != "" {
 		cfg.BaseEndpoint = &url
@@ -169,7 +175,8 @@ func AWS(getenv func(string) string) aws.Config {
 func remote(getenv func(string) string) table.Remote {
 	return table.Remote{
 		Table: getenv("LAMPLIGHTER_TABLE"), Region: getenv("AWS_REGION"), Endpoint: getenv("AWS_ENDPOINT_URL"),
-		KeyID: getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"), Session: getenv("AWS_SESSION_TOKEN"),
+		KeyID: getenv("AWS_ACCESS_KEY_ID"), Secret: getenv("AWS_SECRET_ACCESS_KEY"),
+		Session: getenv("AWS_SESSION_TOKEN"),
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 
 // check 89: nothing that keeps secrets apart has a default in the cloud.
 func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
-	if p, err := FromEnvironment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 || p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
+	if p, err := FromEnvironment(environ(nil)); err != nil || len(p.Settings.Pepper) < 32 ||
+		p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for name, says := range map[string]string{
@@ -45,7 +46,8 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 // What an operator allows is allowed by saying so exactly.
 func TestWhatAnOperatorAllows(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
-		p, err := FromEnvironment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value, "LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
+		p, err := FromEnvironment(environ(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
+			"LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
 		if err != nil || p.Settings.PrivateAddresses != want || p.Settings.CustomEndpoints != want {
 			t.Errorf("%q: %+v, %v", value, p.Settings, err)
 		}

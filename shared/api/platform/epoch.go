@@ -27,9 +27,12 @@ func ParseEpoch(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	switch {
 	case err != nil:
-		return time.Time{}, fmt.Errorf("%q is no time: write when the store was restored like 2026-03-10T09:30:00Z, or leave it empty", text)
+		return time.Time{},
+			fmt.Errorf("%q is no time: write when the store was restored like 2026-03-10T09:30:00Z, or leave it empty",
+				text)
 	case at.After(now.Add(epochLead)):
-		return time.Time{}, fmt.Errorf("%s is still to come, and nobody could log in before it: name when the store was restored", text)
+		return time.Time{},
+			fmt.Errorf("%s is still to come, and nobody could log in before it: name when the store was restored", text)
 	}
 	return at.UTC(), nil
 }

@@ -16,7 +16,8 @@ func JSONLog(w io.Writer) *slog.Logger {
 
 // TextLog returns the log of a terminal, from level on, and no secret in it either.
 func TextLog(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: new(redactor).withoutSecrets}))
+	return slog.New(slog.NewTextHandler(w,
+		&slog.HandlerOptions{Level: level, ReplaceAttr: new(redactor).withoutSecrets}))
 }
 
 // redactor remembers which names are those of secrets: the names of attributes are written in the code, so there are few.

@@ -23,7 +23,9 @@ func secretsManager(t *testing.T, endpoint, action, input, field string) string 
 	}
 	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	r.Header.Set("X-Amz-Target", "secretsmanager."+action)
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=peer/20260310/eu-west-1/secretsmanager/aws4_request, SignedHeaders=host, Signature=none")
+	r.Header.Set("Authorization",
+		"AWS4-HMAC-SHA256 Credential=peer/20260310/eu-west-1/secretsmanager/aws4_request, SignedHeaders=host, "+
+			"Signature=none")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -61,12 +63,14 @@ func TestThePepperThatSecretsManagerMakes(t *testing.T) {
 		t.Fatalf("the template makes no pepper: %s, %v", how, err)
 	}
 	made := secretsManager(t, endpoint, "GetRandomPassword", string(how), "RandomPassword")
-	secretsManager(t, endpoint, "CreateSecret", `{"Name":"pepper","ClientRequestToken":"0123456789abcdef0123456789abcdef","SecretString":"`+made+`"}`, "ARN")
+	secretsManager(t, endpoint, "CreateSecret",
+		`{"Name":"pepper","ClientRequestToken":"0123456789abcdef0123456789abcdef","SecretString":"`+made+`"}`, "ARN")
 	read := secretsManager(t, endpoint, "GetSecretValue", `{"SecretId":"pepper"}`, "SecretString")
 	p, err := platform.FromEnvironment(func(name string) string {
 		return map[string]string{
 			"LAMPLIGHTER_PEPPER": read, "LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "AWS_REGION": "eu-west-1",
-			"LAMPLIGHTER_SECRETS_KEY": "arn:aws:kms:eu-west-1:1:key/s", "LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
+			"LAMPLIGHTER_SECRETS_KEY":  "arn:aws:kms:eu-west-1:1:key/s",
+			"LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
 		}[name]
 	})
 	if err != nil || string(p.Settings.Pepper) != made || len(made) < 64 {

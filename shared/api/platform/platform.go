@@ -60,7 +60,8 @@ func Shared[T any](p *Platform, create func(*Platform) T) T {
 // read from the part that is exchanged.
 func (p *Platform) Clone() *Platform {
 	return &Platform{
-		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens, Outbox: p.Outbox,
+		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
+		Outbox:   p.Outbox,
 		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Settings: p.Settings,
 	}
 }
@@ -77,19 +78,25 @@ type Resolver interface {
 
 // Settings are an operator's choices.
 type Settings struct {
-	Version          string
-	Stage            string    // of the deployment in AWS: dev, staging, prod; empty elsewhere
-	BaseURL          string    // where clients reach the API, without a slash at the end
-	Simulated        bool      // accounts of provider simulated are accepted
-	CustomEndpoints  bool      // endpointURL is accepted on accounts
-	PrivateAddresses bool      // addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
-	ChatHosts        []string  // where chats take messages besides their vendors: "chat.example.com", ".example.com" for all below
-	Principal        string    // who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
-	Pepper           []byte    // keys the hashes of addresses, and CodeKey
-	Epoch            time.Time // when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
-	Google, GitHub   Client    // where people may sign in
-	GoogleCloud      Client    // by which people connect their projects
-	GooglePricesKey  string    // an API key that may read Google's catalogue of prices; empty: they are not read
-	BillReader       []string  // the command of a process that reads bills of unknown origin; empty where this process has nothing to lose
-	RoleTemplateURL  string    // where the operator has published the template of the role that customers make in AWS; empty where not
+	Version         string
+	Stage           string // of the deployment in AWS: dev, staging, prod; empty elsewhere
+	BaseURL         string // where clients reach the API, without a slash at the end
+	Simulated       bool   // accounts of provider simulated are accepted
+	CustomEndpoints bool   // endpointURL is accepted on accounts
+	// addresses that users give may lead into private networks, and begin with http (shared/foundation/ssrfguard)
+	PrivateAddresses bool
+	// where chats take messages besides their vendors: "chat.example.com", ".example.com" for all below
+	ChatHosts []string
+	// who assumes customers' roles: our account number, or an ARN; empty where there is no such identity
+	Principal string
+	Pepper    []byte // keys the hashes of addresses, and CodeKey
+	// when the store was last restored from a copy, never if zero: no session, token, code or invitation of before is good
+	Epoch           time.Time
+	Google, GitHub  Client // where people may sign in
+	GoogleCloud     Client // by which people connect their projects
+	GooglePricesKey string // an API key that may read Google's catalogue of prices; empty: they are not read
+	// the command of a process that reads bills of unknown origin; empty where this process has nothing to lose
+	BillReader []string
+	// where the operator has published the template of the role that customers make in AWS; empty where not
+	RoleTemplateURL string
 }

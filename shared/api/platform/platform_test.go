@@ -45,8 +45,10 @@ func TestShared_IsMadeOncePerPlatform(t *testing.T) {
 
 func TestClone_HasEveryPart(t *testing.T) {
 	p := &Platform{
-		Table: tabletest.New(t), Clock: clock.System{}, Workflow: struct{ workflow.Engine }{}, Workers: struct{ lambdacall.Invoker }{}, Outbox: struct{ archive.Outbox }{},
-		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver, Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
+		Table: tabletest.New(t), Clock: clock.System{}, Workflow: struct{ workflow.Engine }{},
+		Workers: struct{ lambdacall.Invoker }{}, Outbox: struct{ archive.Outbox }{},
+		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver,
+		Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
 		Lines: struct{ archive.Files }{}, Log: slog.Default(),
 		Settings: Settings{Version: "1"},
 	}

@@ -53,7 +53,8 @@ func newAnswer(op *Op, out any) (*answer, error) {
 func envelope(out any) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteString(`{"data":`)
-	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() &&
+		v.Type() != reflect.TypeFor[json.RawMessage]() {
 		buf.WriteString(`[]}`)
 		return buf.Bytes(), nil
 	}

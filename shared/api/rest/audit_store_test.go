@@ -118,7 +118,8 @@ func TestARefusalThatCannotBePutOnRecordStaysOne(t *testing.T) {
 		if got := s.put(); got != http.StatusConflict {
 			t.Errorf("answered with %d", got)
 		}
-		if log := s.log.String(); !strings.Contains(log, "audit row not written") || !strings.Contains(log, `\"status\":409`) {
+		if log := s.log.String(); !strings.Contains(log, "audit row not written") ||
+			!strings.Contains(log, `\"status\":409`) {
 			t.Errorf("the log says %s", log)
 		}
 	})

@@ -69,27 +69,35 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 		header string
 		want   string // operation and status of each row
 	}{
-		"a change":                       {anna, "POST /things", []string{lamp}, "", "createThing 200"},
-		"two changes":                    {anna, "POST /things", []string{lamp, lamp}, "", "createThing 200, createThing 200"},
-		"refused for want of a policy":   {reader, "POST /things", []string{lamp}, "", "createThing 403"},
-		"refused for want of an org":     {homeless, "POST /things", []string{lamp}, "", "createThing 403"},
-		"refused for want of a caller":   {nobody, "POST /things", []string{lamp}, "", "createThing 401"},
-		"not well-formed":                {anna, "POST /things", []string{"{"}, "", "createThing 400"},
-		"not valid":                      {anna, "POST /things", []string{`{"name":""}`}, "", "createThing 400"},
-		"too large":                      {anna, "POST /things", []string{`{"name":"` + strings.Repeat("x", rest.MaxBody) + `"}`}, "", "createThing 413"},
-		"with a query that is no text":   {anna, "POST /things?a=%ff", []string{lamp}, "", "createThing 400"},
-		"refused by the handler":         {anna, "POST /things", []string{`{"name":"taken"}`}, "", "createThing 409"},
-		"failed":                         {anna, "POST /things", []string{`{"name":"broken"}`}, "", "createThing 500"},
-		"panicked":                       {anna, "POST /things", []string{`{"name":"panic"}`}, "", "createThing 500"},
-		"outside of the fence":           {anna, "POST /things", []string{`{"name":"stored"}`}, "", "createThing 500"},
-		"of nobody":                      {nobody, "POST /auth/login", []string{`{"password":"open sesame"}`, `{"password":"guess"}`}, "", "login 200, login 401"},
-		"in another shape":               {nobody, "POST /oauth/token", []string{`{"grant_type":"code"}`, `{"grant_type":"x"}`}, "", "token 400, token 403"},
-		"a replay leaves none":           {anna, "POST /things", []string{lamp, lamp}, key, "createThing 200"},
-		"another body under a used key":  {anna, "POST /things", []string{lamp, `{"name":"x"}`}, key, "createThing 200, createThing 409"},
-		"a key that is none":             {anna, "POST /things", []string{lamp}, "Idempotency-Key: ", "createThing 400"},
-		"a failure under a key":          {anna, "POST /things", []string{`{"name":"broken"}`, lamp}, key, "createThing 500, createThing 200"},
-		"a reading leaves none":          {anna, "GET /things/t1", []string{""}, "", ""},
-		"a refused reading leaves none":  {identity.Caller{Org: "org_1", User: "usr_x"}, "GET /things/t1", []string{""}, "", ""},
+		"a change": {anna, "POST /things", []string{lamp}, "", "createThing 200"},
+		"two changes": {anna, "POST /things", []string{lamp, lamp}, "",
+			"createThing 200, createThing 200"},
+		"refused for want of a policy": {reader, "POST /things", []string{lamp}, "", "createThing 403"},
+		"refused for want of an org":   {homeless, "POST /things", []string{lamp}, "", "createThing 403"},
+		"refused for want of a caller": {nobody, "POST /things", []string{lamp}, "", "createThing 401"},
+		"not well-formed":              {anna, "POST /things", []string{"{"}, "", "createThing 400"},
+		"not valid":                    {anna, "POST /things", []string{`{"name":""}`}, "", "createThing 400"},
+		"too large": {anna, "POST /things",
+			[]string{`{"name":"` + strings.Repeat("x", rest.MaxBody) + `"}`}, "", "createThing 413"},
+		"with a query that is no text": {anna, "POST /things?a=%ff", []string{lamp}, "", "createThing 400"},
+		"refused by the handler":       {anna, "POST /things", []string{`{"name":"taken"}`}, "", "createThing 409"},
+		"failed":                       {anna, "POST /things", []string{`{"name":"broken"}`}, "", "createThing 500"},
+		"panicked":                     {anna, "POST /things", []string{`{"name":"panic"}`}, "", "createThing 500"},
+		"outside of the fence":         {anna, "POST /things", []string{`{"name":"stored"}`}, "", "createThing 500"},
+		"of nobody": {nobody, "POST /auth/login",
+			[]string{`{"password":"open sesame"}`, `{"password":"guess"}`}, "", "login 200, login 401"},
+		"in another shape": {nobody, "POST /oauth/token",
+			[]string{`{"grant_type":"code"}`, `{"grant_type":"x"}`}, "", "token 400, token 403"},
+		"a replay leaves none": {anna, "POST /things", []string{lamp, lamp}, key, "createThing 200"},
+		"another body under a used key": {anna, "POST /things", []string{lamp, `{"name":"x"}`}, key,
+			"createThing 200, createThing 409"},
+		"a key that is none": {anna, "POST /things", []string{lamp}, "Idempotency-Key: ",
+			"createThing 400"},
+		"a failure under a key": {anna, "POST /things", []string{`{"name":"broken"}`, lamp}, key,
+			"createThing 500, createThing 200"},
+		"a reading leaves none": {anna, "GET /things/t1", []string{""}, "", ""},
+		"a refused reading leaves none": {identity.Caller{Org: "org_1", User: "usr_x"}, "GET /things/t1", []string{""},
+			"", ""},
 		"a HEAD leaves none":             {anna, "HEAD /things/t1", []string{""}, "", ""},
 		"a path of nobody leaves none":   {anna, "POST /nothing", []string{lamp}, "", ""},
 		"a method of nobody leaves none": {anna, "DELETE /things", []string{lamp}, "", ""},
@@ -169,7 +177,8 @@ func TestWhatARowSays(t *testing.T) {
 	caller := anna
 	caller.Email, caller.Method = "anna@example.com", "pat"
 	for _, line := range []string{
-		`PUT /budgets/bud_1?password=x {"name":"new"}`, `PUT /budgets/bud_1 {"name":"taken"}`, `DELETE /budgets/a%2Fb`, `DELETE /budgets/bud_2 `,
+		`PUT /budgets/bud_1?password=x {"name":"new"}`, `PUT /budgets/bud_1 {"name":"taken"}`, `DELETE /budgets/a%2Fb`,
+		`DELETE /budgets/bud_2 `,
 		`POST /budgets/search {}`, `POST /redeem/tok-en/lampr_01k0.1.abcdefgh {}`, `GET /arrive `,
 	} {
 		method, rest, _ := strings.Cut(line, " ")
@@ -196,7 +205,8 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 	s.h, _ = rest.Mount(p, s.things(), sessions())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := httptest.NewRequest(http.MethodPost, "/auth/login", strings.NewReader(`{"password":"open sesame"}`)).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, "/auth/login",
+		strings.NewReader(`{"password":"open sesame"}`)).WithContext(ctx)
 	r.Header.Set("Idempotency-Key", "k")
 	w := httptest.NewRecorder()
 	s.h.ServeHTTP(w, as(r, identity.Caller{}))
@@ -204,7 +214,8 @@ func TestNothingIsAcknowledgedThatIsNotOnRecord(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	log := s.log.String()
-	if !strings.Contains(log, "audit row not written") || !strings.Contains(log, `\"action\":\"login\"`) || strings.Contains(log, "worth") || strings.Contains(log, "sesame") {
+	if !strings.Contains(log, "audit row not written") || !strings.Contains(log, `\"action\":\"login\"`) ||
+		strings.Contains(log, "worth") || strings.Contains(log, "sesame") {
 		t.Errorf("the log says %s", log)
 	}
 	f.RemoveFaults()
@@ -228,7 +239,8 @@ func BenchmarkReading(b *testing.B) { benchmark(b, true) }
 
 func benchmark(b *testing.B, reads bool) {
 	b.Helper()
-	p := &platform.Platform{Table: table.Fenced(tabletest.New(b)), Clock: clock.System{}, Log: slog.New(slog.DiscardHandler)}
+	p := &platform.Platform{Table: table.Fenced(tabletest.New(b)), Clock: clock.System{},
+		Log: slog.New(slog.DiscardHandler)}
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{ID: "doThing", Method: http.MethodPost, Path: "/things", Policy: "resources:write", Reads: reads},
 		func(context.Context, *struct{}) (Thing, error) { return Thing{ID: "t1", Name: "lamp"}, nil })

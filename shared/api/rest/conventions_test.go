@@ -32,9 +32,11 @@ type filters struct {
 func filtered(t *testing.T) (http.Handler, *rest.API) {
 	t.Helper()
 	g := rest.NewGroup("Resources")
-	rest.Handle(g, rest.Op{ID: "filter", Method: http.MethodGet, Path: "/filter", Public: true}, func(_ context.Context, in *filters) (string, error) {
-		return fmt.Sprintf("%s %s %q %q %q %q", in.From.Format(time.RFC3339Nano), in.To.Format(time.RFC3339Nano), in.Kinds, in.Names, in.Tags, in.Text), nil
-	})
+	rest.Handle(g, rest.Op{ID: "filter", Method: http.MethodGet, Path: "/filter", Public: true},
+		func(_ context.Context, in *filters) (string, error) {
+			return fmt.Sprintf("%s %s %q %q %q %q", in.From.Format(time.RFC3339Nano), in.To.Format(time.RFC3339Nano),
+				in.Kinds, in.Names, in.Tags, in.Text), nil
+		})
 	return rest.Mount(&platform.Platform{}, g)
 }
 
@@ -61,7 +63,8 @@ func TestParameters_Forms(t *testing.T) {
 		"from=2026-11-22T01:00:00.5%2b02:00": `2026-11-21T23:00:00.5Z ` + never + ` [] [] [] ""`,
 		"to=1969-12-31":                      never + ` 1970-01-01T00:00:00Z [] [] [] ""`,
 		"kind=red,blue&name=a,b&tag=a,b":     never + ` ` + never + ` ["red" "blue"] ["a" "b"] ["a,b"] ""`,
-		"kind=red&kind=blue&name=a,b&name=c&tag=a&tag=b": never + ` ` + never + ` ["red" "blue"] ["a" "b" "c"] ["a" "b"] ""`,
+		"kind=red&kind=blue&name=a,b&name=c&tag=a&tag=b": never + ` ` + never +
+			` ["red" "blue"] ["a" "b" "c"] ["a" "b"] ""`,
 		"name=&text=&tag=": never + ` ` + never + ` [] [] [] ""`,
 	} {
 		if code, got := ask(h, "/filter?"+query); code != http.StatusOK || got != want {
@@ -88,7 +91,8 @@ func TestParameters_Forms(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", query, code, got, want)
 		}
 	}
-	if doc := string(api.YAML()); !strings.Contains(doc, "description: Only these kinds. Several values behind commas, or in several parameters") ||
+	if doc := string(api.YAML()); !strings.Contains(doc,
+		"description: Only these kinds. Several values behind commas, or in several parameters") ||
 		!strings.Contains(doc, "description: Several values behind commas, or in several parameters") {
 		t.Errorf("the description does not say how lists are given:\n%s", doc)
 	}
@@ -143,7 +147,10 @@ func TestMount_RefusesWhatBreaksTheConventions(t *testing.T) {
 // refusal mounts an operation that refuses what it is sent with err.
 func refusal(err error) http.Handler {
 	g := rest.NewGroup("Resources")
-	rest.Handle(g, rest.Op{ID: "refuse", Method: http.MethodGet, Path: "/refuse", Public: true}, func(context.Context, *struct{}) (string, error) { return "", err })
+	rest.Handle(g, rest.Op{ID: "refuse", Method: http.MethodGet, Path: "/refuse", Public: true},
+		func(context.Context, *struct{}) (string, error) {
+			return "", err
+		})
 	h, _ := rest.Mount(&platform.Platform{}, g)
 	return h
 }
@@ -158,19 +165,21 @@ func TestErrors_ShowLittleOfWhatWasSent(t *testing.T) {
 		"a quotation":                    {fault.New(fault.Invalid, "name: %q is none", long), 250},
 		"a quotation of wide characters": {fault.New(fault.Invalid, "name: %q is none", wide), 250},
 		"what %.64q lets through":        {fault.New(fault.Invalid, "name: %.64q is none", wide), 250},
-		"what has to be escaped":         {fault.New(fault.Invalid, "name: %q is none", strings.Repeat("\u202e\"", 500)), 250},
-		"a word":                         {fault.New(fault.NotFound, "there is no %s here", long), 250},
-		"a word of wide characters":      {fault.New(fault.NotFound, "there is no %s here", wide), 250},
-		"several":                        {fault.New(fault.Invalid, "neither %q nor %q nor %q", long, wide, long), 250},
-		"many":                           {fault.New(fault.NotFound, "no resource has the id %s", ids), 350},
-		"a failure of the clients":       {fault.New(fault.Unauthenticated, "%s", long), 250},
+		"what has to be escaped": {fault.New(fault.Invalid, "name: %q is none",
+			strings.Repeat("\u202e\"", 500)), 250},
+		"a word":                    {fault.New(fault.NotFound, "there is no %s here", long), 250},
+		"a word of wide characters": {fault.New(fault.NotFound, "there is no %s here", wide), 250},
+		"several":                   {fault.New(fault.Invalid, "neither %q nor %q nor %q", long, wide, long), 250},
+		"many":                      {fault.New(fault.NotFound, "no resource has the id %s", ids), 350},
+		"a failure of the clients":  {fault.New(fault.Unauthenticated, "%s", long), 250},
 	} {
 		code, got := ask(refusal(c.err), "/refuse")
 		if len(got) > c.most || !utf8.ValidString(got) || code == http.StatusOK || !strings.Contains(got, "…") {
 			t.Errorf("%s: %d bytes: %.600s", name, len(got), got)
 		}
 	}
-	if _, got := ask(refusal(fault.New(fault.Conflict, "it is used by %s: detach it", ids)), "/refuse"); !strings.Contains(got, ids) {
+	if _, got := ask(refusal(fault.New(fault.Conflict, "it is used by %s: detach it", ids)),
+		"/refuse"); !strings.Contains(got, ids) {
 		t.Errorf("what uses a thing is cut: %s", got)
 	}
 	if _, got := ask(refusal(fault.New(fault.Invalid, "a: %q, b: %q", "x", "y")), "/refuse"); got != `a: "x", b: "y"` {
@@ -185,10 +194,13 @@ func TestErrors_OfManyMembersAreCounted(t *testing.T) {
 		tags[i] = fmt.Sprintf(`"%s%03d":%d`, strings.Repeat("k", 300), i, i)
 	}
 	w := s.call(anna, "POST /things", `{"name":"a","tags":{`+strings.Join(tags, ",")+`}}`)
-	if got := w.Body.String(); w.Code != http.StatusBadRequest || len(got) > 400 || !strings.Contains(got, "and 499 more") && !strings.Contains(got, "and 498 more") {
+	if got := w.Body.String(); w.Code != http.StatusBadRequest || len(got) > 400 ||
+		!strings.Contains(got, "and 499 more") && !strings.Contains(got, "and 498 more") {
 		t.Errorf("%d, %d bytes: %.600s", w.Code, len(got), got)
 	}
-	if w = s.call(anna, "POST /things", `{"name":"a","spec":{"size":`+strings.Repeat("9", 900_000)+`}}`); w.Code != http.StatusBadRequest || w.Body.Len() > 400 {
+	if w = s.call(anna, "POST /things",
+		`{"name":"a","spec":{"size":`+strings.Repeat("9", 900_000)+`}}`); w.Code != http.StatusBadRequest ||
+		w.Body.Len() > 400 {
 		t.Errorf("a number of 900 kB: %d, %d bytes", w.Code, w.Body.Len())
 	}
 }

@@ -49,7 +49,8 @@ func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 		}
 	}
 	nowhere := identity.Caller{User: "usr_1"}
-	if got, body := ask(nowhere, "actions:read"); got != http.StatusForbidden || !strings.Contains(body, "POST /organisations") || !strings.Contains(body, "tenantID") {
+	if got, body := ask(nowhere, "actions:read"); got != http.StatusForbidden ||
+		!strings.Contains(body, "POST /organisations") || !strings.Contains(body, "tenantID") {
 		t.Errorf("without an organization: %d %s", got, body)
 	}
 }
@@ -58,17 +59,20 @@ func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 	g := rest.NewGroup("Test")
 	in := func(context.Context, *struct{}) (string, error) { return "in", nil }
-	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true}, in)
+	rest.Handle(g, rest.Op{ID: "signedIn", Method: http.MethodPost, Path: "/signed-in", SignedIn: true, Session: true},
+		in)
 	rest.Handle(g, rest.Op{ID: "policed", Method: http.MethodPost, Path: "/policed", Policy: "organisation:delete", Session: true}, in)
 	handler, _ := rest.Mount(&platform.Platform{}, g)
-	owner := identity.Caller{Org: "org_1", User: "usr_1", Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	owner := identity.Caller{Org: "org_1", User: "usr_1",
+		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
 	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
 		for _, path := range []string{"/signed-in", "/policed"} {
 			owner.Session = session
 			r := httptest.NewRequest(http.MethodPost, path, http.NoBody)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r.WithContext(identity.WithCaller(r.Context(), owner)))
-			if w.Code != want || want == http.StatusForbidden && !strings.Contains(w.Body.String(), "POST /auth/login") {
+			if w.Code != want || want == http.StatusForbidden &&
+				!strings.Contains(w.Body.String(), "POST /auth/login") {
 				t.Errorf("%s with session %q: %d %s", path, session, w.Code, w.Body)
 			}
 		}

@@ -38,6 +38,7 @@ func (d Drawn[T]) data() reflect.Type { return reflect.TypeFor[T]() }
 // PictureOf returns the answer that a picture is by itself. It loads nothing from elsewhere and runs nothing, even when opened as a page.
 func PictureOf(svg []byte) Raw {
 	return Raw{Body: svg, Header: http.Header{
-		"Content-Type": {SVGType}, "Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'"}, "X-Content-Type-Options": {"nosniff"}, "Vary": {"Accept"},
+		"Content-Type": {SVGType}, "Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'"},
+		"X-Content-Type-Options": {"nosniff"}, "Vary": {"Accept"},
 	}}
 }

@@ -51,11 +51,13 @@ func lampGroup(all *[]Lamp) *rest.Group {
 		return rest.PageOf(*all, in.Page), nil
 	})
 	rest.Handle(g, rest.Op{
-		ID: "createLamp", Method: http.MethodPost, Path: "/lamps", SignedIn: true, Reads: true, Summary: "Hang up a lamp",
+		ID: "createLamp", Method: http.MethodPost, Path: "/lamps", SignedIn: true, Reads: true,
+		Summary: "Hang up a lamp",
 	}, func(_ context.Context, in *struct{ Body NewLamp }) (Lamp, error) {
 		for _, l := range *all {
 			if l.Name == in.Body.Name {
-				return Lamp{}, fault.New(fault.Conflict, "name: there is a lamp %q already: choose another name", l.Name)
+				return Lamp{},
+					fault.New(fault.Conflict, "name: there is a lamp %q already: choose another name", l.Name)
 			}
 		}
 		*all = append(*all, Lamp(in.Body))

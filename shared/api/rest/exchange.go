@@ -133,7 +133,8 @@ func (x *exchange) report(stack []byte) {
 	level, c, ended := slog.LevelInfo, identity.CallerFrom(x.r.Context()), x.s.clock.Now()
 	attrs := append(x.s.p.Used(ended, x.meter.Usage(), 0),
 		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
-		slog.Float64("ms", float64(ended.Sub(x.began).Microseconds())/1000), slog.Bool("late", platform.Late(x.r.Context(), x.began, ended)),
+		slog.Float64("ms", float64(ended.Sub(x.began).Microseconds())/1000),
+		slog.Bool("late", platform.Late(x.r.Context(), x.began, ended)),
 		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),
 	)
 	if x.cause != nil {

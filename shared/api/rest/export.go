@@ -155,14 +155,19 @@ func PlainCells(cells []string, numbers int) []string {
 
 // describeExport says of an operation that goes on from answer to answer how it does.
 func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
-	if f, ok := input.FieldByName("Cursor"); !ok || len(f.Index) < 2 || input.Field(f.Index[0]).Type != reflect.TypeFor[Export]() {
+	if f, ok := input.FieldByName("Cursor"); !ok || len(f.Index) < 2 ||
+		input.Field(f.Index[0]).Type != reflect.TypeFor[Export]() {
 		return
 	}
-	hop.Description += " An export of any size comes in pieces, none larger than one answer can be: while there is more, a Link header with " +
-		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, whatever is " +
-		"written meanwhile. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet would take for a " +
+	hop.Description += " An export of any size comes in pieces, none larger than one answer can be: while there is " +
+		"more, a Link header with " +
+		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, " +
+		"whatever is " +
+		"written meanwhile. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet " +
+		"would take for a " +
 		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
 	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {
-		Description: "`<path?query>; rel=\"next\"` while there is more, else left out", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "`<path?query>; rel=\"next\"` while there is more, else left out",
+		Schema:      &huma.Schema{Type: huma.TypeString},
 	}}
 }

@@ -52,7 +52,8 @@ type exported struct {
 func (l *ledger) mount(bounds rest.Bounds) http.Handler {
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{
-		ID: "export", Method: http.MethodGet, Path: "/lines/export", Public: true, Produces: rest.NDJSONType + ", " + rest.CSVType,
+		ID: "export", Method: http.MethodGet, Path: "/lines/export", Public: true,
+		Produces: rest.NDJSONType + ", " + rest.CSVType,
 	}, func(ctx context.Context, in *exported) (rest.Raw, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -94,7 +95,8 @@ func follow(t *testing.T, h http.Handler, target string) []string {
 
 func TestExport_NothingIsLostOrTwice(t *testing.T) {
 	for name, bounds := range map[string]rest.Bounds{
-		"by rows": {Rows: 7}, "one row a piece": {Rows: 1}, "by bytes": {Bytes: 300}, "rows larger than a piece": {Bytes: 1}, "in one piece": {},
+		"by rows": {Rows: 7}, "one row a piece": {Rows: 1}, "by bytes": {Bytes: 300},
+		"rows larger than a piece": {Bytes: 1}, "in one piece": {},
 	} {
 		for _, format := range []string{"ndjson", "csv"} {
 			l := &ledger{grows: true}
@@ -150,7 +152,8 @@ func TestExport_TheNextPieceIsOfTheSameQuestion(t *testing.T) {
 	r.Header.Set("Accept", "text/csv")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if got := w.Header().Get("Link"); got != `</lines/export?cursor=1&format=csv&kind=a+b%2Cc>; rel="next"` || w.Header().Get("Content-Type") != rest.CSVType {
+	if got := w.Header().Get("Link"); got != `</lines/export?cursor=1&format=csv&kind=a+b%2Cc>; rel="next"` ||
+		w.Header().Get("Content-Type") != rest.CSVType {
 		t.Errorf("%s %s", got, w.Header())
 	}
 }
@@ -158,7 +161,8 @@ func TestExport_TheNextPieceIsOfTheSameQuestion(t *testing.T) {
 // A Lambda answers with 6 MiB at most, of JSON, in which what is special in JSON or HTML takes up to six bytes.
 func TestExport_FitsIntoTheAnswerOfALambda(t *testing.T) {
 	for name, text := range map[string]string{
-		"letters": "a", "quotation marks": `"`, "HTML": "<", "backslashes": `\`, "line breaks": "\n", "wide": "😀", "what JSON writes as six bytes": "\u2028",
+		"letters": "a", "quotation marks": `"`, "HTML": "<", "backslashes": `\`, "line breaks": "\n", "wide": "😀",
+		"what JSON writes as six bytes": "\u2028",
 	} {
 		l := &ledger{lines: make([]line, 400)}
 		for n := range l.lines {

@@ -161,7 +161,8 @@ func init() {
 // refused returns how huma reports that a request fails validation. The interface knows 400 only, never 415 or 422.
 func refused(status int, msg string, errs ...error) huma.StatusError {
 	switch status {
-	case http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestTimeout:
+	case http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable,
+		http.StatusRequestTimeout:
 		status = http.StatusBadRequest
 	}
 	if status >= http.StatusInternalServerError {

@@ -45,7 +45,8 @@ func (s *server) replayOrRun(x *exchange, c identity.Caller) {
 		return
 	}
 	if len(keys) > 1 || !printable(keys[0]) {
-		x.refuseRequest(errorForStatus(x.operation(), http.StatusBadRequest, keyHeader+": send one value of 1 to 255 printable characters"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusBadRequest,
+			keyHeader+": send one value of 1 to 255 printable characters"))
 		return
 	}
 	k := s.key(x, c, keys[0])
@@ -92,7 +93,8 @@ func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 	secret := mac(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
 	query, body := x.r.URL.Query().Encode(), string(x.body)+x.declaredHeaders()
 	name := text(mac(secret, "name"))
-	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "", opener: mac(secret, "opener", query, body)}
+	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "",
+		opener: mac(secret, "opener", query, body)}
 	if !k.public {
 		k.at = table.Key{PK: table.OrgPK(c.Org) + "IDEM", SK: name}
 	}
@@ -158,11 +160,14 @@ func (k *key) scope(ctx context.Context) context.Context {
 func (k *key) repeat(x *exchange, old *kept) {
 	switch {
 	case old.Print != k.row.Print:
-		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this key was used with another body or other headers; use a new key"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict,
+			keyHeader+": this key was used with another body or other headers; use a new key"))
 	case !old.Done:
-		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": the first request with this key is still running; try again later"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict,
+			keyHeader+": the first request with this key is still running; try again later"))
 	case old.Answer == nil:
-		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict, keyHeader+": this request was carried out, but its answer was too large to be kept"))
+		x.refuseRequest(errorForStatus(x.operation(), http.StatusConflict,
+			keyHeader+": this request was carried out, but its answer was too large to be kept"))
 	default:
 		k.replay(x, old.Answer)
 	}
@@ -192,7 +197,8 @@ func (k *key) run(x *exchange) {
 	}()
 	x.runOperation(rec)
 	finished = true
-	if rec.Status >= http.StatusInternalServerError || rec.Status == http.StatusTooManyRequests || rec.Status == http.StatusUnauthorized {
+	if rec.Status >= http.StatusInternalServerError || rec.Status == http.StatusTooManyRequests ||
+		rec.Status == http.StatusUnauthorized {
 		k.release(ctx)
 	} else if err := k.keepWithout(ctx, x.operation().ShownOnce, &rec.reply); err != nil {
 		k.s.log.WarnContext(ctx, "answer not kept", slog.String("request_id", x.id), slog.String("error", err.Error()))

@@ -42,16 +42,20 @@ func TestIdempotencyKey(t *testing.T) {
 			{anna, "POST /things", lamp, "k", 0, 200, 0}, {bob, "POST /things", lamp, "k", 0, 200, 0},
 		},
 		"who the organization's identity provider vouches for is not told what the user was": {
-			{anna, "POST /things", lamp, "k", 0, 200, 0}, {vouched, "POST /things", lamp, "k", 0, 200, 0}, {vouched, "POST /things", lamp, "k", 0, 200, 2},
+			{anna, "POST /things", lamp, "k", 0, 200, 0}, {vouched, "POST /things", lamp, "k", 0, 200, 0},
+			{vouched, "POST /things", lamp, "k", 0, 200, 2},
 		},
 		"another path has keys of its own": {
-			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0}, {nobody, "POST /oauth/token", `{"grant_type":"code"}`, "k", 0, 400, 0},
+			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0},
+			{nobody, "POST /oauth/token", `{"grant_type":"code"}`, "k", 0, 400, 0},
 		},
 		"a public operation replays too": {
-			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0}, {nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 1},
+			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0},
+			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 1},
 		},
 		"a refusal that is the client's fault is an answer": {
-			{anna, "POST /things", `{"name":"taken"}`, "k", 0, 409, 0}, {anna, "POST /things", `{"name":"taken"}`, "k", 0, 409, 1},
+			{anna, "POST /things", `{"name":"taken"}`, "k", 0, 409, 0},
+			{anna, "POST /things", `{"name":"taken"}`, "k", 0, 409, 1},
 		},
 		"a failure of ours frees the key": {
 			{anna, "POST /things", `{"name":"broken"}`, "k", 0, 500, 0}, {anna, "POST /things", lamp, "k", 0, 200, 0},
@@ -60,13 +64,15 @@ func TestIdempotencyKey(t *testing.T) {
 			{anna, "POST /things", `{"name":"panic"}`, "k", 0, 500, 0}, {anna, "POST /things", lamp, "k", 0, 200, 0},
 		},
 		"a wrong password frees the key": {
-			{nobody, "POST /auth/login", `{"password":"guess"}`, "k", 0, 401, 0}, {nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0},
+			{nobody, "POST /auth/login", `{"password":"guess"}`, "k", 0, 401, 0},
+			{nobody, "POST /auth/login", `{"password":"open sesame"}`, "k", 0, 200, 0},
 		},
 		"a caller of no organization may not, and is told so": {
 			{homeless, "POST /things", lamp, "k", 0, 403, 0},
 		},
 		"only POST has keys": {
-			{anna, "PATCH /things/t1", `{"name":"a"}`, "k", 0, 200, 0}, {anna, "PATCH /things/t1", `{"name":"b"}`, "k", 0, 200, 0},
+			{anna, "PATCH /things/t1", `{"name":"a"}`, "k", 0, 200, 0},
+			{anna, "PATCH /things/t1", `{"name":"b"}`, "k", 0, 200, 0},
 		},
 		"255 characters are a key":         {{anna, "POST /things", lamp, strings.Repeat("k", 255), 0, 200, 0}},
 		"256 characters are none":          {{anna, "POST /things", lamp, strings.Repeat("k", 256), 0, 400, 0}},
@@ -152,7 +158,8 @@ func TestRoundTrips(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openReply(t)
 			ctx, meter := table.WithMeter(t.Context())
-			r := httptest.NewRequest(strings.Fields(c.line)[0], strings.Fields(c.line)[1], strings.NewReader(c.body)).WithContext(ctx)
+			r := httptest.NewRequest(strings.Fields(c.line)[0], strings.Fields(c.line)[1],
+				strings.NewReader(c.body)).WithContext(ctx)
 			for _, h := range c.headers {
 				name, v, _ := strings.Cut(h, ": ")
 				r.Header.Set(name, v)

@@ -29,7 +29,8 @@ func event(method, path, body string) events.APIGatewayProxyRequest {
 
 // TestEvents holds hostile and odd events to answers in JSON, none of them a 5xx.
 func TestEvents(t *testing.T) {
-	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{Org: "org_victim", User: "usr_victim"})}
+	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{Org: "org_victim",
+		User: "usr_victim"})}
 	spoofed, err := json.Marshal(victim)
 	if err != nil {
 		t.Fatal(err)
@@ -42,54 +43,91 @@ func TestEvents(t *testing.T) {
 		status             int
 		holds              string
 	}{
-		"a plain one":                   {"GET", "/things/t1", "", nil, 200, `"id":"t1"`},
-		"a bad escape in the path":      {"GET", "/things/%zz", "", nil, 400, "path"},
-		"half an escape":                {"GET", "/things/%2", "", nil, 400, "path"},
-		"a NUL in the path":             {"GET", "/things/a\x00b", "", nil, 400, "path"},
-		"an escaped NUL":                {"GET", "/things/a%00b", "", nil, 404, "not found"},
-		"a line break in the path":      {"GET", "/things/a\r\nX: y", "", nil, 400, "path"},
-		"no UTF-8 in the path":          {"GET", "/things/\xff", "", nil, 400, "path"},
-		"an escaped slash is no slash":  {"GET", "/things/a%2Ft1", "", nil, 404, "a/t1"},
-		"an escape is decoded once":     {"GET", "/things/a%252Fb", "", nil, 404, "a%2Fb"},
-		"dots do not climb":             {"GET", "/x/../things/t1", "", nil, 404, "not found"},
-		"escaped dots do not climb":     {"GET", "/x/%2e%2e/things/t1", "", nil, 404, "not found"},
-		"two slashes are no host":       {"GET", "//evil.example/things/t1", "", nil, 404, "not found"},
-		"a question mark in the path":   {"GET", "/things/t1?x=1", "", nil, 404, "t1?x=1"},
-		"a hash in the path":            {"GET", "/things/t1#x", "", nil, 404, "t1#x"},
-		"a blank in the path":           {"GET", "/things/a b", "", nil, 404, "a b"},
-		"no slash at the beginning":     {"GET", "things/t1", "", nil, 200, `"id":"t1"`},
-		"no path":                       {"GET", "", "", nil, 404, "not found"},
-		"a path that is too long":       {"GET", "/things/" + strings.Repeat("a", rest.MaxURI), "", nil, 414, "8 KiB"},
-		"no method":                     {"", "/things", "", nil, 405, `{"error":"method not allowed"}`},
-		"a method with a blank":         {"GE T", "/things", "", nil, 405, `{"error":"method not allowed"}`},
-		"a method in small letters":     {"get", "/things", "", nil, 405, `{"error":"method not allowed"}`},
-		"an unknown method":             {"BREW", "/things", "", nil, 405, `{"error":"method not allowed"}`},
-		"TRACE":                         {"TRACE", "/things", "", nil, 405, `{"error":"method not allowed"}`},
-		"a method override is not read": {"GET", "/things/t1", "", func(e *ev) { e.MultiValueHeaders["X-Http-Method-Override"] = []string{"DELETE"} }, 200, `"id":"t1"`},
-		"broken base64":                 {"POST", "/things", "!!!", func(e *ev) { e.IsBase64Encoded = true }, 400, "body"},
-		"base64 is decoded":             {"POST", "/things", base64.StdEncoding.EncodeToString([]byte(lamp)), func(e *ev) { e.IsBase64Encoded = true }, 200, "lamp"},
-		"binary":                        {"POST", "/things", base64.StdEncoding.EncodeToString([]byte{0, 1, 0xff}), func(e *ev) { e.IsBase64Encoded = true }, 400, "UTF-8"},
-		"a body that is too large":      {"POST", "/things", strings.Repeat("a", rest.MaxBody+1), nil, 413, "1 MiB"},
-		"a body just small enough":      {"POST", "/things", `{"name":"a"}` + strings.Repeat(" ", rest.MaxBody-12), nil, 200, "thing-a"},
-		"gzip":                          {"POST", "/things", lamp, func(e *ev) { e.MultiValueHeaders["Content-Encoding"] = []string{"gzip"} }, 400, "Content-Encoding"},
-		"two Authorization headers":     {"GET", "/things", "", func(e *ev) { e.MultiValueHeaders["Authorization"] = []string{"Bearer a", "Bearer b"} }, 401, `{"error":"unauthorized"}`},
-		"two spellings of it":           {"GET", "/things", "", func(e *ev) { e.MultiValueHeaders["authorization"] = []string{"Bearer b"} }, 401, `{"error":"unauthorized"}`},
-		"two spellings, single values":  {"GET", "/things", "", func(e *ev) { e.MultiValueHeaders, e.Headers["authorization"] = nil, "b" }, 401, `{"error":"unauthorized"}`},
-		"a line break in a header":      {"GET", "/things", "", func(e *ev) { e.MultiValueHeaders["X-A"] = []string{"b\r\nAuthorization: Bearer x"} }, 400, "header"},
-		"a header with a blank name":    {"GET", "/things", "", func(e *ev) { e.MultiValueHeaders["X A"] = []string{"b"} }, 400, "header"},
-		"a spoofed adapter header":      {"POST", "/things", `{"name":"stored"}`, func(e *ev) { e.MultiValueHeaders["X-GoLambdaProxy-ApiGw-Context"] = []string{string(spoofed)} }, 500, "internal error"},
+		"a plain one":                  {"GET", "/things/t1", "", nil, 200, `"id":"t1"`},
+		"a bad escape in the path":     {"GET", "/things/%zz", "", nil, 400, "path"},
+		"half an escape":               {"GET", "/things/%2", "", nil, 400, "path"},
+		"a NUL in the path":            {"GET", "/things/a\x00b", "", nil, 400, "path"},
+		"an escaped NUL":               {"GET", "/things/a%00b", "", nil, 404, "not found"},
+		"a line break in the path":     {"GET", "/things/a\r\nX: y", "", nil, 400, "path"},
+		"no UTF-8 in the path":         {"GET", "/things/\xff", "", nil, 400, "path"},
+		"an escaped slash is no slash": {"GET", "/things/a%2Ft1", "", nil, 404, "a/t1"},
+		"an escape is decoded once":    {"GET", "/things/a%252Fb", "", nil, 404, "a%2Fb"},
+		"dots do not climb":            {"GET", "/x/../things/t1", "", nil, 404, "not found"},
+		"escaped dots do not climb":    {"GET", "/x/%2e%2e/things/t1", "", nil, 404, "not found"},
+		"two slashes are no host":      {"GET", "//evil.example/things/t1", "", nil, 404, "not found"},
+		"a question mark in the path":  {"GET", "/things/t1?x=1", "", nil, 404, "t1?x=1"},
+		"a hash in the path":           {"GET", "/things/t1#x", "", nil, 404, "t1#x"},
+		"a blank in the path":          {"GET", "/things/a b", "", nil, 404, "a b"},
+		"no slash at the beginning":    {"GET", "things/t1", "", nil, 200, `"id":"t1"`},
+		"no path":                      {"GET", "", "", nil, 404, "not found"},
+		"a path that is too long":      {"GET", "/things/" + strings.Repeat("a", rest.MaxURI), "", nil, 414, "8 KiB"},
+		"no method":                    {"", "/things", "", nil, 405, `{"error":"method not allowed"}`},
+		"a method with a blank":        {"GE T", "/things", "", nil, 405, `{"error":"method not allowed"}`},
+		"a method in small letters":    {"get", "/things", "", nil, 405, `{"error":"method not allowed"}`},
+		"an unknown method":            {"BREW", "/things", "", nil, 405, `{"error":"method not allowed"}`},
+		"TRACE":                        {"TRACE", "/things", "", nil, 405, `{"error":"method not allowed"}`},
+		"a method override is not read": {"GET", "/things/t1", "", func(e *ev) {
+			e.MultiValueHeaders["X-Http-Method-Override"] = []string{"DELETE"}
+		}, 200, `"id":"t1"`},
+		"broken base64": {"POST", "/things", "!!!", func(e *ev) {
+			e.IsBase64Encoded = true
+		}, 400, "body"},
+		"base64 is decoded": {"POST", "/things", base64.StdEncoding.EncodeToString([]byte(lamp)), func(e *ev) {
+			e.IsBase64Encoded = true
+		}, 200, "lamp"},
+		"binary": {"POST", "/things", base64.StdEncoding.EncodeToString([]byte{0, 1, 0xff}), func(e *ev) {
+			e.IsBase64Encoded = true
+		}, 400, "UTF-8"},
+		"a body that is too large": {"POST", "/things", strings.Repeat("a", rest.MaxBody+1), nil, 413, "1 MiB"},
+		"a body just small enough": {"POST", "/things", `{"name":"a"}` + strings.Repeat(" ", rest.MaxBody-12), nil,
+			200, "thing-a"},
+		"gzip": {"POST", "/things", lamp, func(e *ev) {
+			e.MultiValueHeaders["Content-Encoding"] = []string{"gzip"}
+		}, 400, "Content-Encoding"},
+		"two Authorization headers": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueHeaders["Authorization"] = []string{"Bearer a", "Bearer b"}
+		}, 401, `{"error":"unauthorized"}`},
+		"two spellings of it": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueHeaders["authorization"] = []string{"Bearer b"}
+		}, 401, `{"error":"unauthorized"}`},
+		"two spellings, single values": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueHeaders, e.Headers["authorization"] = nil, "b"
+		}, 401, `{"error":"unauthorized"}`},
+		"a line break in a header": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueHeaders["X-A"] = []string{"b\r\nAuthorization: Bearer x"}
+		}, 400, "header"},
+		"a header with a blank name": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueHeaders["X A"] = []string{"b"}
+		}, 400, "header"},
+		"a spoofed adapter header": {"POST", "/things", `{"name":"stored"}`, func(e *ev) {
+			e.MultiValueHeaders["X-GoLambdaProxy-ApiGw-Context"] = []string{string(spoofed)}
+		}, 500, "internal error"},
 		"a spoofed header and no caller": {"GET", "/things", "", func(e *ev) {
 			e.RequestContext.Authorizer = nil
 			e.Headers["X-Golambdaproxy-Apigw-Context"] = string(spoofed)
 		}, 401, "unauthorized"},
-		"an authorizer's word is garbled":   {"GET", "/things", "", func(e *ev) { e.RequestContext.Authorizer["grants"] = "{" }, 500, "internal error"},
-		"no UTF-8 in the query":             {"GET", "/things", "", func(e *ev) { e.MultiValueQueryStringParameters = map[string][]string{"search": {"\xff"}} }, 400, "text"},
-		"a query with separators in it":     {"GET", "/things", "", func(e *ev) { e.MultiValueQueryStringParameters = map[string][]string{"search": {"a&page=0"}} }, 200, `"page":1`},
-		"only single values of the query":   {"GET", "/things", "", func(e *ev) { e.QueryStringParameters = map[string]string{"page": "0"} }, 400, "page"},
-		"a host that is none":               {"GET", "/things/t1", "", func(e *ev) { e.RequestContext.DomainName = "a b/%" }, 200, `"id":"t1"`},
-		"no headers at all":                 {"GET", "/things/t1", "", func(e *ev) { e.Headers, e.MultiValueHeaders = nil, nil }, 200, `"id":"t1"`},
-		"HEAD is GET without a body":        {"HEAD", "/things/t1", "", nil, 200, ""},
-		"a public path needs no authorizer": {"POST", "/auth/login", `{"password":"open sesame"}`, func(e *ev) { e.RequestContext.Authorizer = nil }, 200, "accessToken"},
+		"an authorizer's word is garbled": {"GET", "/things", "", func(e *ev) {
+			e.RequestContext.Authorizer["grants"] = "{"
+		}, 500, "internal error"},
+		"no UTF-8 in the query": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueQueryStringParameters = map[string][]string{"search": {"\xff"}}
+		}, 400, "text"},
+		"a query with separators in it": {"GET", "/things", "", func(e *ev) {
+			e.MultiValueQueryStringParameters = map[string][]string{"search": {"a&page=0"}}
+		}, 200, `"page":1`},
+		"only single values of the query": {"GET", "/things", "", func(e *ev) {
+			e.QueryStringParameters = map[string]string{"page": "0"}
+		}, 400, "page"},
+		"a host that is none": {"GET", "/things/t1", "", func(e *ev) {
+			e.RequestContext.DomainName = "a b/%"
+		}, 200, `"id":"t1"`},
+		"no headers at all": {"GET", "/things/t1", "", func(e *ev) {
+			e.Headers, e.MultiValueHeaders = nil, nil
+		}, 200, `"id":"t1"`},
+		"HEAD is GET without a body": {"HEAD", "/things/t1", "", nil, 200, ""},
+		"a public path needs no authorizer": {"POST", "/auth/login", `{"password":"open sesame"}`, func(e *ev) {
+			e.RequestContext.Authorizer = nil
+		}, 200, "accessToken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := event(c.method, c.path, c.body)
@@ -130,7 +168,8 @@ func FuzzLambdaEvent(f *testing.F) {
 		e.MultiValueQueryStringParameters = map[string][]string{query: {value}, "search": {query}}
 		e.IsBase64Encoded = encoded
 		e.RequestContext.DomainName = header
-		if strings.Contains(body, "broken") || strings.Contains(body, "panic") || strings.Contains(path, "panic") || strings.Contains(body, "stored") || strings.Contains(body, "slow") {
+		if strings.Contains(body, "broken") || strings.Contains(body, "panic") || strings.Contains(path, "panic") ||
+			strings.Contains(body, "stored") || strings.Contains(body, "slow") {
 			return // the sample is meant to fail there
 		}
 		out, err := fn(t.Context(), e)
@@ -146,8 +185,10 @@ func FuzzLambdaEvent(f *testing.F) {
 
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
-		lamp, `{}`, `null`, `[`, `{"name":"a","NAME":"b"}`, `{"name":"\ud83d\ude00"}`, `{"name":"a","spec":{"size":1e5}}`,
-		`{"tags":{"a":"b"},"name":"x","day":"2026-01-31T09:00:00Z"}`, "\ufeff", `{"name":"\ud800"}`, `{"name" : "a" , "spec" : null}`,
+		lamp, `{}`, `null`, `[`, `{"name":"a","NAME":"b"}`, `{"name":"\ud83d\ude00"}`,
+		`{"name":"a","spec":{"size":1e5}}`,
+		`{"tags":{"a":"b"},"name":"x","day":"2026-01-31T09:00:00Z"}`, "\ufeff", `{"name":"\ud800"}`,
+		`{"name" : "a" , "spec" : null}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -170,7 +211,8 @@ func BenchmarkLambda(b *testing.B) {
 	s := openReply(b)
 	fn := rest.AdaptHandler(s.h)
 	for name, e := range map[string]events.APIGatewayProxyRequest{
-		"get": event("GET", "/things/t1", ""), "list": event("GET", "/things", ""), "create": event("POST", "/things", `{"name":"lamp","tags":{"a":"b"},"spec":{"size":3}}`),
+		"get": event("GET", "/things/t1", ""), "list": event("GET", "/things", ""),
+		"create": event("POST", "/things", `{"name":"lamp","tags":{"a":"b"},"spec":{"size":3}}`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

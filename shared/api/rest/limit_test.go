@@ -51,8 +51,10 @@ func TestMount_AnOperationHas24Seconds(t *testing.T) {
 		says   string
 		takes  time.Duration
 	}{
-		"a cloud that never answers":                         {"/forever", http.StatusInternalServerError, "no answer in time", 24 * time.Second},
-		"a handler that says itself why it has no answer":    {"/reason", http.StatusInternalServerError, "ca_1 did not answer", 24 * time.Second},
+		"a cloud that never answers": {"/forever", http.StatusInternalServerError,
+			"no answer in time", 24 * time.Second},
+		"a handler that says itself why it has no answer": {"/reason", http.StatusInternalServerError,
+			"ca_1 did not answer", 24 * time.Second},
 		"a cloud that answers within the time is waited for": {"/quick", http.StatusOK, "answered", 23 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +62,8 @@ func TestMount_AnOperationHas24Seconds(t *testing.T) {
 				began, w := time.Now(), httptest.NewRecorder()
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, http.NoBody)
 				handler.ServeHTTP(w, as(r, identity.Caller{User: "usr_anna", Org: "org_1"}))
-				if took := time.Since(began); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || took != c.takes {
+				if took := time.Since(began); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) ||
+					took != c.takes {
 					t.Errorf("%d %s after %s; want %d after %s", w.Code, w.Body, took, c.status, c.takes)
 				}
 			})

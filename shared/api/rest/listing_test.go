@@ -28,7 +28,8 @@ func shelf(t *testing.T, n int, pad string) table.Store {
 		}
 		ws[i] = table.Put(it)
 	}
-	if err := table.NewPatientStore(s).BatchWrite(t.Context(), ws...); err != nil { // 3 MB are more than a key takes in a second
+	// 3 MB are more than a key takes in a second
+	if err := table.NewPatientStore(s).BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -50,18 +51,22 @@ func TestPages(t *testing.T) {
 		filtered    []int // of the 13 odd ones
 		trips       int
 	}{
-		"the first":           {1, 4, []int{25, 24, 23, 22}, []int{25, 23, 21, 19}, 1},
-		"the second":          {2, 4, []int{21, 20, 19, 18}, []int{17, 15, 13, 11}, 1},
-		"the last":            {7, 4, []int{1}, nil, 1},
-		"behind the last":     {8, 4, nil, nil, 0},
-		"all at once":         {1, 100, []int{25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, []int{25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1}, 1},
+		"the first":       {1, 4, []int{25, 24, 23, 22}, []int{25, 23, 21, 19}, 1},
+		"the second":      {2, 4, []int{21, 20, 19, 18}, []int{17, 15, 13, 11}, 1},
+		"the last":        {7, 4, []int{1}, nil, 1},
+		"behind the last": {8, 4, nil, nil, 0},
+		"all at once": {1, 100,
+			[]int{25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1},
+			[]int{25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1}, 1},
 		"the last of the odd": {4, 4, []int{13, 12, 11, 10}, []int{1}, 1},
 	} {
 		r := rest.Reading[number]{Store: s, Page: rest.Page{Page: c.page, Limit: c.limit}}
 		ctx, meter := table.WithMeter(t.Context())
 		got, err := r.Counted(ctx, table.Query{PK: "P", Reverse: true}, 25)
-		if err != nil || got.Total != 25 || got.Page != c.page || !slices.Equal(numbers(got.Items), c.counted) || meter.Usage().RoundTrips != c.trips {
-			t.Errorf("%s: %v of %d in %d round trips, %v", name, numbers(got.Items), got.Total, meter.Usage().RoundTrips, err)
+		if err != nil || got.Total != 25 || got.Page != c.page || !slices.Equal(numbers(got.Items), c.counted) ||
+			meter.Usage().RoundTrips != c.trips {
+			t.Errorf("%s: %v of %d in %d round trips, %v", name, numbers(got.Items), got.Total,
+				meter.Usage().RoundTrips, err)
 		}
 		got, err = r.Filtered(t.Context(), table.Query{PK: "P", Reverse: true}, odd)
 		if err != nil || got.Total != 13 || !slices.Equal(numbers(got.Items), c.filtered) {

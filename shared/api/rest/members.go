@@ -13,7 +13,8 @@ import (
 func (o *operation) checkMembers() error {
 	err := walkMembers(o.input, func(at string, f *reflect.StructField) error {
 		if elem(f.Type) == reflect.TypeFor[time.Time]() {
-			return fmt.Errorf("operation %s: %s of its input is a time.Time: make it a rest.Time, which takes dates too", o.ID, at)
+			return fmt.Errorf(
+				"operation %s: %s of its input is a time.Time: make it a rest.Time, which takes dates too", o.ID, at)
 		}
 		return nil
 	})
@@ -22,7 +23,8 @@ func (o *operation) checkMembers() error {
 	}
 	return walkMembers(o.output, func(at string, f *reflect.StructField) error {
 		if _, options, _ := strings.Cut(f.Tag.Get("json"), ","); strings.Contains(options, "omit") {
-			return fmt.Errorf("operation %s: %s of its answer is left out when it has no value: answer null, [] or {}", o.ID, at)
+			return fmt.Errorf("operation %s: %s of its answer is left out when it has no value: answer null, [] or {}",
+				o.ID, at)
 		}
 		return nil
 	})
@@ -34,7 +36,8 @@ func walkMembers(t reflect.Type, visit func(at string, f *reflect.StructField) e
 	seen := map[reflect.Type]bool{}
 	var walk func(at string, t reflect.Type) error
 	walk = func(at string, t reflect.Type) error {
-		if t = elem(t); t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[Time]() || t == reflect.TypeFor[json.RawMessage]() {
+		if t = elem(t); t.Kind() != reflect.Struct || seen[t] || t == reflect.TypeFor[Time]() ||
+			t == reflect.TypeFor[json.RawMessage]() {
 			return nil
 		}
 		seen[t] = true
@@ -57,7 +60,8 @@ func walkMembers(t reflect.Type, visit func(at string, f *reflect.StructField) e
 
 // elem returns what t points to or holds.
 func elem(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
+		t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	return t

@@ -34,10 +34,12 @@ func (n *schemaNames) name(t reflect.Type, hint string) string {
 		panic(fmt.Sprintf("rest: operation %s: the type %.120s has no name, so its schema would have none: "+
 			"declare it as a type that is called after what it holds", n.op, t))
 	case !schemaName.MatchString(name):
-		panic(fmt.Sprintf("rest: operation %s: the schema of %s would be called %q: declare the type, and those it is made of, at "+
+		panic(fmt.Sprintf("rest: operation %s: the schema of %s would be called %q: declare the type, and those it "+
+			"is made of, at "+
 			"the top of a package, in letters and digits", n.op, t, name))
 	case taken && was != t:
-		panic(fmt.Sprintf("rest: operation %s: %s (%s) and %s (%s) are two types of one schema name, %s: rename one of them "+
+		panic(fmt.Sprintf("rest: operation %s: %s (%s) and %s (%s) are two types of one schema name, %s: rename "+
+			"one of them "+
 			"after its subject", n.op, t, t.PkgPath(), was, was.PkgPath(), name))
 	}
 	n.types[name] = t
@@ -51,7 +53,8 @@ func isComponent(t reflect.Type) bool {
 		return false
 	}
 	p := reflect.PointerTo(t)
-	return !p.Implements(reflect.TypeFor[huma.SchemaProvider]()) && !p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	return !p.Implements(reflect.TypeFor[huma.SchemaProvider]()) &&
+		!p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // pointed returns the type that t points to, however often; t itself when it is no pointer.
@@ -68,6 +71,7 @@ func (o *operation) checkBody() error {
 	if !ok || pointed(f.Type).Name() != "" {
 		return nil
 	}
-	return fmt.Errorf("operation %s: the type of its Body has no name (%.120s): declare it as a type that is called after what "+
+	return fmt.Errorf("operation %s: the type of its Body has no name (%.120s): declare it as a type that is called "+
+		"after what "+
 		"it holds (type NewThing struct{…}; Body NewThing)", o.ID, f.Type)
 }

@@ -65,22 +65,30 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 		says []string // none is mounted
 	}{
 		"a body that is a type of its own": {[]func(*rest.Group){handles[crateInput, string]("a")}, nil},
-		"one type in two operations":       {[]func(*rest.Group){handles[crateInput, string]("a"), handles[crateInput, string]("b")}, nil},
+		"one type in two operations": {[]func(*rest.Group){handles[crateInput, string]("a"),
+			handles[crateInput, string]("b")}, nil},
 		"a page and a list of one type": {[]func(*rest.Group){
 			handles[struct{}, rest.List[Thing]]("a"), handles[struct{}, []Thing]("b"),
 		}, nil},
-		"a body without a name":              {[]func(*rest.Group){handles[namelessInput, string]("a")}, []string{"operation a:", "its Body", declare, "Size int"}},
-		"a body that may be left out":        {[]func(*rest.Group){handles[perhapsInput, string]("a")}, []string{"operation a:", "its Body", declare}},
-		"a body that is a slice":             {[]func(*rest.Group){handles[namelessSlice, string]("a")}, []string{"operation a:", "its Body", declare}},
-		"a part of a body without a name":    {[]func(*rest.Group){handles[namelessPart, string]("a")}, []string{"operation a:", "Size int", declare}},
-		"a part of an answer without a name": {[]func(*rest.Group){handles[struct{}, Pallet]("a")}, []string{"operation a:", "Size int", declare}},
-		"a second type of one name": {[]func(*rest.Group){handles[crateInput, string]("a"), handles[struct{}, Crate]("b")}, []string{
+		"a body without a name": {[]func(*rest.Group){handles[namelessInput, string]("a")},
+			[]string{"operation a:", "its Body", declare, "Size int"}},
+		"a body that may be left out": {[]func(*rest.Group){handles[perhapsInput, string]("a")},
+			[]string{"operation a:", "its Body", declare}},
+		"a body that is a slice": {[]func(*rest.Group){handles[namelessSlice, string]("a")},
+			[]string{"operation a:", "its Body", declare}},
+		"a part of a body without a name": {[]func(*rest.Group){handles[namelessPart, string]("a")},
+			[]string{"operation a:", "Size int", declare}},
+		"a part of an answer without a name": {[]func(*rest.Group){handles[struct{}, Pallet]("a")},
+			[]string{"operation a:", "Size int", declare}},
+		"a second type of one name": {[]func(*rest.Group){handles[crateInput, string]("a"),
+			handles[struct{}, Crate]("b")}, []string{
 			"operation b:", "two types of one schema name, Crate", rename,
 		}},
 		"a second type of one name, in another package": {[]func(*rest.Group){
 			handles[nestedIdentity, string]("a"), handles[struct{}, Grant]("b"),
 		}, []string{"operation b:", "shared/api/identity", "shared/api/rest_test", rename}},
-		"a page of a type of a function": {[]func(*rest.Group){handles[struct{}, rest.List[Crate]]("a")}, []string{"operation a:", "at the top of a package"}},
+		"a page of a type of a function": {[]func(*rest.Group){handles[struct{}, rest.List[Crate]]("a")},
+			[]string{"operation a:", "at the top of a package"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := mounting(c.ops...)
@@ -100,7 +108,8 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 type Grant struct{ Other int }
 
 func TestSchemaNames_DoNotDependOnTheOrder(t *testing.T) {
-	ops := []func(*rest.Group){handles[crateInput, rest.List[Thing]]("a"), handles[creation, Thing]("b"), handles[struct{}, []Crate]("c")}
+	ops := []func(*rest.Group){handles[crateInput, rest.List[Thing]]("a"), handles[creation, Thing]("b"),
+		handles[struct{}, []Crate]("c")}
 	described := func() string {
 		g := rest.NewGroup("Resources")
 		for _, op := range ops {

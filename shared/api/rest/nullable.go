@@ -18,7 +18,8 @@ func (a *API) correctNullable() {
 		}
 		for _, f := range reflect.VisibleFields(t) {
 			member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if p := s.Properties[member]; p != nil && f.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit") {
+			if p := s.Properties[member]; p != nil && f.Type.Kind() == reflect.Pointer &&
+				!strings.Contains(options, "omit") {
 				s.Properties[member] = orNull(p)
 			}
 		}

@@ -25,15 +25,21 @@ type API struct {
 }
 
 const about = "Lamplighter manages cloud cost, inventory and operations across AWS, GCP, Azure and Kubernetes. " +
-	"Successful answers carry their payload in `data`. Failures have one of three shapes, chosen by the layer that answered: " +
+	"Successful answers carry their payload in `data`. Failures have one of three shapes, chosen by the layer that " +
+	"answered: " +
 	"`{\"error\":{\"message\"}}` from the service, `{\"error\":\"…\"}` from the gateway (401, 405, 429), and " +
-	"`{\"error\",\"error_description\"}` under `/oauth/`. Bodies above 1 MiB (413), addresses above 8 KiB (414) and methods that the " +
+	"`{\"error\",\"error_description\"}` under `/oauth/`. Bodies above 1 MiB (413), addresses above 8 KiB (414) and " +
+	"methods that the " +
 	"proxy refuses (405) are answered with an HTML page. Unknown query parameters and body fields are ignored. " +
-	"Every time in a query or a body is RFC 3339 or a date, which is the start of that day in UTC; `from` after `to` is 400. " +
-	"A query parameter of another type than text is 400 when it is empty, and one that has one value is 400 when it is given twice; " +
-	"filters with several values take them behind commas or in several parameters. Each member of a record is always there: " +
+	"Every time in a query or a body is RFC 3339 or a date, which is the start of that day in UTC; `from` after " +
+	"`to` is 400. " +
+	"A query parameter of another type than text is 400 when it is empty, and one that has one value is 400 when it " +
+	"is given twice; " +
+	"filters with several values take them behind commas or in several parameters. Each member of a record is " +
+	"always there: " +
 	"`null`, `[]` or `{}` when it has no value. An error shows at most 200 bytes of what was sent. Each answer carries " +
-	"`X-Request-Id`; a well-formed one that the client sends is kept. In sample bodies a value such as `<groupID>` stands for an id of " +
+	"`X-Request-Id`; a well-formed one that the client sends is kept. In sample bodies a value such as `<groupID>` " +
+	"stands for an id of " +
 	"your own, and one such as `<in 2 hours>` for a time."
 
 func newAPI(s *server) *API {
@@ -52,7 +58,8 @@ func newAPI(s *server) *API {
 	}
 	cfg := huma.Config{
 		OpenAPI: doc, DefaultFormat: contentJSON,
-		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat, "text/plain": jsonFormat}, // the last of an OAuthError
+		// the last of an OAuthError
+		Formats: map[string]huma.Format{contentJSON: jsonFormat, "json": jsonFormat, "text/plain": jsonFormat},
 	}
 	cfg.AllowAdditionalPropertiesByDefault = true
 	return &API{huma.NewAPI(cfg, s), doc, names}
@@ -85,7 +92,8 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 	}}
 	if op.Later != nil {
 		hop.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
-			Description: http.StatusText(http.StatusAccepted), Content: dataContent(r.Schema(reflect.TypeOf(op.Later), true, op.ID+"Job")),
+			Description: http.StatusText(http.StatusAccepted),
+			Content:     dataContent(r.Schema(reflect.TypeOf(op.Later), true, op.ID+"Job")),
 		}
 	}
 	hop.Extensions["x-policy"] = op.policyLabel()
@@ -175,7 +183,8 @@ func takesInput(input reflect.Type) bool {
 
 // The ways in which a POST treats the header Idempotency-Key.
 const (
-	replays = "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first answer again; " +
+	replays = "1 to 255 printable characters. Within 24 hours the same key, caller, path and body get the first " +
+		"answer again; " +
 		"another body, or a repeat while the first still runs, gets 409."
 	replaysWithout = " A repeat gets %s empty: it is shown once."
 	ignoresKey     = "Ignored: this operation issues credentials, and a repeat must not get them again."
@@ -185,7 +194,8 @@ const (
 func (op *Op) idempotencyKey() *huma.Param {
 	least, most := 1, 255
 	p := &huma.Param{
-		Name: keyHeader, In: "header", Description: replays, Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
+		Name: keyHeader, In: "header", Description: replays,
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
 	}
 	switch {
 	case op.Credentials:

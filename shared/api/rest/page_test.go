@@ -72,7 +72,8 @@ func TestSort_RefusesWhatIsNotDeclared(t *testing.T) {
 	} {
 		w := s.call(anna, line, "")
 		body := strings.ReplaceAll(w.Body.String(), `\"`, `"`)
-		if says == "" && w.Code != http.StatusOK || says != "" && (w.Code != http.StatusBadRequest || !strings.Contains(body, says)) {
+		if says == "" && w.Code != http.StatusOK || says != "" &&
+			(w.Code != http.StatusBadRequest || !strings.Contains(body, says)) {
 			t.Errorf("%s: %d %s", line, w.Code, body)
 		}
 	}

@@ -146,7 +146,8 @@ func (p parameter) check(name string, values []string) error {
 func describeLists(hop *huma.Operation, params map[string]parameter) {
 	for _, p := range hop.Parameters {
 		if p.In == "query" && params[p.Name].list {
-			p.Description = strings.TrimPrefix(p.Description+". Several values behind commas, or in several parameters", ". ")
+			p.Description = strings.TrimPrefix(p.Description+". Several values behind commas, or in several parameters",
+				". ")
 		}
 	}
 }

@@ -25,23 +25,28 @@ type Op struct {
 	Summary     string
 	Description string
 
-	Policy   string // of grant.Policies(): the caller must hold it
-	Scoped   bool   // a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
-	SignedIn bool   // any signed-in caller
-	Public   bool   // anybody, without a credential
-	Worker   string // only this function of ours, which calls without API Gateway (CallAsWorker): no user, session or token ever
-	Session  bool   // only with the access token of a session: a personal access token is refused
-	Reads    bool   // a POST that changes nothing: it leaves no row in the audit log
-	Writes   bool   // a GET that changes something: it leaves one
+	Policy string // of grant.Policies(): the caller must hold it
+	// a grant on a team or resource suffices: the handler shows and touches only what lies in the caller's scopes
+	Scoped   bool
+	SignedIn bool // any signed-in caller
+	Public   bool // anybody, without a credential
+	// only this function of ours, which calls without API Gateway (CallAsWorker): no user, session or token ever
+	Worker  string
+	Session bool // only with the access token of a session: a personal access token is refused
+	Reads   bool // a POST that changes nothing: it leaves no row in the audit log
+	Writes  bool // a GET that changes something: it leaves one
 
-	Credentials bool   // a POST that issues credentials: an Idempotency-Key is ignored, for a repeat must not get them again
+	// a POST that issues credentials: an Idempotency-Key is ignored, for a repeat must not get them again
+	Credentials bool
 	ShownOnce   string // member of data that holds a secret shown once: a repeat under an Idempotency-Key gets it empty
 
 	Deprecated bool
-	Status     int    // of success; 0 is 200
-	Statuses   []int  // documented failures, besides those that follow from the declaration
-	Later      any    // a zero value of what a 202 answers in place of a Raw answer that takes long; nil when there is none
-	Produces   string // content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
+	Status     int   // of success; 0 is 200
+	Statuses   []int // documented failures, besides those that follow from the declaration
+	// a zero value of what a 202 answers in place of a Raw answer that takes long; nil when there is none
+	Later any
+	// content type of a Raw answer, or several behind commas, of which the first is the default; empty for {"data":…}
+	Produces string
 }
 
 // Group is the operations under one tag of the interface description.
@@ -166,10 +171,12 @@ func (op *Op) denialMessage(c identity.Caller) string {
 		return "a personal access token cannot do this: log in with POST /auth/login"
 	}
 	if c.Org == "" {
-		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id as tenantID"
+		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id " +
+			"as tenantID"
 	}
 	if identity.Holds(c, op.Policy) {
-		return "permission denied: " + op.Policy + " is needed on the whole organization; your grants of it reach only teams or resources"
+		return "permission denied: " + op.Policy +
+			" is needed on the whole organization; your grants of it reach only teams or resources"
 	}
 	return "permission denied: " + op.Policy + " is needed"
 }

@@ -258,7 +258,8 @@ func TestBodiesThatAreNotPlainJSON(t *testing.T) {
 			t.Errorf("%s: %d %s", header, w.Code, w.Body)
 		}
 	}
-	if w := s.call(anna, "POST /things", `{"name":"`+strings.Repeat("a", rest.MaxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
+	if w := s.call(anna, "POST /things",
+		`{"name":"`+strings.Repeat("a", rest.MaxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body above the limit: %d %s", w.Code, w.Body)
 	}
 }
@@ -309,7 +310,8 @@ func TestLog(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[1]), &line); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"method", "route", "status", "ms", "request_id", "org", "user", "roundTrips", "readUnits", "writeUnits", "late"} {
+	for _, name := range []string{"method", "route", "status", "ms", "request_id", "org", "user", "roundTrips",
+		"readUnits", "writeUnits", "late"} {
 		if _, ok := line[name]; !ok {
 			t.Errorf("the line has no %s: %s", name, lines[1])
 		}

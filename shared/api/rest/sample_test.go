@@ -115,17 +115,21 @@ func (s *sampleService) things() *rest.Group {
 		return rest.PageOf[Thing](nil, in.Page), nil
 	})
 	rest.Handle(g, rest.Op{
-		ID: "createThing", Method: http.MethodPost, Path: "/things", Summary: "Create a thing", Policy: "resources:write",
+		ID: "createThing", Method: http.MethodPost, Path: "/things", Summary: "Create a thing",
+		Policy: "resources:write",
 	}, s.create)
 	rest.Handle(g, rest.Op{
-		ID: "latestThing", Method: http.MethodGet, Path: "/things/latest", Summary: "The latest thing", SignedIn: true, Deprecated: true,
+		ID: "latestThing", Method: http.MethodGet, Path: "/things/latest", Summary: "The latest thing", SignedIn: true,
+		Deprecated: true,
 	}, func(context.Context, *struct{}) ([]Thing, error) { return nil, nil })
 	rest.Handle(g, rest.Op{
-		ID: "getThing", Method: http.MethodGet, Path: "/things/{thingID}", Summary: "Get a thing", Policy: "resources:read", Scoped: true,
+		ID: "getThing", Method: http.MethodGet, Path: "/things/{thingID}", Summary: "Get a thing",
+		Policy: "resources:read", Scoped: true,
 		Statuses: []int{http.StatusNotFound},
 	}, s.get)
 	rest.Handle(g, rest.Op{
-		ID: "changeThing", Method: http.MethodPatch, Path: "/things/{thingID}", Summary: "Change a thing", SignedIn: true,
+		ID: "changeThing", Method: http.MethodPatch, Path: "/things/{thingID}", Summary: "Change a thing",
+		SignedIn: true,
 	}, func(_ context.Context, in *change) (string, error) {
 		switch n := in.Body.Name; {
 		case n.Null:
@@ -153,7 +157,8 @@ func (s *sampleService) create(ctx context.Context, in *creation) (Thing, error)
 		s.enter <- struct{}{}
 		<-s.leave
 	case "stored":
-		_, err := s.p.Table.Write(ctx, table.Put(table.Item{Key: table.Key{PK: "ORG#org_other#X", SK: "1"}, Data: []byte(`{}`)}))
+		_, err := s.p.Table.Write(ctx,
+			table.Put(table.Item{Key: table.Key{PK: "ORG#org_other#X", SK: "1"}, Data: []byte(`{}`)}))
 		return Thing{}, err
 	}
 	return Thing{ID: "thing-" + in.Body.Name, Name: in.Body.Name}, nil
@@ -197,7 +202,8 @@ func sessions() *rest.Group {
 		})
 	rest.Handle(g, rest.Op{ID: "keys", Method: http.MethodGet, Path: "/.well-known/jwks.json", Summary: "Keys", Public: true, Produces: "application/json"},
 		func(context.Context, *struct{}) (rest.Raw, error) {
-			return rest.Raw{Header: http.Header{"Cache-Control": {"public, max-age=300"}}, Body: []byte(`{"keys":[]}`)}, nil
+			return rest.Raw{Header: http.Header{"Cache-Control": {"public, max-age=300"}}, Body: []byte(`{"keys":[]}`)},
+				nil
 		})
 	rest.Handle(g, rest.Op{ID: "callback", Method: http.MethodGet, Path: "/callback", Summary: "Go on", Public: true, Status: http.StatusFound},
 		func(context.Context, *struct{}) (rest.Raw, error) {
@@ -211,7 +217,9 @@ func oauth() *rest.Group {
 	rest.Handle(g, rest.Op{ID: "token", Method: http.MethodPost, Path: "/oauth/token", Summary: "Token", Public: true, Statuses: []int{http.StatusForbidden}},
 		func(_ context.Context, in *struct{ Body TokenRequest }) (Session, error) {
 			if in.Body.Grant == "code" {
-				return Session{}, &rest.OAuthError{Status: http.StatusBadRequest, Code: "invalid_grant", Description: "the code was used"}
+				return Session{},
+					&rest.OAuthError{Status: http.StatusBadRequest, Code: "invalid_grant",
+						Description: "the code was used"}
 			}
 			return Session{}, fault.New(fault.Denied, "no")
 		})

@@ -9,8 +9,9 @@ import (
 
 // Sample is a sample body of an operation for readers of the interface description.
 type Sample struct {
-	Body       json.RawMessage `json:"body"`       // none of an operation whose body only a program signs
-	Unsendable string          `json:"unsendable"` // why the sample cannot be sent; empty for one that is accepted with the reader's ids in it
+	Body json.RawMessage `json:"body"` // none of an operation whose body only a program signs
+	// why the sample cannot be sent; empty for one that is accepted with the reader's ids in it
+	Unsendable string `json:"unsendable"`
 }
 
 // AddSamples puts sample bodies, by operation id, into the description.
@@ -34,5 +35,6 @@ func (s Sample) describe(op *huma.Operation) {
 	if s.Unsendable == "" {
 		return
 	}
-	op.Description = strings.TrimSpace(op.Description + " The sample body cannot be sent as it is: " + s.Unsendable + ".")
+	op.Description = strings.TrimSpace(op.Description + " The sample body cannot be sent as it is: " + s.Unsendable +
+		".")
 }

@@ -21,12 +21,15 @@ const spoofable = "X-Golambdaproxy-"
 
 // sanitizeEvent puts an event into the form that the adapter reads without error, or says why it is refused.
 func sanitizeEvent(ev *events.APIGatewayProxyRequest) huma.StatusError {
-	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody, admitHeaders} {
+	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody,
+		admitHeaders} {
 		if e := check(ev); e != nil {
 			return e
 		}
 	}
-	if strings.ContainsFunc(ev.RequestContext.DomainName, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`/\?#@%[]<>"^{|}:`+"`", r) }) {
+	if strings.ContainsFunc(ev.RequestContext.DomainName, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`/\?#@%[]<>"^{|}:`+"`", r)
+	}) {
 		ev.RequestContext.DomainName = "" // it becomes the host of an address that is parsed and not used
 	}
 	return nil

@@ -40,7 +40,9 @@ func (s *Selection) Resolve(ctx huma.Context) []error {
 			return []error{fault.New(fault.Invalid, "%.64q: write filter[dimension]=value", name)}
 		}
 		if s.by[dim] = values; len(values) > MaxSelectedValues || len(s.by) > MaxSelected {
-			return []error{fault.New(fault.Invalid, "%.64q: a filter has at most %d values, and there are at most %d filters", name, MaxSelectedValues, MaxSelected)}
+			return []error{fault.New(fault.Invalid,
+				"%.64q: a filter has at most %d values, and there are at most %d filters", name, MaxSelectedValues,
+				MaxSelected)}
 		}
 	}
 	return nil
@@ -56,13 +58,16 @@ func (s *Selection) Values() map[string][]string {
 
 // describeSelection says of an operation that it can be narrowed.
 func describeSelection(input reflect.Type, hop *huma.Operation) {
-	if !slices.ContainsFunc(slices.Collect(inputFields(input)), func(f reflect.StructField) bool { return f.Anonymous && f.Type == reflect.TypeFor[Selection]() }) {
+	if !slices.ContainsFunc(slices.Collect(inputFields(input)), func(f reflect.StructField) bool {
+		return f.Anonymous && f.Type == reflect.TypeFor[Selection]()
+	}) {
 		return
 	}
 	explode := true
 	hop.Parameters = append(hop.Parameters, &huma.Param{
 		Name: "filter", In: "query", Style: "deepObject", Explode: &explode,
-		Description: "filter[dimension]=value, also several times: of one dimension any of the values, and all dimensions must agree. An empty value is what has none.",
-		Schema:      &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}},
+		Description: "filter[dimension]=value, also several times: of one dimension any of the values, and all " +
+			"dimensions must agree. An empty value is what has none.",
+		Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}},
 	})
 }

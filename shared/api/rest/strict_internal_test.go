@@ -26,8 +26,9 @@ func TestStrict(t *testing.T) {
 		body string
 		ok   bool
 	}{
-		"plain":                               {`{"name":"a","tags":{"x":"y"},"free":[1,true,null,{"a":-0}],"parts":[{"size":1},{"size":2}]}`, true},
-		"white space everywhere":              {" { \"name\" : \"a\" ,\n\t\"parts\" : [ { \"size\" : 1 } , { } ] } ", true},
+		"plain": {`{"name":"a","tags":{"x":"y"},"free":[1,true,null,{"a":-0}],"parts":[{"size":1},{"size":2}]}`, true},
+		"white space everywhere": {" { \"name\" : \"a\" ,\n\t\"parts\" : [ { \"size\" : 1 } , { } ] } ",
+			true},
 		"keys of a map may differ in case":    {`{"tags":{"Env":"a","env":"b"}}`, true},
 		"keys of anything may differ in case": {`{"free":{"Env":1,"env":2}}`, true},
 		"fields may not":                      {`{"name":"a","Name":"b"}`, false},
@@ -75,7 +76,8 @@ func TestStrictIsFast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			_ = checkStrictJSON([]byte(body), reflect.TypeFor[sample]())
-			if took := time.Since(began); took > 5*time.Second { // tens of milliseconds on a quiet machine; quadratic work takes minutes
+			// tens of milliseconds on a quiet machine; quadratic work takes minutes
+			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})

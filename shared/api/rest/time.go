@@ -95,7 +95,8 @@ func (b bounds) check() error {
 	if b.from.IsZero() || b.to.IsZero() || !b.from.After(b.to.Time) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s: %s is after %s, which is %s", b.first, b.from.Format(time.RFC3339Nano), b.last, b.to.Format(time.RFC3339Nano))
+	return fault.New(fault.Invalid, "%s: %s is after %s, which is %s", b.first, b.from.Format(time.RFC3339Nano), b.last,
+		b.to.Format(time.RFC3339Nano))
 }
 
 type bounded interface{ bounds() bounds }

@@ -14,7 +14,8 @@ var sources = []string{"path", "query", "header", "cookie", "form"}
 func (o *operation) checkInput() error {
 	for _, f := range reflect.VisibleFields(o.input) {
 		if sourced(&f) && hidden(o.input, f.Index) {
-			return fmt.Errorf("operation %s: field %s of its input is not exported, or lies in a struct that is embedded and not exported: it would not be read", o.ID, f.Name)
+			return fmt.Errorf("operation %s: field %s of its input is not exported, or lies in a struct that is "+
+				"embedded and not exported: it would not be read", o.ID, f.Name)
 		}
 	}
 	return nil

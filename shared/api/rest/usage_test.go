@@ -46,7 +46,8 @@ func TestRequests_AddUpWhatEachOrganizationUses(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Msg != "request" {
 			t.Fatalf("%s: %v", text, err)
 		}
-		got[l.Org] = added(got[l.Org], table.Usage{RoundTrips: l.RoundTrips, ReadUnits: l.ReadUnits, WriteUnits: l.WriteUnits})
+		got[l.Org] = added(got[l.Org],
+			table.Usage{RoundTrips: l.RoundTrips, ReadUnits: l.ReadUnits, WriteUnits: l.WriteUnits})
 	}
 	if len(got) != 2 || got[anna.Org] != want[anna.Org] || got[other.Org] != want[other.Org] {
 		t.Errorf("the lines add up to %+v, used were %+v", got, want)
@@ -57,5 +58,6 @@ func TestRequests_AddUpWhatEachOrganizationUses(t *testing.T) {
 }
 
 func added(a, b table.Usage) table.Usage {
-	return table.Usage{RoundTrips: a.RoundTrips + b.RoundTrips, ReadUnits: a.ReadUnits + b.ReadUnits, WriteUnits: a.WriteUnits + b.WriteUnits}
+	return table.Usage{RoundTrips: a.RoundTrips + b.RoundTrips, ReadUnits: a.ReadUnits + b.ReadUnits,
+		WriteUnits: a.WriteUnits + b.WriteUnits}
 }

@@ -38,7 +38,8 @@ func (u USD) MarshalJSON() ([]byte, error) { return json.Marshal(u.amount.String
 // Read returns the amount; fault.Invalid names the member that is none.
 func (u USD) Read(member string) (money.Amount, error) {
 	if u.none {
-		return money.Amount{}, fault.New(fault.Invalid, "%s: %.32q is no decimal; send one such as \"1500.00\"", member, u.sent)
+		return money.Amount{},
+			fault.New(fault.Invalid, "%s: %.32q is no decimal; send one such as \"1500.00\"", member, u.sent)
 	}
 	return u.amount, nil
 }

@@ -32,7 +32,8 @@ func CallAsWorker(ctx context.Context, by lambdacall.Invoker, call WorkerCall) e
 		return fmt.Errorf("encode the body of %s %s: %w", call.Method, call.Path, err)
 	}
 	ev := events.APIGatewayProxyRequest{
-		HTTPMethod: call.Method, Path: call.Path, Body: string(body), Headers: map[string]string{"Content-Type": "application/json"},
+		HTTPMethod: call.Method, Path: call.Path, Body: string(body),
+		Headers:        map[string]string{"Content-Type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: identity.EncodeCaller(identity.Caller{Worker: call.Worker, Org: call.Org})},
 	}
 	var out events.APIGatewayProxyResponse
@@ -54,7 +55,8 @@ func failureOf(out events.APIGatewayProxyResponse) error {
 	}
 	_ = json.Unmarshal([]byte(out.Body), &said) // what is none of ours says nothing
 	kinds := map[int]fault.Kind{
-		http.StatusBadRequest: fault.Invalid, http.StatusForbidden: fault.Denied, http.StatusNotFound: fault.NotFound, http.StatusConflict: fault.Conflict,
+		http.StatusBadRequest: fault.Invalid, http.StatusForbidden: fault.Denied, http.StatusNotFound: fault.NotFound,
+		http.StatusConflict: fault.Conflict,
 	}
 	kind, known := kinds[out.StatusCode]
 	if !known {

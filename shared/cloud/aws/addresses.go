@@ -38,10 +38,12 @@ func listAddresses(ctx context.Context, at place, _ string) (cloud.ResourcePage,
 
 func addressResource(at place, a types.Address) cloud.Resource {
 	r := cloud.Resource{
-		UID: at.arn("elastic-ip/" + sdk.ToString(a.AllocationId)), Type: "aws-eip", Tags: ec2Tags(a.Tags), Status: cloud.Running,
+		UID: at.arn("elastic-ip/" + sdk.ToString(a.AllocationId)), Type: "aws-eip", Tags: ec2Tags(a.Tags),
+		Status:    cloud.Running,
 		ParentUID: sdk.ToString(a.InstanceId),
 		Facts: cloud.Facts{
-			"association_id": sdk.ToString(a.AssociationId), "interface_attached": a.AssociationId != nil && a.NetworkInterfaceId != nil,
+			"association_id": sdk.ToString(a.AssociationId), "interface_attached": a.AssociationId != nil &&
+				a.NetworkInterfaceId != nil,
 			"unassociated_since": cloud.Never,
 		},
 	}
@@ -53,14 +55,16 @@ func addressResource(at place, a types.Address) cloud.Resource {
 }
 
 var natStatuses = map[types.NatGatewayState]cloud.Status{
-	types.NatGatewayStatePending: cloud.Pending, types.NatGatewayStateAvailable: cloud.Running, types.NatGatewayStateFailed: cloud.Stopped,
+	types.NatGatewayStatePending: cloud.Pending, types.NatGatewayStateAvailable: cloud.Running,
+	types.NatGatewayStateFailed:   cloud.Stopped,
 	types.NatGatewayStateDeleting: cloud.Terminated, types.NatGatewayStateDeleted: cloud.Terminated,
 }
 
 // listNATGateways leaves out those that are deleted, which AWS shows for an hour.
 func listNATGateways(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := ec2.NewFromConfig(at.cfg)
-	out, err := api.DescribeNatGateways(ctx, &ec2.DescribeNatGatewaysInput{MaxResults: sdk.Int32(1000), NextToken: optionalString(page)})
+	out, err := api.DescribeNatGateways(ctx,
+		&ec2.DescribeNatGatewaysInput{MaxResults: sdk.Int32(1000), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -69,7 +73,8 @@ func listNATGateways(ctx context.Context, at place, page string) (cloud.Resource
 	for _, n := range out.NatGateways {
 		id := sdk.ToString(n.NatGatewayId)
 		r := cloud.Resource{
-			UID: at.arn("natgateway/" + id), Type: "aws-nat", Tags: ec2Tags(n.Tags), Status: nativeStatus(natStatuses, n.State),
+			UID: at.arn("natgateway/" + id), Type: "aws-nat", Tags: ec2Tags(n.Tags),
+			Status:    nativeStatus(natStatuses, n.State),
 			CreatedAt: sdk.ToTime(n.CreateTime).UTC(), Facts: cloud.Facts{"state": string(n.State)},
 		}
 		if r.Name = nameOf(r.Tags, id); r.Status == cloud.Terminated {

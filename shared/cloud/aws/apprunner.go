@@ -25,12 +25,14 @@ var appServices = kind[*apprunner.Client]{
 
 // appServiceStates: which way an operation goes is not told.
 var appServiceStates = map[types.ServiceStatus]cloud.Status{
-	types.ServiceStatusRunning: cloud.Running, types.ServiceStatusPaused: cloud.Stopped, types.ServiceStatusOperationInProgress: cloud.Pending,
-	types.ServiceStatusDeleted: cloud.Terminated,
+	types.ServiceStatusRunning: cloud.Running, types.ServiceStatusPaused: cloud.Stopped,
+	types.ServiceStatusOperationInProgress: cloud.Pending,
+	types.ServiceStatusDeleted:             cloud.Terminated,
 }
 
 func listAppServices(ctx context.Context, c *apprunner.Client, page string) (cloud.ResourcePage, error) {
-	out, err := c.ListServices(ctx, &apprunner.ListServicesInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+	out, err := c.ListServices(ctx,
+		&apprunner.ListServicesInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -52,7 +54,8 @@ func readAppService(ctx context.Context, c *apprunner.Client, uid string) (cloud
 	if err != nil {
 		return cloud.State{}, err
 	}
-	return cloud.State{UID: uid, Status: nativeStatus(appServiceStates, out.Service.Status), Native: string(out.Service.Status)}, nil
+	return cloud.State{UID: uid, Status: nativeStatus(appServiceStates, out.Service.Status),
+		Native: string(out.Service.Status)}, nil
 }
 
 func actAppService(ctx context.Context, c *apprunner.Client, v cloud.Verb, t cloud.Target) error {

@@ -31,7 +31,8 @@ func namesIn(uids []string, name func(uid string) string) map[string]string {
 var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
 
 // deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is loadbalancer/app.
-var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true, "elasticloadbalancing:listener": true}
+var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
+	"elasticloadbalancing:listener": true}
 
 // nativeType returns the type in an ARN as Resource Explorer writes it: "ec2:volume" of "arn:aws:ec2:…:volume/vol-1".
 func nativeType(arn string) string {

@@ -21,9 +21,11 @@ import (
 var groups = kind[asgAPI]{
 	Kind: catalogueKind(cloud.AWSASG),
 	needs: needs{
-		discover:  []string{"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribePolicies"},
-		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:ResumeProcesses"},
-		scale:     []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:PutScalingPolicy", "autoscaling:DeletePolicy"},
+		discover: []string{"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribePolicies"},
+		startStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses",
+			"autoscaling:ResumeProcesses"},
+		scale: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:PutScalingPolicy",
+			"autoscaling:DeletePolicy"},
 	},
 	client: func(cfg sdk.Config) asgAPI { return autoscaling.NewFromConfig(cfg) },
 	list:   listGroups,
@@ -37,13 +39,20 @@ var groups = kind[asgAPI]{
 
 // asgAPI is what is called of Auto Scaling.
 type asgAPI interface {
-	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
-	DescribePolicies(context.Context, *autoscaling.DescribePoliciesInput, ...func(*autoscaling.Options)) (*autoscaling.DescribePoliciesOutput, error)
-	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput, ...func(*autoscaling.Options)) (*autoscaling.UpdateAutoScalingGroupOutput, error)
-	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.SuspendProcessesOutput, error)
-	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput, ...func(*autoscaling.Options)) (*autoscaling.ResumeProcessesOutput, error)
-	PutScalingPolicy(context.Context, *autoscaling.PutScalingPolicyInput, ...func(*autoscaling.Options)) (*autoscaling.PutScalingPolicyOutput, error)
-	DeletePolicy(context.Context, *autoscaling.DeletePolicyInput, ...func(*autoscaling.Options)) (*autoscaling.DeletePolicyOutput, error)
+	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput,
+		...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
+	DescribePolicies(context.Context, *autoscaling.DescribePoliciesInput,
+		...func(*autoscaling.Options)) (*autoscaling.DescribePoliciesOutput, error)
+	UpdateAutoScalingGroup(context.Context, *autoscaling.UpdateAutoScalingGroupInput,
+		...func(*autoscaling.Options)) (*autoscaling.UpdateAutoScalingGroupOutput, error)
+	SuspendProcesses(context.Context, *autoscaling.SuspendProcessesInput,
+		...func(*autoscaling.Options)) (*autoscaling.SuspendProcessesOutput, error)
+	ResumeProcesses(context.Context, *autoscaling.ResumeProcessesInput,
+		...func(*autoscaling.Options)) (*autoscaling.ResumeProcessesOutput, error)
+	PutScalingPolicy(context.Context, *autoscaling.PutScalingPolicyInput,
+		...func(*autoscaling.Options)) (*autoscaling.PutScalingPolicyOutput, error)
+	DeletePolicy(context.Context, *autoscaling.DeletePolicyInput,
+		...func(*autoscaling.Options)) (*autoscaling.DeletePolicyOutput, error)
 }
 
 // raisers are the processes that would give a stopped group instances again.
@@ -61,7 +70,8 @@ func groupName(uid string) string {
 }
 
 func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(100), NextToken: optionalString(page)})
+	out, err := c.DescribeAutoScalingGroups(ctx,
+		&autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(100), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -97,7 +107,9 @@ func groupTags(g types.AutoScalingGroup) map[string]string {
 func groupSize(g types.AutoScalingGroup) size { return sizeOf(g.MinSize, g.MaxSize, g.DesiredCapacity) }
 
 func inService(g types.AutoScalingGroup) int32 {
-	return countIf(g.Instances, func(i types.Instance) bool { return i.LifecycleState == types.LifecycleStateInService })
+	return countIf(g.Instances, func(i types.Instance) bool {
+		return i.LifecycleState == types.LifecycleStateInService
+	})
 }
 
 // groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off before
@@ -124,7 +136,8 @@ func groupReason(g types.AutoScalingGroup) string {
 	case cloud.Starting:
 		return fmt.Sprintf("%d of %d instances are in service", inService(g), sdk.ToInt32(g.DesiredCapacity))
 	case cloud.Stopping:
-		return fmt.Sprintf("%d instances and %d in the warm pool are left%s", len(g.Instances), sdk.ToInt32(g.WarmPoolSize), held(g))
+		return fmt.Sprintf("%d instances and %d in the warm pool are left%s", len(g.Instances),
+			sdk.ToInt32(g.WarmPoolSize), held(g))
 	default:
 		return sdk.ToString(g.Status)
 	}
@@ -150,7 +163,8 @@ func tiedGroup(g types.AutoScalingGroup) string {
 	}
 	w := g.WarmPoolConfiguration
 	if w != nil && (sdk.ToInt32(w.MinSize) > 0 || sdk.ToInt32(w.MaxGroupPreparedCapacity) > 0) {
-		return "its warm pool has a size of its own, which stays billed at 0 instances: remove the warm pool's minimum and prepared capacity"
+		return "its warm pool has a size of its own, which stays billed at 0 instances: remove the warm pool's " +
+			"minimum and prepared capacity"
 	}
 	return ""
 }
@@ -185,8 +199,10 @@ func describeGroups(ctx context.Context, c asgAPI, names map[string]string) ([]t
 
 func groupState(g types.AutoScalingGroup) cloud.State {
 	s := cloud.State{
-		UID: sdk.ToString(g.AutoScalingGroupARN), Status: groupStatus(g), Reason: groupReason(g), Unschedulable: tiedGroup(g),
-		Native: fmt.Sprintf("min %d, max %d, desired %d", sdk.ToInt32(g.MinSize), sdk.ToInt32(g.MaxSize), sdk.ToInt32(g.DesiredCapacity)),
+		UID: sdk.ToString(g.AutoScalingGroupARN), Status: groupStatus(g), Reason: groupReason(g),
+		Unschedulable: tiedGroup(g),
+		Native: fmt.Sprintf("min %d, max %d, desired %d", sdk.ToInt32(g.MinSize), sdk.ToInt32(g.MaxSize),
+			sdk.ToInt32(g.DesiredCapacity)),
 	}
 	if sdk.ToInt32(g.DesiredCapacity) > 0 {
 		s.Snapshot = encodeSnapshot(groupMemory{groupSize(g), suspended(g)})
@@ -226,7 +242,8 @@ func describeGroup(ctx context.Context, c asgAPI, uid string) (types.AutoScaling
 }
 
 func stopGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup) error {
-	_, err := c.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: g.AutoScalingGroupName, ScalingProcesses: raisers})
+	_, err := c.SuspendProcesses(ctx,
+		&autoscaling.SuspendProcessesInput{AutoScalingGroupName: g.AutoScalingGroupName, ScalingProcesses: raisers})
 	if err != nil {
 		return err
 	}
@@ -256,11 +273,14 @@ func startGroup(ctx context.Context, c asgAPI, g types.AutoScalingGroup, t cloud
 // resume lets run what the stop suspended, but not what was suspended before.
 func resume(ctx context.Context, c asgAPI, g types.AutoScalingGroup, before []string) error {
 	now := suspended(g)
-	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool { return slices.Contains(before, p) || !slices.Contains(now, p) })
+	ours := slices.DeleteFunc(slices.Clone(raisers), func(p string) bool {
+		return slices.Contains(before, p) || !slices.Contains(now, p)
+	})
 	if len(ours) == 0 {
 		return nil // no names would mean all processes
 	}
-	_, err := c.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: g.AutoScalingGroupName, ScalingProcesses: ours})
+	_, err := c.ResumeProcesses(ctx,
+		&autoscaling.ResumeProcessesInput{AutoScalingGroupName: g.AutoScalingGroupName, ScalingProcesses: ours})
 	return err
 }
 

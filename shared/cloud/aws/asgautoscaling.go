@@ -39,7 +39,8 @@ func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, er
 	}
 	out := scaledGroup{group: g}
 	pages := autoscaling.NewDescribePoliciesPaginator(c, &autoscaling.DescribePoliciesInput{
-		AutoScalingGroupName: g.AutoScalingGroupName, PolicyTypes: []string{"TargetTrackingScaling"}, MaxRecords: sdk.Int32(100),
+		AutoScalingGroupName: g.AutoScalingGroupName, PolicyTypes: []string{"TargetTrackingScaling"},
+		MaxRecords: sdk.Int32(100),
 	})
 	for pages.HasMorePages() {
 		got, err := pages.NextPage(ctx)
@@ -56,7 +57,8 @@ func readScaledGroup(ctx context.Context, c asgAPI, uid string) (scaledGroup, er
 // take notes a policy that is for the CPU.
 func (s *scaledGroup) take(p types.ScalingPolicy) {
 	t := p.TargetTrackingConfiguration
-	if t == nil || t.PredefinedMetricSpecification == nil || t.PredefinedMetricSpecification.PredefinedMetricType != types.MetricTypeASGAverageCPUUtilization {
+	if t == nil || t.PredefinedMetricSpecification == nil ||
+		t.PredefinedMetricSpecification.PredefinedMetricType != types.MetricTypeASGAverageCPUUtilization {
 		return
 	}
 	rule := &cpuRule{sdk.ToFloat64(t.TargetValue), p.EstimatedInstanceWarmup}
@@ -175,13 +177,17 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 	case sameRule(s.ours, to.Rule):
 		return nil
 	case to.Rule == nil:
-		_, err := c.DeletePolicy(ctx, &autoscaling.DeletePolicyInput{AutoScalingGroupName: s.group.AutoScalingGroupName, PolicyName: sdk.String(cloud.CPURule)})
+		_, err := c.DeletePolicy(ctx,
+			&autoscaling.DeletePolicyInput{AutoScalingGroupName: s.group.AutoScalingGroupName,
+				PolicyName: sdk.String(cloud.CPURule)})
 		return err
 	}
 	_, err := c.PutScalingPolicy(ctx, &autoscaling.PutScalingPolicyInput{
-		AutoScalingGroupName: s.group.AutoScalingGroupName, PolicyName: sdk.String(cloud.CPURule), PolicyType: sdk.String("TargetTrackingScaling"),
+		AutoScalingGroupName: s.group.AutoScalingGroupName, PolicyName: sdk.String(cloud.CPURule),
+		PolicyType:              sdk.String("TargetTrackingScaling"),
 		EstimatedInstanceWarmup: to.Rule.Cooldown, TargetTrackingConfiguration: &types.TargetTrackingConfiguration{
-			TargetValue: &to.Rule.Percent, PredefinedMetricSpecification: &types.PredefinedMetricSpecification{PredefinedMetricType: types.MetricTypeASGAverageCPUUtilization},
+			TargetValue:                   &to.Rule.Percent,
+			PredefinedMetricSpecification: &types.PredefinedMetricSpecification{PredefinedMetricType: types.MetricTypeASGAverageCPUUtilization},
 		},
 	})
 	return err

@@ -15,7 +15,9 @@ import (
 
 // clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
 // days as it does databases.
-var clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool { return strings.HasPrefix(engine, "aurora") })
+var clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool {
+	return strings.HasPrefix(engine, "aurora")
+})
 
 // databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run by RDS's API: their own SDKs
 // send the same requests to the same endpoint, under RDS's permissions.
@@ -24,7 +26,8 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) kind[rd
 	return kind[rdsAPI]{
 		Kind: catalogueKind(kindType),
 		needs: needs{
-			discover:  []string{"rds:DescribeDBClusters", "rds:DescribeDBInstances", "rds:DescribeDBMajorEngineVersions", deploymentNeed},
+			discover: []string{"rds:DescribeDBClusters", "rds:DescribeDBInstances",
+				"rds:DescribeDBMajorEngineVersions", deploymentNeed},
 			startStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
 		},
 		client: databases.client,
@@ -55,12 +58,16 @@ func clusterName(uid string) string { return nameIn(uid, "rds", "cluster:") }
 
 // listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The call's own filter
 // is not used: RDS may refuse the name of an engine that it has retired, and with it the whole listing.
-func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) ([]types.DBCluster, string, error) {
-	out, err := c.DescribeDBClusters(ctx, &rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
+func listClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, page string) ([]types.DBCluster,
+	string, error) {
+	out, err := c.DescribeDBClusters(ctx,
+		&rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return nil, "", err
 	}
-	return slices.DeleteFunc(out.DBClusters, func(d types.DBCluster) bool { return !isOurs(d) }), sdk.ToString(out.Marker), nil
+	return slices.DeleteFunc(out.DBClusters, func(d types.DBCluster) bool {
+		return !isOurs(d)
+	}), sdk.ToString(out.Marker), nil
 }
 
 func clusterResource(d types.DBCluster) cloud.Resource {
@@ -87,7 +94,8 @@ func tiedCluster(d types.DBCluster) string {
 	return ""
 }
 
-func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, uids []string) ([]cloud.State, error) {
+func readClusters(ctx context.Context, c rdsAPI, isOurs func(types.DBCluster) bool, uids []string) ([]cloud.State,
+	error) {
 	names := namesIn(uids, clusterName)
 	if len(names) == 0 {
 		return nil, nil

@@ -33,7 +33,8 @@ func scaledGroup(tw *twin.Cloud, rules ...twin.ScalingPolicy) (*twin.Group, clou
 		tw.AddScalingPolicy(r)
 	}
 	return g, cloudtest.Autoscaled{
-		Kind: cloud.AWSASG, Region: apart, UID: g.ARN(), Missing: (&twin.Group{Name: "nothing", Region: apart}).ARN(), Unscaled: cloud.AWSEC2,
+		Kind: cloud.AWSASG, Region: apart, UID: g.ARN(), Missing: (&twin.Group{Name: "nothing", Region: apart}).ARN(),
+		Unscaled: cloud.AWSEC2,
 		Other: func(*testing.T) {
 			tw.ChangeLocked(func() { g.Desired, g.Max = g.Desired+1, max(g.Max, g.Desired+1) })
 		},
@@ -50,19 +51,25 @@ func autoscaledGroups(tw *twin.Cloud) []cloudtest.Autoscaled {
 	requests := twin.ScalingPolicy{Name: "requests", Metric: "ALBRequestCountPerTarget", Target: 1000, Cooldown: -1}
 	_, bare := scaledGroup(tw)
 	_, counted := scaledGroup(tw, requests)
-	_, tracked := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "theirs", Metric: "ASGAverageCPUUtilization", Target: 62.5, Cooldown: 60})
-	_, ours := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "a"}, twin.ScalingPolicy{Name: cloud.CPURule, Metric: "ASGAverageCPUUtilization", Target: 40, Cooldown: -1})
+	_, tracked := scaledGroup(tw, requests,
+		twin.ScalingPolicy{Name: "theirs", Metric: "ASGAverageCPUUtilization", Target: 62.5, Cooldown: 60})
+	_, ours := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "a"},
+		twin.ScalingPolicy{Name: cloud.CPURule, Metric: "ASGAverageCPUUtilization", Target: 40, Cooldown: -1})
 	return []cloudtest.Autoscaled{
-		bare, counted, tracked, ours, scaledService(tw, "bare", nil), scaledService(tw, "bounded", &twin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
-		scaledService(tw, "counted", &twin.ScalableTarget{Min: 1, Max: 4}, twin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70, Cooldown: -1}),
-		scaledService(tw, "tracked", &twin.ScalableTarget{Min: 1, Max: 4}, twin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
+		bare, counted, tracked, ours, scaledService(tw, "bare", nil),
+		scaledService(tw, "bounded", &twin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
+		scaledService(tw, "counted", &twin.ScalableTarget{Min: 1, Max: 4},
+			twin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70, Cooldown: -1}),
+		scaledService(tw, "tracked", &twin.ScalableTarget{Min: 1, Max: 4},
+			twin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
 	}
 }
 
 const serviceCPU = "ECSServiceAverageCPUUtilization"
 
 // scaledService is a service with a scalable target, unless that is nil, and rules of the customer's.
-func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget, rules ...twin.ScalingPolicy) cloudtest.Autoscaled {
+func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget,
+	rules ...twin.ScalingPolicy) cloudtest.Autoscaled {
 	s := tw.AddService(twin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
 	resource := "service/scaled/" + name
 	if target != nil {
@@ -74,7 +81,8 @@ func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget, rul
 		tw.AddScalingPolicy(r)
 	}
 	return cloudtest.Autoscaled{
-		Kind: cloud.AWSECS, Region: apart, UID: s.UID(), Missing: (&twin.Service{Cluster: "scaled", Name: "nothing", Region: apart}).UID(),
+		Kind: cloud.AWSECS, Region: apart, UID: s.UID(),
+		Missing:  (&twin.Service{Cluster: "scaled", Name: "nothing", Region: apart}).UID(),
 		Unscaled: cloud.AWSEC2, Fixed: target == nil, Mutations: mutations(tw), Custom: customRules(tw, resource),
 		Other: func(*testing.T) { tw.ChangeLocked(func() { s.Desired++ }) },
 	}
@@ -83,7 +91,9 @@ func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget, rul
 // customRules tells of the rules of a group that are not ours.
 func customRules(tw *twin.Cloud, group string) func(*testing.T) string {
 	return func(*testing.T) string {
-		return strings.Join(slices.DeleteFunc(tw.ScalingPolicies(group), func(p string) bool { return strings.HasPrefix(p, cloud.CPURule) }), ", ")
+		return strings.Join(slices.DeleteFunc(tw.ScalingPolicies(group), func(p string) bool {
+			return strings.HasPrefix(p, cloud.CPURule)
+		}), ", ")
 	}
 }
 
@@ -110,7 +120,8 @@ func TestAutoscaling_TakesNoScalableTargetOfTheCustomersAway(t *testing.T) {
 		t.Error("the scalable target that was made here is left")
 	}
 	set(cloud.Autoscaling{Min: 2, Max: 5, Desired: 3})
-	tw.AddScalingPolicy(twin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30})
+	tw.AddScalingPolicy(twin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU, Target: 45,
+		Cooldown: 30})
 	set(found)
 	if tw.Target(name) == nil || len(tw.ScalingPolicies(name)) != 1 {
 		t.Error("the customer's rule went with its scalable target")
@@ -121,7 +132,8 @@ func TestAutoscaling_SetsAllSizesOfAGroupInOneCall(t *testing.T) {
 	tw, c := connect(t)
 	g, _ := scaledGroup(tw)
 	percent := int64(50)
-	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(), cloud.Autoscaling{Min: 6, Max: 9, Desired: 7, TargetCPUPercent: &percent})
+	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(),
+		cloud.Autoscaling{Min: 6, Max: 9, Desired: 7, TargetCPUPercent: &percent})
 	if err != nil || g.Size() != "6/9/7" {
 		t.Fatalf("%s, %v; want 6/9/7", g.Size(), err)
 	}
@@ -135,7 +147,8 @@ func TestAutoscaling_SetsAllSizesOfAGroupInOneCall(t *testing.T) {
 
 func TestAutoscaling_TellsTheCustomersRuleAndMakesNoSecondOne(t *testing.T) {
 	tw, c := connect(t)
-	g, _ := scaledGroup(tw, twin.ScalingPolicy{Name: "loose", Metric: "ASGAverageCPUUtilization", Target: 80, Cooldown: -1},
+	g, _ := scaledGroup(tw,
+		twin.ScalingPolicy{Name: "loose", Metric: "ASGAverageCPUUtilization", Target: 80, Cooldown: -1},
 		twin.ScalingPolicy{Name: "strict", Metric: "ASGAverageCPUUtilization", Target: 60, Cooldown: 90})
 	a := c.(cloud.Autoscaler)
 	got, err := a.ReadAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN())
@@ -143,14 +156,17 @@ func TestAutoscaling_TellsTheCustomersRuleAndMakesNoSecondOne(t *testing.T) {
 		t.Fatalf("%+v, %v; want the rule that the group obeys", got, err)
 	}
 	got.Native, got.Max = nil, 8
-	if err := a.SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(), got); err != nil || len(tw.ScalingPolicies(g.Name)) != 2 {
+	if err := a.SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(), got); err != nil ||
+		len(tw.ScalingPolicies(g.Name)) != 2 {
 		t.Errorf("rules %v, %v; want those of the customer's, which do", tw.ScalingPolicies(g.Name), err)
 	}
 }
 
 func TestAutoscaling_LeavesTheGroupOfANodeGroupAlone(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1, Tags: map[string]string{"eks:nodegroup-name": "blue"}})
-	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(), cloud.Autoscaling{Min: 2, Max: 2, Desired: 2})
+	g := tw.AddGroup(twin.Group{Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1,
+		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
+	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(),
+		cloud.Autoscaling{Min: 2, Max: 2, Desired: 2})
 	wantClass(t, "a group of EKS", err, cloud.Unsupported)
 }

@@ -23,7 +23,8 @@ const Name = "aws"
 
 // registry holds every kind: a new one is a file and a line here.
 var registry = []operator{
-	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters, notebooks,
+	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters,
+	notebooks,
 	stoppableFunctions, desktops, appServices, lightsailInstances, canaries,
 }
 
@@ -152,8 +153,9 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	seen := newSightings()
 	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
 	return &conn{
-		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{}, admitted: map[admission]int{},
-		regions: map[string]string{},
+		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{},
+		admitted: map[admission]int{},
+		regions:  map[string]string{},
 	}, nil
 }
 

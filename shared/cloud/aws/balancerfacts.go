@@ -29,7 +29,8 @@ func countNeighbours(all []types.LoadBalancer, found []cloud.Resource) {
 // addListeners adds what is let through without TLS, and by which policies the rest is.
 func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
-	pages := elasticloadbalancingv2.NewDescribeListenersPaginator(api, &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &r.UID})
+	pages := elasticloadbalancingv2.NewDescribeListenersPaginator(api,
+		&elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: &r.UID})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -49,7 +50,8 @@ func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cl
 }
 
 func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
-	out, err := api.DescribeLoadBalancerAttributes(ctx, &elasticloadbalancingv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &r.UID})
+	out, err := api.DescribeLoadBalancerAttributes(ctx,
+		&elasticloadbalancingv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &r.UID})
 	if err != nil {
 		miss(r.Facts, err, attributesNeed, "access_logs", "deletion_protection")
 		return
@@ -86,7 +88,8 @@ func addClassicListeners(b classictypes.LoadBalancerDescription, r *cloud.Resour
 func addClassicAttributes(ctx context.Context, api *elasticloadbalancing.Client, r *cloud.Resource) {
 	r.Facts["deletion_protection"] = false
 	name := lastPart(r.UID)
-	out, err := api.DescribeLoadBalancerAttributes(ctx, &elasticloadbalancing.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
+	out, err := api.DescribeLoadBalancerAttributes(ctx,
+		&elasticloadbalancing.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
 	if err != nil {
 		miss(r.Facts, err, attributesNeed, "access_logs")
 		return

@@ -17,7 +17,8 @@ var (
 	loadBalancers = source{
 		name: "loadbalancers", list: listBalancers, needs: []string{
 			"elasticloadbalancing:DescribeLoadBalancers", "elasticloadbalancing:DescribeTargetGroups",
-			"elasticloadbalancing:DescribeTargetHealth", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
+			"elasticloadbalancing:DescribeTargetHealth", "elasticloadbalancing:DescribeListeners",
+			"elasticloadbalancing:DescribeLoadBalancerAttributes",
 			"tag:GetResources",
 		},
 	}
@@ -36,15 +37,18 @@ var balancerStatuses = map[types.LoadBalancerStateEnum]cloud.Status{
 
 func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := elasticloadbalancingv2.NewFromConfig(at.cfg)
-	out, err := api.DescribeLoadBalancers(ctx, &elasticloadbalancingv2.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
+	out, err := api.DescribeLoadBalancers(ctx,
+		&elasticloadbalancingv2.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextMarker)}
 	for _, b := range out.LoadBalancers {
 		r := cloud.Resource{
-			UID: sdk.ToString(b.LoadBalancerArn), Name: sdk.ToString(b.LoadBalancerName), Type: "aws-elb", Status: cloud.Unknown,
-			CreatedAt: sdk.ToTime(b.CreatedTime).UTC(), Facts: cloud.Facts{"lb_type": string(b.Type), "scheme": string(b.Scheme)},
+			UID: sdk.ToString(b.LoadBalancerArn), Name: sdk.ToString(b.LoadBalancerName), Type: "aws-elb",
+			Status:    cloud.Unknown,
+			CreatedAt: sdk.ToTime(b.CreatedTime).UTC(),
+			Facts:     cloud.Facts{"lb_type": string(b.Type), "scheme": string(b.Scheme)},
 		}
 		if b.State != nil {
 			r.Status = nativeStatus(balancerStatuses, b.State.Code)
@@ -64,14 +68,16 @@ func listBalancers(ctx context.Context, at place, page string) (cloud.ResourcePa
 
 // addTargets adds how many targets a load balancer has, and how many of them are healthy, unless that cannot be read.
 func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
-	groups, err := api.DescribeTargetGroups(ctx, &elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})
+	groups, err := api.DescribeTargetGroups(ctx,
+		&elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})
 	if err != nil {
 		miss(r.Facts, err, "elasticloadbalancing:DescribeTargetGroups", "healthy_count", "target_count")
 		return
 	}
 	targets, healthy := 0, 0
 	for _, g := range groups.TargetGroups {
-		out, err := api.DescribeTargetHealth(ctx, &elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
+		out, err := api.DescribeTargetHealth(ctx,
+			&elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
 		if err != nil {
 			miss(r.Facts, err, "elasticloadbalancing:DescribeTargetHealth", "healthy_count", "target_count")
 			return
@@ -87,7 +93,8 @@ func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *clou
 
 func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := elasticloadbalancing.NewFromConfig(at.cfg)
-	out, err := api.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
+	out, err := api.DescribeLoadBalancers(ctx,
+		&elasticloadbalancing.DescribeLoadBalancersInput{PageSize: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -95,9 +102,11 @@ func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage
 	for _, b := range out.LoadBalancerDescriptions {
 		name := sdk.ToString(b.LoadBalancerName)
 		p.Resources = append(p.Resources, cloud.Resource{
-			UID:  "arn:" + partitionOf(at.region) + ":elasticloadbalancing:" + at.region + ":" + at.account + ":loadbalancer/" + name,
+			UID: "arn:" + partitionOf(at.region) + ":elasticloadbalancing:" + at.region + ":" + at.account +
+				":loadbalancer/" + name,
 			Name: name, Type: "aws-elb", Status: cloud.Running, CreatedAt: sdk.ToTime(b.CreatedTime).UTC(),
-			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme), "target_count": float64(len(b.Instances))},
+			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme),
+				"target_count": float64(len(b.Instances))},
 		})
 	}
 	each(len(p.Resources), func(i int) {
@@ -108,12 +117,14 @@ func listClassic(ctx context.Context, at place, page string) (cloud.ResourcePage
 	return p, addTags(ctx, at, p.Resources)
 }
 
-func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b classictypes.LoadBalancerDescription, r *cloud.Resource) {
+func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client, b classictypes.LoadBalancerDescription,
+	r *cloud.Resource) {
 	if len(b.Instances) == 0 {
 		r.Facts["healthy_count"] = 0.0
 		return
 	}
-	out, err := api.DescribeInstanceHealth(ctx, &elasticloadbalancing.DescribeInstanceHealthInput{LoadBalancerName: b.LoadBalancerName})
+	out, err := api.DescribeInstanceHealth(ctx,
+		&elasticloadbalancing.DescribeInstanceHealthInput{LoadBalancerName: b.LoadBalancerName})
 	if err != nil {
 		miss(r.Facts, err, "elasticloadbalancing:DescribeInstanceHealth", "healthy_count")
 		return

@@ -48,7 +48,8 @@ func (c *conn) openBucket(ctx context.Context, name, region string) (billBucket,
 }
 
 func (c *conn) storage(region string) *s3.Client {
-	return s3.NewFromConfig(c.regionConfig(region), func(o *s3.Options) { o.UsePathStyle = true }) // as listBuckets has it
+	// as listBuckets has it
+	return s3.NewFromConfig(c.regionConfig(region), func(o *s3.Options) { o.UsePathStyle = true })
 }
 
 // bucketRegion asks S3 for a bucket's region. It tells it also when it refuses.
@@ -102,10 +103,13 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 			return nil, unreadable(err, "s3:ListBucket", "s3://"+b.name+"/"+prefix)
 		}
 		for _, o := range page.Contents {
-			out = append(out, object{sdk.ToString(o.Key), sdk.ToString(o.ETag), sdk.ToInt64(o.Size), sdk.ToTime(o.LastModified).UTC()})
+			out = append(out,
+				object{sdk.ToString(o.Key), sdk.ToString(o.ETag), sdk.ToInt64(o.Size),
+					sdk.ToTime(o.LastModified).UTC()})
 		}
 		if len(out) > maxListed {
-			return nil, errUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a lifecycle rule", b.name, prefix, maxListed)
+			return nil, errUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
+				"lifecycle rule", b.name, prefix, maxListed)
 		}
 	}
 	return out, nil
@@ -144,7 +148,8 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 // fetch fills p with what is at off of the object, if that is still the version.
 func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	key := keyOf(of.Name)
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: sdk.String(fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)), IfMatch: optionalString(of.Version)}
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key,
+		Range: sdk.String(fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)), IfMatch: optionalString(of.Version)}
 	out, err := b.api.GetObject(ctx, in)
 	switch {
 	case err != nil && statusOf(err) == 412:
@@ -154,13 +159,15 @@ func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.Bil
 	}
 	defer out.Body.Close()
 	if _, err = io.ReadFull(out.Body, p); err != nil {
-		return &cloud.Error{Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer", Message: of.Name + " broke off: " + err.Error(), Err: err}
+		return &cloud.Error{Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer",
+			Message: of.Name + " broke off: " + err.Error(), Err: err}
 	}
 	return nil
 }
 
 func replaced(name string) error {
-	return &cloud.Error{Class: cloud.Moving, Op: "s3:GetObject", Code: "Replaced", Message: name + " was replaced while it was read: it is read anew from the next delivery"}
+	return &cloud.Error{Class: cloud.Moving, Op: "s3:GetObject", Code: "Replaced",
+		Message: name + " was replaced while it was read: it is read anew from the next delivery"}
 }
 
 // keyOf takes the key out of an address.

@@ -36,7 +36,8 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 		return cloud.Delivery{}, err
 	}
 	d := cloud.Delivery{
-		Source: e.source, Export: e.name, Period: at.period, Form: cmp.Or(e.form, m.form()), DeliveredAt: at.modified, Rows: -1, Notice: e.notice,
+		Source: e.source, Export: e.name, Period: at.period, Form: cmp.Or(e.form, m.form()), DeliveredAt: at.modified,
+		Rows: -1, Notice: e.notice,
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", at.etag)

@@ -130,21 +130,24 @@ func (c *conn) newDataExport(got *bcmdataexports.GetExportOutput) *billExport {
 		return nil
 	}
 	if s := got.ExportStatus; s != nil && s.StatusCode == exporttypes.ExportStatusCodeUnhealthy {
-		e.notice = "AWS says that the export " + e.name + " is unhealthy: " + cmp.Or(string(s.StatusReason), "it gives no reason")
+		e.notice = "AWS says that the export " + e.name + " is unhealthy: " + cmp.Or(string(s.StatusReason),
+			"it gives no reason")
 	}
 	return &e
 }
 
 // isWhole reports whether AWS tells of the export what it takes to read it.
 func isWhole(e *exporttypes.Export) bool {
-	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil && e.DestinationConfigurations.S3Destination != nil
+	return e != nil && e.DataQuery != nil && e.DestinationConfigurations != nil &&
+		e.DestinationConfigurations.S3Destination != nil
 }
 
 // listReports lists the Cost and Usage Reports.
 func (c *conn) listReports(ctx context.Context) ([]billExport, error) {
 	api := costandusagereportservice.NewFromConfig(c.regionConfig(billingRegion))
 	var out []billExport
-	pages := costandusagereportservice.NewDescribeReportDefinitionsPaginator(api, &costandusagereportservice.DescribeReportDefinitionsInput{})
+	pages := costandusagereportservice.NewDescribeReportDefinitionsPaginator(api,
+		&costandusagereportservice.DescribeReportDefinitionsInput{})
 	for pages.HasMorePages() && len(out) < maxExports {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -206,14 +209,17 @@ var (
 // probeBilling tries what lists exports and reports. Credentials that are not accepted at all are an error.
 func (c *conn) probeBilling(ctx context.Context) ([]cloud.Permission, error) {
 	cfg := c.regionConfig(billingRegion)
-	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx, &bcmdataexports.ListExportsInput{MaxResults: sdk.Int32(1)})
+	_, err := bcmdataexports.NewFromConfig(cfg).ListExports(ctx,
+		&bcmdataexports.ListExportsInput{MaxResults: sdk.Int32(1)})
 	if cloud.ClassOf(classifyError(err)) == cloud.Refused {
 		return nil, classifyError(err)
 	}
-	_, reportErr := costandusagereportservice.NewFromConfig(cfg).DescribeReportDefinitions(ctx, &costandusagereportservice.DescribeReportDefinitionsInput{MaxResults: sdk.Int32(5)})
+	_, reportErr := costandusagereportservice.NewFromConfig(cfg).DescribeReportDefinitions(ctx,
+		&costandusagereportservice.DescribeReportDefinitionsInput{MaxResults: sdk.Int32(5)})
 	tried := map[string]error{
-		"bcm-data-exports:ListExports": err, "cur:DescribeReportDefinitions": reportErr, "ce:GetCostAndUsage": errCharged,
-		"s3:GetObject": errNoBucket, "s3:ListBucket": errNoBucket,
+		"bcm-data-exports:ListExports": err, "cur:DescribeReportDefinitions": reportErr,
+		"ce:GetCostAndUsage": errCharged,
+		"s3:GetObject":       errNoBucket, "s3:ListBucket": errNoBucket,
 	}
 	var out []cloud.Permission
 	for _, need := range billingNeeds {

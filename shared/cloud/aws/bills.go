@@ -66,12 +66,16 @@ func noDelivery(set cloud.BillSettings) error {
 	if set.Export != "" {
 		where = "no export or report " + set.Export
 	}
-	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery", Message: where + " of this account has delivered a bill: create one in AWS Data Exports " +
-		"(table FOCUS 1.2 or CUR 2.0, create new report, Parquet or gzip), or name its bucket in billing.bucket; the first delivery takes up to 24 hours"}
+	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery",
+		Message: where + " of this account has delivered a bill: create one in AWS Data Exports " +
+			"(table FOCUS 1.2 or CUR 2.0, create new report, Parquet or gzip), or name its bucket in " +
+			"billing.bucket; the " +
+			"first delivery takes up to 24 hours"}
 }
 
 // exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on another try is an error.
-func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why, err error) {
+func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why,
+	err error) {
 	exports, all := c.findExports(ctx)
 	for _, e := range exports {
 		found, err := c.deliveriesOf(ctx, e, from)
@@ -85,7 +89,8 @@ func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[ti
 		}
 	}
 	for _, err := range all {
-		if err != nil && slices.Contains([]cloud.Class{cloud.Transient, cloud.Throttled, cloud.Refused}, cloud.ClassOf(err)) {
+		if err != nil && slices.Contains(
+			[]cloud.Class{cloud.Transient, cloud.Throttled, cloud.Refused}, cloud.ClassOf(err)) {
 			return nil, err
 		}
 	}
@@ -221,7 +226,8 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	o, err := b.head(ctx, keyOf(file.Name))
 	switch {
 	case cloud.ClassOf(err) == cloud.NotFound && err != nil:
-		return nil, notFound("%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
+		return nil, notFound(
+			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case err != nil:
 		return nil, err
 	case file.Version == "":
@@ -229,5 +235,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	case o.etag != file.Version:
 		return nil, replaced(file.Name)
 	}
-	return cloud.NewRangedBill(ctx, o.size, func(ctx context.Context, p []byte, off int64) error { return b.fetch(ctx, p, off, file) }), nil
+	return cloud.NewRangedBill(ctx, o.size, func(ctx context.Context, p []byte, off int64) error {
+		return b.fetch(ctx, p, off, file)
+	}), nil
 }

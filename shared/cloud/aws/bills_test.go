@@ -56,7 +56,8 @@ func (d delivery) deliver(tw *twin.Cloud) []string {
 		tw.PutObject(bucket, key, []byte(text), d.at)
 		keys, files = append(keys, key), append(files, d.list(key))
 	}
-	m, err := json.Marshal(map[string]any{"dataFiles": files, "executionId": d.id, "columns": []map[string]string{{"name": "BilledCost"}}})
+	m, err := json.Marshal(map[string]any{"dataFiles": files, "executionId": d.id,
+		"columns": []map[string]string{{"name": "BilledCost"}}})
 	if err != nil {
 		panic(err)
 	}
@@ -65,14 +66,16 @@ func (d delivery) deliver(tw *twin.Cloud) []string {
 }
 
 func focusExport(period int, contents ...string) delivery {
-	return delivery{export: "focus", prefix: "exports", id: fmt.Sprint("e", period), period: month(period), at: month(period).AddDate(0, 0, 3), contents: contents}
+	return delivery{export: "focus", prefix: "exports", id: fmt.Sprint("e", period), period: month(period),
+		at: month(period).AddDate(0, 0, 3), contents: contents}
 }
 
 // billedTwin is an account with an export in the columns of FOCUS, January to March.
 func billedTwin() *twin.Cloud {
 	tw := &twin.Cloud{Page: 2}
 	tw.AddBucket(twin.Bucket{Name: bucket, Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports", Region: bucketRegion})
+	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket,
+		Prefix: "exports", Region: bucketRegion})
 	for m := 1; m <= 3; m++ {
 		focusExport(m, fmt.Sprint("older than ", m)).deliver(tw)
 		newest := focusExport(m, fmt.Sprint("first of ", m), fmt.Sprint("second of ", m))
@@ -98,7 +101,8 @@ func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Bille
 func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	tw := billedTwin()
 	day := func(day, amount string) twin.Cost {
-		return twin.Cost{Day: day, Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: amount, Amortized: amount}
+		return twin.Cost{Day: day, Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: amount,
+			Amortized: amount}
 	}
 	tw.AddCost(day("2026-03-01", "1.10"))
 	tw.AddCost(day("2026-03-31", "0.0000000001"))
@@ -114,10 +118,11 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	last, deliveries := focusExport(3), 0
 	var keys []string
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport}).(cloud.Conn), cloudtest.Bills{
-		From:    month(2),
-		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"}, month(3): {"first of 3", "second of 3"}},
-		Totals:  map[time.Time][2]string{month(3): {"1.1000000001", "USD"}, month(4): {"7", "USD"}},
-		Empty:   month(9),
+		From: month(2),
+		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"},
+			month(3): {"first of 3", "second of 3"}},
+		Totals: map[time.Time][2]string{month(3): {"1.1000000001", "USD"}, month(4): {"7", "USD"}},
+		Empty:  month(9),
 		Deliver: func(contents ...string) {
 			deliveries++
 			last.id, last.at, last.contents = fmt.Sprint("g", deliveries), month(4).AddDate(0, 0, deliveries), contents
@@ -126,10 +131,11 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Replace: func() { tw.PutObject(bucket, keys[0], []byte("replaced"), today) },
 		Lose:    func() { tw.RemoveObject(bucket, keys[1]) },
 		Deny: map[string]func(bool){
-			"bcm-data-exports:ListExports": deny("bcm-data-exports:ListExports", "User is not authorized to perform: bcm-data-exports:ListExports"),
-			"bcm-data-exports:GetExport":   deny("bcm-data-exports:GetExport", "User is not authorized"),
-			"s3:ListBucket":                deny("s3:ListObjectsV2", "Access Denied"),
-			"s3:GetObject":                 deny("s3:GetObject", "Access Denied"),
+			"bcm-data-exports:ListExports": deny("bcm-data-exports:ListExports",
+				"User is not authorized to perform: bcm-data-exports:ListExports"),
+			"bcm-data-exports:GetExport": deny("bcm-data-exports:GetExport", "User is not authorized"),
+			"s3:ListBucket":              deny("s3:ListObjectsV2", "Access Denied"),
+			"s3:GetObject":               deny("s3:GetObject", "Access Denied"),
 		},
 		Cut: tw.CutObjects,
 		Break: func(on bool) {
@@ -143,12 +149,16 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 
 func TestDeliveries_AreOfTheBestSourceThatHasThePeriod(t *testing.T) {
 	tw := billedTwin()
-	tw.AddExport(twin.Export{Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT", Bucket: bucket, Prefix: "exports", Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket, Prefix: "exports", Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'", Bucket: bucket, Prefix: "exports", Region: bucketRegion})
+	tw.AddExport(twin.Export{Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT",
+		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
+	tw.AddExport(twin.Export{Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket, Prefix: "exports",
+		Region: bucketRegion})
+	tw.AddExport(twin.Export{Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'",
+		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
 	tw.AddReport(twin.Report{Name: "daily", Bucket: bucket, Prefix: "cur", Region: bucketRegion})
 	for _, name := range []string{"cur2", "part"} {
-		old := delivery{export: name, prefix: "exports", period: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), at: month(1), contents: []string{"x"}}
+		old := delivery{export: name, prefix: "exports", period: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC),
+			at: month(1), contents: []string{"x"}}
 		old.deliver(tw)
 		old.period = month(2)
 		old.at = month(3)
@@ -156,11 +166,13 @@ func TestDeliveries_AreOfTheBestSourceThatHasThePeriod(t *testing.T) {
 	}
 	report := func(folder string) {
 		tw.PutObject(bucket, "cur/daily/"+folder+"/a-1/daily-1.csv.gz", []byte("x"), today)
-		tw.PutObject(bucket, "cur/daily/"+folder+"/daily-Manifest.json", []byte(`{"assemblyId":"a-1","reportKeys":["cur/daily/`+folder+`/a-1/daily-1.csv.gz"]}`), month(1))
+		tw.PutObject(bucket, "cur/daily/"+folder+"/daily-Manifest.json",
+			[]byte(`{"assemblyId":"a-1","reportKeys":["cur/daily/`+folder+`/a-1/daily-1.csv.gz"]}`), month(1))
 	}
 	report("20251101-20251201")
 	report("20251201-20260101")
-	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), time.Date(2025, 10, 5, 0, 0, 0, 0, time.UTC))
+	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(),
+		time.Date(2025, 10, 5, 0, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,11 +180,13 @@ func TestDeliveries_AreOfTheBestSourceThatHasThePeriod(t *testing.T) {
 	for _, d := range got {
 		told = append(told, d.Period.Format("2006-01 ")+d.Export+" "+string(d.Form))
 	}
-	want := "2025-10 Cost Explorer focus, 2025-11 daily cur, 2025-12 cur2 cur2, 2026-01 focus focus, 2026-02 focus focus, 2026-03 focus focus, 2026-04 Cost Explorer focus"
+	want := "2025-10 Cost Explorer focus, 2025-11 daily cur, 2025-12 cur2 cur2, 2026-01 focus focus, 2026-02 focus " +
+		"focus, 2026-03 focus focus, 2026-04 Cost Explorer focus"
 	if strings.Join(told, ", ") != want {
 		t.Errorf("%s\nwant %s", strings.Join(told, ", "), want)
 	}
-	named, err := openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport, Export: "part"}).Deliveries(t.Context(), month(2))
+	named, err := openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport, Export: "part"}).Deliveries(t.Context(),
+		month(2))
 	if err != nil || len(named) != 1 || named[0].Export != "part" {
 		t.Errorf("%+v, %v; want the one that was named, though it leaves rows out", named, err)
 	}
@@ -190,7 +204,8 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 			d.list = list
 			d.deliver(tw)
 			got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(4))
-			if err != nil || len(got) != 1 || len(got[0].Files) != 2 || got[0].Files[1].Size != 1 || got[0].Files[1].Version == "" {
+			if err != nil || len(got) != 1 || len(got[0].Files) != 2 || got[0].Files[1].Size != 1 ||
+				got[0].Files[1].Version == "" {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -217,7 +232,8 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 // In overwrite mode a manifest is the same from delivery to delivery: what its files are tells them apart.
 func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 	tw := billedTwin()
-	d := delivery{export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour), contents: []string{"a", "b"}}
+	d := delivery{export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour),
+		contents: []string{"a", "b"}}
 	keys := d.deliver(tw)
 	bills := openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport})
 	first, err := bills.Deliveries(t.Context(), month(4))
@@ -230,7 +246,8 @@ func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 	d.at, d.contents = d.at.Add(2*time.Hour), []string{"c", "d"}
 	d.deliver(tw)
 	second, err := bills.Deliveries(t.Context(), month(4))
-	if err != nil || second[0].Fingerprint == first[0].Fingerprint || !second[0].DeliveredAt.After(first[0].DeliveredAt) {
+	if err != nil || second[0].Fingerprint == first[0].Fingerprint ||
+		!second[0].DeliveredAt.After(first[0].DeliveredAt) {
 		t.Errorf("%+v, %v after %+v", second, err, first)
 	}
 }
@@ -238,7 +255,8 @@ func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 	tw := billedTwin()
 	tw.RemoveExports()
-	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports", Region: bucketRegion, Unhealthy: "INSUFFICIENT_PERMISSION"})
+	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports",
+		Region: bucketRegion, Unhealthy: "INSUFFICIENT_PERMISSION"})
 	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
 	if err != nil || !strings.Contains(got[0].Notice, "INSUFFICIENT_PERMISSION") {
 		t.Errorf("%+v, %v", got, err)
@@ -252,20 +270,25 @@ func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 	tw := &twin.Cloud{Page: 1}
 	for _, k := range []twin.Cost{
-		{Day: "2026-03-01", Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5", Amortized: "1.25"},
-		{Day: "2026-03-01", Account: twin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30", Amortized: "0.3"},
-		{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2", Amortized: "2"},
+		{Day: "2026-03-01", Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5",
+			Amortized: "1.25"},
+		{Day: "2026-03-01", Account: twin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30",
+			Amortized: "0.3"},
+		{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2",
+			Amortized: "2"},
 	} {
 		tw.AddCost(k)
 	}
 	bills := openBills(t, tw, cloud.BillSettings{})
 	got, err := bills.Deliveries(t.Context(), month(1).AddDate(-3, 0, 0))
 	if err != nil || len(got) != 14 || len(tw.Calls("ce:GetCostAndUsage")) > 0 {
-		t.Fatalf("%d deliveries, %v, %d requests; want 13 whole months and this one, for nothing", len(got), err, len(tw.Calls("ce:GetCostAndUsage")))
+		t.Fatalf("%d deliveries, %v, %d requests; want 13 whole months and this one, for nothing", len(got), err,
+			len(tw.Calls("ce:GetCostAndUsage")))
 	}
 	for _, d := range got {
 		if d.DeliveredAt.Before(d.Period) || d.DeliveredAt.After(d.Period.Add(24*time.Hour)) {
-			t.Errorf("%s is of %s; want the first hours of the month, so that any export replaces it", d.Period, d.DeliveredAt)
+			t.Errorf("%s is of %s; want the first hours of the month, so that any export replaces it", d.Period,
+				d.DeliveredAt)
 		}
 		if closed := d.Period.Before(month(3)); d.Final != closed {
 			t.Errorf("%s final %v; AWS may change a month for 15 days", d.Period, d.Final)
@@ -292,14 +315,16 @@ func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 
 func TestCostExplorer_TellsAccountsToWhoPaysForThem(t *testing.T) {
 	tw := organisationTwin()
-	tw.AddCost(twin.Cost{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2", Amortized: "2"})
+	tw.AddCost(twin.Cost{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region,
+		Unblended: "2", Amortized: "2"})
 	bills := openBills(t, tw, cloud.BillSettings{Source: cloud.CostExplorer})
 	got, err := bills.Deliveries(t.Context(), month(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := readLines(t, bills, got[0])
-	if len(lines) != 1 || !strings.Contains(lines[0], `"SubAccountId":"222233334444"`) || !strings.Contains(lines[0], `"RegionId":""`) {
+	if len(lines) != 1 || !strings.Contains(lines[0], `"SubAccountId":"222233334444"`) ||
+		!strings.Contains(lines[0], `"RegionId":""`) {
 		t.Errorf("%v", lines)
 	}
 }
@@ -307,7 +332,8 @@ func TestCostExplorer_TellsAccountsToWhoPaysForThem(t *testing.T) {
 func TestControlTotal_TellsNothingOfWhatWasNamed(t *testing.T) {
 	tw := billedTwin()
 	for name, set := range map[string]cloud.BillSettings{"a bucket": {Bucket: bucket}, "an export": {Export: "part"}} {
-		if _, _, ok, err := openBills(t, tw, set).ControlTotal(t.Context(), month(3)); ok || err != nil || len(tw.Calls("ce:GetCostAndUsage")) > 0 {
+		if _, _, ok, err := openBills(t, tw, set).ControlTotal(t.Context(), month(3)); ok || err != nil ||
+			len(tw.Calls("ce:GetCostAndUsage")) > 0 {
 			t.Errorf("of %s: %v, %v; want nothing asked, it may be of other accounts too", name, ok, err)
 		}
 	}
@@ -315,13 +341,16 @@ func TestControlTotal_TellsNothingOfWhatWasNamed(t *testing.T) {
 
 func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	tw := billedTwin()
-	tw.AddFault(twin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException", Message: "not authorized", Status: 400, Times: -1})
+	tw.AddFault(twin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 400, Times: -1})
 	bills := openBills(t, tw, cloud.BillSettings{})
 	got, err := bills.Deliveries(t.Context(), month(3))
-	if err != nil || got[0].Source != cloud.CostExplorer || !strings.Contains(got[0].Notice, "bcm-data-exports:ListExports") {
+	if err != nil || got[0].Source != cloud.CostExplorer ||
+		!strings.Contains(got[0].Notice, "bcm-data-exports:ListExports") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	tw.AddFault(twin.Fault{Op: "ce:GetCostAndUsage", Code: "AccessDeniedException", Message: "not authorized to perform ce:GetCostAndUsage", Status: 400, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ce:GetCostAndUsage", Code: "AccessDeniedException",
+		Message: "not authorized to perform ce:GetCostAndUsage", Status: 400, Times: -1})
 	if _, _, ok, err := bills.ControlTotal(t.Context(), month(3)); ok || err != nil {
 		t.Errorf("%v, %v; who may not ask is told nothing", ok, err)
 	}
@@ -346,7 +375,8 @@ func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
 	if _, _, _, err = bills.ControlTotal(t.Context(), month(3)); err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket", "s3:HeadObject": "s3:GetObject"}
+	names := map[string]string{"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket",
+		"s3:HeadObject": "s3:GetObject"}
 	called := map[string]bool{}
 	for _, k := range tw.Calls("") {
 		if named, ok := names[k.Op]; ok {
@@ -410,7 +440,8 @@ func putReport(t *testing.T, put func(key string, text []byte)) {
 func readsTheSample(t *testing.T, bills cloud.Biller) {
 	t.Helper()
 	got, err := bills.Deliveries(t.Context(), time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil || len(got) != 1 || got[0].Period.Format("2006-01") != "2018-08" || got[0].Form != cloud.LegacyCURForm || len(got[0].Files) != 1 {
+	if err != nil || len(got) != 1 || got[0].Period.Format("2006-01") != "2018-08" ||
+		got[0].Form != cloud.LegacyCURForm || len(got[0].Files) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	r, err := bills.OpenBill(t.Context(), got[0], got[0].Files[0])
@@ -427,6 +458,7 @@ func TestBills_OfASampleBucketAreRead(t *testing.T) {
 	tw := &twin.Cloud{}
 	tw.AddBucket(twin.Bucket{Name: bucket, Region: bucketRegion})
 	putReport(t, func(key string, text []byte) { tw.PutObject(bucket, key, text, today) })
-	readsTheSample(t, openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket, Export: "koku-local"}))
+	readsTheSample(t,
+		openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket, Export: "koku-local"}))
 	readsTheSample(t, openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket}))
 }

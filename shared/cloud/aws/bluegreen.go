@@ -33,7 +33,8 @@ func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 			if deploymentOver[sdk.ToString(d.Status)] {
 				continue
 			}
-			why := "member of blue/green deployment " + sdk.ToString(d.BlueGreenDeploymentName) + ", which cannot be stopped: switch over and delete the deployment first"
+			why := "member of blue/green deployment " + sdk.ToString(d.BlueGreenDeploymentName) +
+				", which cannot be stopped: switch over and delete the deployment first"
 			tied[sdk.ToString(d.Source)], tied[sdk.ToString(d.Target)] = why, why
 			for _, m := range d.SwitchoverDetails {
 				tied[sdk.ToString(m.SourceMember)], tied[sdk.ToString(m.TargetMember)] = why, why

@@ -50,7 +50,8 @@ func (b bucket) addLifecycle(ctx context.Context) {
 			noncurrent = noncurrent || rule.NoncurrentVersionExpiration != nil
 		}
 	}
-	b.r.Facts["lifecycle_rules"], b.r.Facts["abort_multipart"], b.r.Facts["noncurrent_expiry"] = float64(enabled), abort, noncurrent
+	b.r.Facts["lifecycle_rules"], b.r.Facts["abort_multipart"], b.r.Facts["noncurrent_expiry"] = float64(enabled),
+		abort, noncurrent
 }
 
 // addPolicy adds whether the policy lets everybody in, which S3 itself decides, and whether it demands TLS.
@@ -90,7 +91,8 @@ func deniesPlain(policy string) bool {
 			continue
 		}
 		for key, v := range s.Condition["Bool"] {
-			if strings.EqualFold(key, "aws:SecureTransport") && (v == "false" || v == false || isEverybodyIn(v, "false")) {
+			if strings.EqualFold(key, "aws:SecureTransport") &&
+				(v == "false" || v == false || isEverybodyIn(v, "false")) {
 				return true
 			}
 		}
@@ -116,7 +118,8 @@ func accountBlock(ctx context.Context, at place) (bool, error) {
 	if at.custom {
 		return false, nil
 	}
-	out, err := s3control.NewFromConfig(at.cfg).GetPublicAccessBlock(ctx, &s3control.GetPublicAccessBlockInput{AccountId: &at.account})
+	out, err := s3control.NewFromConfig(at.cfg).GetPublicAccessBlock(ctx,
+		&s3control.GetPublicAccessBlockInput{AccountId: &at.account})
 	if err != nil {
 		if codeOf(err) == noBlock {
 			return false, nil
@@ -130,7 +133,8 @@ func accountBlock(ctx context.Context, at place) (bool, error) {
 const noBlock = "NoSuchPublicAccessBlockConfiguration"
 
 func isBlocked(c controltypes.PublicAccessBlockConfiguration) bool {
-	return sdk.ToBool(c.BlockPublicAcls) && sdk.ToBool(c.BlockPublicPolicy) && sdk.ToBool(c.IgnorePublicAcls) && sdk.ToBool(c.RestrictPublicBuckets)
+	return sdk.ToBool(c.BlockPublicAcls) && sdk.ToBool(c.BlockPublicPolicy) && sdk.ToBool(c.IgnorePublicAcls) &&
+		sdk.ToBool(c.RestrictPublicBuckets)
 }
 
 // addBlock adds whether the bucket, or its account, keeps the public out. That neither does is known when both were read.
@@ -148,7 +152,8 @@ func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	if err == nil && out.PublicAccessBlockConfiguration != nil {
 		c := *out.PublicAccessBlockConfiguration
 		own = isBlocked(controltypes.PublicAccessBlockConfiguration{
-			BlockPublicAcls: c.BlockPublicAcls, BlockPublicPolicy: c.BlockPublicPolicy, IgnorePublicAcls: c.IgnorePublicAcls,
+			BlockPublicAcls: c.BlockPublicAcls, BlockPublicPolicy: c.BlockPublicPolicy,
+			IgnorePublicAcls:      c.IgnorePublicAcls,
 			RestrictPublicBuckets: c.RestrictPublicBuckets,
 		})
 	}
@@ -182,7 +187,9 @@ func (b bucket) addUploads(ctx context.Context) {
 		miss(b.r.Facts, err, need, "multipart_gb")
 		return
 	}
-	old := slices.DeleteFunc(out.Uploads, func(u types.MultipartUpload) bool { return b.now.Sub(sdk.ToTime(u.Initiated)) < abandonedAfter })
+	old := slices.DeleteFunc(out.Uploads, func(u types.MultipartUpload) bool {
+		return b.now.Sub(sdk.ToTime(u.Initiated)) < abandonedAfter
+	})
 	if sdk.ToBool(out.IsTruncated) || len(old) > maxUploads {
 		b.r.Facts.Miss("the bucket has more uploads that were never completed than are added up", "multipart_gb")
 		return

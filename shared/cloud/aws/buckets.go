@@ -13,8 +13,10 @@ import (
 var buckets = source{
 	name: "buckets", list: listBuckets,
 	needs: []string{
-		"s3:ListAllMyBuckets", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy",
-		"s3:GetBucketPublicAccessBlock", "s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListBucketMultipartUploads",
+		"s3:ListAllMyBuckets", "s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "s3:GetBucketPolicyStatus",
+		"s3:GetBucketPolicy",
+		"s3:GetBucketPublicAccessBlock", "s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging",
+		"s3:ListBucketMultipartUploads",
 		"s3:ListMultipartUploadParts", "tag:GetResources",
 	},
 }
@@ -22,7 +24,9 @@ var buckets = source{
 func listBuckets(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	// By path: an account's own endpoint has no name for each bucket, and a name with a dot in it none that a certificate is good for.
 	api := s3.NewFromConfig(at.cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	out, err := api.ListBuckets(ctx, &s3.ListBucketsInput{BucketRegion: &at.region, MaxBuckets: sdk.Int32(100), ContinuationToken: optionalString(page)})
+	out, err := api.ListBuckets(ctx,
+		&s3.ListBucketsInput{BucketRegion: &at.region, MaxBuckets: sdk.Int32(100),
+			ContinuationToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

@@ -17,13 +17,15 @@ var caches = source{
 }
 
 var cacheStatuses = map[string]cloud.Status{
-	"available": cloud.Running, "creating": cloud.Pending, "modifying": cloud.Pending, "rebooting cluster nodes": cloud.Pending, "snapshotting": cloud.Running,
+	"available": cloud.Running, "creating": cloud.Pending, "modifying": cloud.Pending,
+	"rebooting cluster nodes": cloud.Pending, "snapshotting": cloud.Running,
 	"deleting": cloud.Terminated, "deleted": cloud.Terminated,
 }
 
 func listCaches(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := elasticache.NewFromConfig(at.cfg)
-	out, err := api.DescribeCacheClusters(ctx, &elasticache.DescribeCacheClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
+	out, err := api.DescribeCacheClusters(ctx,
+		&elasticache.DescribeCacheClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -37,21 +39,27 @@ func listCaches(ctx context.Context, at place, page string) (cloud.ResourcePage,
 
 func cacheResource(c types.CacheCluster) cloud.Resource {
 	r := cloud.Resource{
-		UID: sdk.ToString(c.ARN), Name: sdk.ToString(c.CacheClusterId), Type: "aws-elasticache", Zone: sdk.ToString(c.PreferredAvailabilityZone),
-		Status: nativeStatus(cacheStatuses, sdk.ToString(c.CacheClusterStatus)), InstanceType: sdk.ToString(c.CacheNodeType),
-		Capacity: map[string]int64{"nodes": int64(sdk.ToInt32(c.NumCacheNodes))}, CreatedAt: sdk.ToTime(c.CacheClusterCreateTime).UTC(),
-		Facts: cloud.Facts{"engine": sdk.ToString(c.Engine), "replicas": 0.0, "auto_failover": false, "tls": sdk.ToBool(c.TransitEncryptionEnabled)},
+		UID: sdk.ToString(c.ARN), Name: sdk.ToString(c.CacheClusterId), Type: "aws-elasticache",
+		Zone:         sdk.ToString(c.PreferredAvailabilityZone),
+		Status:       nativeStatus(cacheStatuses, sdk.ToString(c.CacheClusterStatus)),
+		InstanceType: sdk.ToString(c.CacheNodeType),
+		Capacity:     map[string]int64{"nodes": int64(sdk.ToInt32(c.NumCacheNodes))},
+		CreatedAt:    sdk.ToTime(c.CacheClusterCreateTime).UTC(),
+		Facts: cloud.Facts{"engine": sdk.ToString(c.Engine), "replicas": 0.0, "auto_failover": false,
+			"tls": sdk.ToBool(c.TransitEncryptionEnabled)},
 	}
 	return r
 }
 
 // addReplicationGroups adds what the groups of clusters tell of them.
-func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []types.CacheCluster, found []cloud.Resource) {
+func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []types.CacheCluster,
+	found []cloud.Resource) {
 	if len(all) == 0 {
 		return
 	}
 	groups := map[string]types.ReplicationGroup{}
-	pages := elasticache.NewDescribeReplicationGroupsPaginator(api, &elasticache.DescribeReplicationGroupsInput{MaxRecords: sdk.Int32(100)})
+	pages := elasticache.NewDescribeReplicationGroupsPaginator(api,
+		&elasticache.DescribeReplicationGroupsInput{MaxRecords: sdk.Int32(100)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {

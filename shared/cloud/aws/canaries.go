@@ -26,8 +26,10 @@ var canaries = kind[*synthetics.Client]{
 
 // canaryStates: one that is ready was never started.
 var canaryStates = map[types.CanaryState]cloud.Status{
-	types.CanaryStateRunning: cloud.Running, types.CanaryStateReady: cloud.Stopped, types.CanaryStateStopped: cloud.Stopped,
-	types.CanaryStateStarting: cloud.Starting, types.CanaryStateStopping: cloud.Stopping, types.CanaryStateCreating: cloud.Pending,
+	types.CanaryStateRunning: cloud.Running, types.CanaryStateReady: cloud.Stopped,
+	types.CanaryStateStopped:  cloud.Stopped,
+	types.CanaryStateStarting: cloud.Starting, types.CanaryStateStopping: cloud.Stopping,
+	types.CanaryStateCreating: cloud.Pending,
 	types.CanaryStateUpdating: cloud.Pending, types.CanaryStateDeleting: cloud.Terminated,
 }
 
@@ -43,7 +45,8 @@ func canaryUID(c types.Canary) string {
 }
 
 func listCanaries(ctx context.Context, c *synthetics.Client, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeCanaries(ctx, &synthetics.DescribeCanariesInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+	out, err := c.DescribeCanaries(ctx,
+		&synthetics.DescribeCanariesInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

@@ -52,11 +52,13 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	}
 	authority, err := base64.StdEncoding.DecodeString(sdk.ToString(out.Cluster.CertificateAuthority.Data))
 	if err != nil {
-		return cloud.ClusterEntry{}, errInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
+		return cloud.ClusterEntry{},
+			errInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
 	}
 	t := &tokens{config: c.regionConfig(region), cluster: name, clock: c.provider.options.Clock}
 	t.config.APIOptions = nil // a signature is no call: there is nothing to limit
-	return cloud.ClusterEntry{UID: sdk.ToString(out.Cluster.Arn), Server: server, Authority: authority, Token: t.token}, nil
+	return cloud.ClusterEntry{UID: sdk.ToString(out.Cluster.Arn), Server: server, Authority: authority, Token: t.token},
+		nil
 }
 
 // tokens makes the tokens of one cluster, and keeps the last.
@@ -84,7 +86,8 @@ func (t *tokens) token(ctx context.Context) (string, error) {
 		return "", classifyError(err)
 	}
 	signer := clusterSigner{v4.NewSigner(), t.cluster, now}
-	signed, err := sts.NewPresignClient(sts.NewFromConfig(t.config)).PresignGetCallerIdentity(ctx, &sts.GetCallerIdentityInput{},
+	signed, err := sts.NewPresignClient(sts.NewFromConfig(t.config)).PresignGetCallerIdentity(ctx,
+		&sts.GetCallerIdentityInput{},
 		func(o *sts.PresignOptions) { o.Presigner = signer })
 	if err != nil {
 		return "", classifyError(err)
@@ -106,7 +109,8 @@ type clusterSigner struct {
 // PresignHTTP signs the name of the cluster with the rest.
 //
 //nolint:revive // the parameters are those of sts.HTTPPresignerV4
-func (s clusterSigner) PresignHTTP(ctx context.Context, credentials sdk.Credentials, r *http.Request, payloadHash, service, region string, _ time.Time, o ...func(*v4.SignerOptions)) (string, http.Header, error) {
+func (s clusterSigner) PresignHTTP(ctx context.Context, credentials sdk.Credentials, r *http.Request, payloadHash,
+	service, region string, _ time.Time, o ...func(*v4.SignerOptions)) (string, http.Header, error) {
 	r.Header.Set("X-K8s-Aws-Id", s.cluster)
 	query := r.URL.Query()
 	query.Set("X-Amz-Expires", signatureLife)

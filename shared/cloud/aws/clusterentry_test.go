@@ -22,7 +22,8 @@ func enter(t *testing.T, a cloud.Account) (cloud.ClusterEntry, *clock.Manual, *t
 	t.Helper()
 	tw, clk := &twin.Cloud{}, clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
 	tw.AddRole("arn:aws:iam::111122223333:role/lamplighter", "ext")
-	tw.AddCluster(twin.Cluster{Name: "prod", Region: region, Endpoint: "https://prod.example.com", Authority: []byte("an authority")})
+	tw.AddCluster(twin.Cluster{Name: "prod", Region: region, Endpoint: "https://prod.example.com",
+		Authority: []byte("an authority")})
 	o := options(tw)
 	o.Clock = clk
 	c, err := aws.New(o).Connect(t.Context(), a)
@@ -62,7 +63,8 @@ func TestEKSToken_IsASignedQuestionWhoCallsThatNamesTheCluster(t *testing.T) {
 	}
 	_, u := tokenOf(t, e)
 	q := u.Query()
-	if u.Scheme != "https" || u.Host != "sts."+region+".amazonaws.com" || q.Get("Action") != "GetCallerIdentity" || q.Get("X-Amz-Expires") != "60" {
+	if u.Scheme != "https" || u.Host != "sts."+region+".amazonaws.com" || q.Get("Action") != "GetCallerIdentity" ||
+		q.Get("X-Amz-Expires") != "60" {
 		t.Errorf("the token asks %s", u)
 	}
 	if got := q.Get("X-Amz-SignedHeaders"); got != "host;x-k8s-aws-id" {
@@ -83,11 +85,13 @@ func signature(q url.Values, host, cluster string) string {
 	scope := day + "/" + region + "/sts/aws4_request"
 	empty := sha256.Sum256(nil)
 	canonical := strings.Join([]string{
-		"GET", "/", strings.ReplaceAll(q.Encode(), "+", "%20"), "host:" + host, "x-k8s-aws-id:" + cluster, "", "host;x-k8s-aws-id", hex.EncodeToString(empty[:]),
+		"GET", "/", strings.ReplaceAll(q.Encode(), "+", "%20"), "host:" + host, "x-k8s-aws-id:" + cluster, "",
+		"host;x-k8s-aws-id", hex.EncodeToString(empty[:]),
 	}, "\n")
 	sum := sha256.Sum256([]byte(canonical))
 	key := []byte("AWS4secret")
-	for _, part := range []string{day, region, "sts", "aws4_request", "AWS4-HMAC-SHA256\n" + q.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(sum[:])} {
+	for _, part := range []string{day, region, "sts", "aws4_request",
+		"AWS4-HMAC-SHA256\n" + q.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(sum[:])} {
 		m := hmac.New(sha256.New, key)
 		m.Write([]byte(part))
 		key = m.Sum(nil)
@@ -110,10 +114,12 @@ func TestEKSToken_IsKeptForMinutesAndNoLonger(t *testing.T) {
 
 func TestEKSToken_OfARoleBearsItsSession(t *testing.T) {
 	a := keys("")
-	a.AuthMethod, a.Credentials = "assume_role", map[string]string{"roleArn": "arn:aws:iam::111122223333:role/lamplighter", "externalID": "ext"}
+	a.AuthMethod, a.Credentials = "assume_role",
+		map[string]string{"roleArn": "arn:aws:iam::111122223333:role/lamplighter", "externalID": "ext"}
 	e, _, tw := enter(t, a)
 	_, u := tokenOf(t, e)
-	if u.Query().Get("X-Amz-Security-Token") != "token" || !strings.HasPrefix(u.Query().Get("X-Amz-Credential"), "ASIATWINTWINTWIN/") {
+	if u.Query().Get("X-Amz-Security-Token") != "token" ||
+		!strings.HasPrefix(u.Query().Get("X-Amz-Credential"), "ASIATWINTWINTWIN/") {
 		t.Errorf("the token asks %s", u)
 	}
 	if n := len(tw.Calls("sts:AssumeRole")); n != 1 {
@@ -127,14 +133,18 @@ func TestEnterCluster_SaysWhyItCannot(t *testing.T) {
 	tw.AddCluster(twin.Cluster{Name: "inner", Region: region, Endpoint: "https://inner.example.com", Private: true})
 	access := c.(cloud.ClusterAccess)
 	_, err := access.EnterCluster(t.Context(), region, "inner")
-	if wantClass(t, "EnterCluster of a private one", err, cloud.Unsupported); !strings.Contains(err.Error(), "the EKS cluster inner is private: its API server has no public endpoint") {
+	if wantClass(t, "EnterCluster of a private one", err, cloud.Unsupported); !strings.Contains(err.Error(),
+		"the EKS cluster inner is private: its API server has no public endpoint") {
 		t.Errorf("%v; want it said that the cluster is private", err)
 	}
-	for name, want := range map[string]cloud.Class{"young": cloud.Moving, "nothing": cloud.NotFound, "no name at all": cloud.NotFound} {
+	for name, want := range map[string]cloud.Class{"young": cloud.Moving, "nothing": cloud.NotFound,
+		"no name at all": cloud.NotFound} {
 		_, err := access.EnterCluster(t.Context(), region, name)
 		wantClass(t, "EnterCluster "+name, err, want)
 	}
-	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 3 || slices.ContainsFunc(calls, func(k twin.Call) bool { return k.Region != region }) {
+	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 3 || slices.ContainsFunc(calls, func(k twin.Call) bool {
+		return k.Region != region
+	}) {
 		t.Errorf("%+v", calls)
 	}
 }

@@ -27,7 +27,8 @@ var eksName = regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 // clusterAPI is what is called of EKS for clusters.
 type clusterAPI interface {
 	eksAPI
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput,
+		error)
 }
 
 var _ cloud.Clusters = (*conn)(nil)

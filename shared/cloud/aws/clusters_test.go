@@ -46,15 +46,18 @@ func TestAClusterIsDescribedWithTheNodesOfItsGroups(t *testing.T) {
 	tw.Page = 2
 	k := tw.AddCluster(twin.Cluster{Name: "prod", Region: region, Version: "1.32"})
 	for n := range 3 {
-		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5, Desired: n + 1})
+		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5,
+			Desired: n + 1})
 	}
-	tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9, Status: "DELETING"})
+	tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9,
+		Status: "DELETING"})
 	tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 4, Desired: 4})
 	got, err := c.Cluster(t.Context(), region, "prod")
 	if err != nil || got.NodeCount == nil {
 		t.Fatalf("Cluster = %+v, %v", got, err)
 	}
-	if *got.NodeCount != 6 || got.UID != k.ARN() || got.Name != "prod" || got.Region != region || got.Version != "1.32" || got.Status != cloud.ClusterActive {
+	if *got.NodeCount != 6 || got.UID != k.ARN() || got.Name != "prod" || got.Region != region ||
+		got.Version != "1.32" || got.Status != cloud.ClusterActive {
 		t.Errorf("Cluster = %+v with %d nodes; want 6", got, *got.NodeCount)
 	}
 }
@@ -76,7 +79,8 @@ func TestStatusesOfClusters(t *testing.T) {
 
 func TestClustersThatCannotBeRead(t *testing.T) {
 	denial := func(op string) twin.Fault {
-		return twin.Fault{Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op, Status: 403, Times: -1}
+		return twin.Fault{Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op,
+			Status: 403, Times: -1}
 	}
 	broken := func(op string) twin.Fault {
 		return twin.Fault{Op: op, Code: "ServerException", Message: "Internal error", Status: 500, Times: -1}
@@ -111,7 +115,8 @@ func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 	for _, op := range []string{"eks:ListNodegroups", "eks:DescribeNodegroup"} {
 		tw, c := clusters(t)
 		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
-		tw.AddFault(twin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+		tw.AddFault(twin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403,
+			Times: -1})
 		got, err := c.Cluster(t.Context(), region, "prod")
 		if err != nil || got.NodeCount != nil || got.Status != cloud.ClusterActive {
 			t.Errorf("%s denied: %+v, %v; want the cluster without a count", op, got, err)
@@ -148,7 +153,8 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	if got := status(c); got != "granted" {
 		t.Errorf("allowed: %s", got)
 	}
-	tw.AddFault(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 403, Times: -1})
 	if got := status(c); got != "denied" {
 		t.Errorf("denied: %s", got)
 	}

@@ -31,9 +31,12 @@ func TestCollected_AreListedWithTheirLiveStates(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
 	want := map[string]cloud.Status{}
-	for service, off := range map[string]string{"workspaces": "STOPPED", "apprunner": "PAUSED", "lightsail": "stopped", "synthetics": "STOPPED"} {
-		want[tw.AddCollected(twin.Collected{Service: service, ID: "on", Region: region, Mode: "AUTO_STOP"}).ARN()] = cloud.Running
-		want[tw.AddCollected(twin.Collected{Service: service, ID: "off", Region: region, Mode: "AUTO_STOP", State: off}).ARN()] = cloud.Stopped
+	for service, off := range map[string]string{"workspaces": "STOPPED", "apprunner": "PAUSED", "lightsail": "stopped",
+		"synthetics": "STOPPED"} {
+		want[tw.AddCollected(twin.Collected{Service: service, ID: "on", Region: region,
+			Mode: "AUTO_STOP"}).ARN()] = cloud.Running
+		want[tw.AddCollected(twin.Collected{Service: service, ID: "off", Region: region, Mode: "AUTO_STOP",
+			State: off}).ARN()] = cloud.Stopped
 	}
 	found := indexed(t, c)
 	for uid, status := range want {
@@ -49,7 +52,8 @@ func TestCollected_WhatHasNoneOfThemAsksNone(t *testing.T) {
 	fill(tw)
 	indexed(t, c)
 	for _, k := range tw.Calls("") {
-		if service, _, _ := strings.Cut(k.Op, ":"); service == "workspaces" || service == "apprunner" || service == "lightsail" || service == "synthetics" {
+		if service, _, _ := strings.Cut(k.Op, ":"); service == "workspaces" || service == "apprunner" ||
+			service == "lightsail" || service == "synthetics" {
 			t.Errorf("%s was called", k.Op)
 		}
 	}
@@ -59,9 +63,11 @@ func TestCollected_WhatCannotBeReadIsKeptAndSaysSo(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
 	uid := tw.AddCollected(twin.Collected{Service: "apprunner", ID: "on", Region: region}).ARN()
-	tw.AddFault(twin.Fault{Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized", Status: 400, Times: -1})
+	tw.AddFault(twin.Fault{Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 400, Times: -1})
 	r, ok := indexed(t, c)[uid]
-	if !ok || r.Status != cloud.Unknown || !strings.Contains(r.Unschedulable, "cannot be read: apprunner:DescribeService: AccessDeniedException") {
+	if !ok || r.Status != cloud.Unknown ||
+		!strings.Contains(r.Unschedulable, "cannot be read: apprunner:DescribeService: AccessDeniedException") {
 		t.Errorf("listed as %+v", r)
 	}
 }

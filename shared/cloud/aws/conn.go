@@ -84,7 +84,9 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	return c.inBatches(region, uids, o.Kind().ReadBatch, func(some []string) ([]cloud.State, error) { return o.Read(ctx, some) })
+	return c.inBatches(region, uids, o.Kind().ReadBatch, func(some []string) ([]cloud.State, error) {
+		return o.Read(ctx, some)
+	})
 }
 
 // verifyBatch is how many ids DescribeInstanceStatus takes.
@@ -97,7 +99,9 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 	if err != nil || !o.Kind().Verifies {
 		return c.Read(ctx, kind, region, uids)
 	}
-	states, err := c.inBatches(region, uids, verifyBatch, func(some []string) ([]cloud.State, error) { return o.Verify(ctx, some) })
+	states, err := c.inBatches(region, uids, verifyBatch, func(some []string) ([]cloud.State, error) {
+		return o.Verify(ctx, some)
+	})
 	if err != nil && cloud.ClassOf(err) == cloud.Denied {
 		return c.Read(ctx, kind, region, uids)
 	}
@@ -107,7 +111,8 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 // inBatches asks for the states of uids, several batches at once. Those of another region or account do not exist here.
 //
 //nolint:revive // what is asked, and how
-func (c *conn) inBatches(region string, uids []string, size int, ask func(some []string) ([]cloud.State, error)) ([]cloud.State, error) {
+func (c *conn) inBatches(region string, uids []string, size int,
+	ask func(some []string) ([]cloud.State, error)) ([]cloud.State, error) {
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
 	batches := slices.Collect(slices.Chunk(here, size))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))

@@ -62,7 +62,8 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	tw := &twin.Cloud{Page: 2}
 	refused := keys("AKIASOMEONEELSES")
 	denied := []string{
-		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses", "autoscaling:UpdateAutoScalingGroup",
+		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses",
+		"autoscaling:UpdateAutoScalingGroup",
 		"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "eks:UpdateNodegroupConfig",
 		"redshift:PauseCluster", "sagemaker:StopNotebookInstance", "lambda:TagResource",
 		"workspaces:StopWorkspaces", "apprunner:PauseService", "lightsail:StopInstance", "synthetics:StopCanary",
@@ -70,8 +71,10 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
 		Account: numbered(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
 		Groups: []cloudtest.Group{
-			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
-			functionGroup(tw), desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"), collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
+			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw),
+			notebookGroup(tw),
+			functionGroup(tw), desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"),
+			collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
 			collectedGroup(tw, cloud.AWSCanary, "synthetics"),
 			clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"),
 		},
@@ -82,7 +85,8 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			tw.EndFaults()
 			for _, op := range denied {
 				if on {
-					tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
+					tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied",
+						Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
 				}
 			}
 		},
@@ -96,15 +100,20 @@ const far = "eu-central-1"
 func metered(tw *twin.Cloud) cloudtest.Metered {
 	const op = "monitoring:GetMetricData"
 	tw.AddSeries(twin.Series{
-		Metric: "CPUUtilization", Dimension: twin.InstanceID(500), Statistic: "Average", Value: func(at time.Time) (float64, bool) { return 0, at.Hour() != 3 },
+		Metric: "CPUUtilization", Dimension: twin.InstanceID(500), Statistic: "Average",
+		Value: func(at time.Time) (float64, bool) {
+			return 0, at.Hour() != 3
+		},
 	})
 	m := cloudtest.Metered{
-		Kind: "aws-ec2", Region: far, Measured: []string{twin.InstanceID(500)}, Quiet: []string{twin.InstanceID(501)}, Missing: twin.InstanceID(999), PerCall: 500,
+		Kind: "aws-ec2", Region: far, Measured: []string{twin.InstanceID(500)}, Quiet: []string{twin.InstanceID(501)},
+		Missing: twin.InstanceID(999), PerCall: 500,
 		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "aws-vpc", Calls: func() int { return len(tw.Calls(op)) },
 		Deny: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
+				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied",
+					Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
 			}
 		},
 	}
@@ -118,7 +127,8 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied", Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+			tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
+				Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
 		}
 	}}
 	arn := "arn:aws:ec2:" + far + ":" + twin.Account + ":volume/"
@@ -166,9 +176,12 @@ func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
 
 // actionNames are operations whose permissions bear other names.
 var actionNames = map[string]string{
-	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets", "monitoring:GetMetricData": "cloudwatch:GetMetricData",
-	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration", "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
-	"s3:ListMultipartUploads": "s3:ListBucketMultipartUploads", "s3:ListParts": "s3:ListMultipartUploadParts",
+	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets",
+	"monitoring:GetMetricData":           "cloudwatch:GetMetricData",
+	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
+	"s3:GetPublicAccessBlock":            "s3:GetBucketPublicAccessBlock",
+	"s3:ListMultipartUploads":            "s3:ListBucketMultipartUploads",
+	"s3:ListParts":                       "s3:ListMultipartUploadParts",
 }
 
 // impliedActions are checked by AWS when another operation is called, or are called for facts of types that this cloud has none of,
@@ -176,22 +189,33 @@ var actionNames = map[string]string{
 var impliedActions = map[string]bool{
 	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
 
-	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true, "ecr:DescribeImages": true,
-	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true, "elasticloadbalancing:DescribeTargetGroups": true,
-	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true, "s3:GetBucketVersioning": true,
-	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true, "ec2:DescribeFastSnapshotRestores": true, "ec2:DescribeVpcEndpoints": true,
-	"ecs:DescribeTaskDefinition": true, "elasticache:DescribeReplicationGroups": true, "elasticloadbalancing:DescribeListeners": true,
-	"elasticloadbalancing:DescribeLoadBalancerAttributes": true, "es:DescribeDomains": true, "lambda:ListFunctionEventInvokeConfigs": true,
-	"lambda:ListProvisionedConcurrencyConfigs": true, "s3:GetBucketLogging": true, "s3:GetBucketPolicy": true, "s3:GetBucketPolicyStatus": true,
+	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true,
+	"ecr:DescribeImages":     true,
+	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true,
+	"elasticloadbalancing:DescribeTargetGroups": true,
+	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true,
+	"s3:GetBucketVersioning":       true,
+	"s3:GetLifecycleConfiguration": true, "sqs:GetQueueAttributes": true, "ec2:DescribeSubnets": true,
+	"ec2:DescribeFastSnapshotRestores": true, "ec2:DescribeVpcEndpoints": true,
+	"ecs:DescribeTaskDefinition": true, "elasticache:DescribeReplicationGroups": true,
+	"elasticloadbalancing:DescribeListeners":              true,
+	"elasticloadbalancing:DescribeLoadBalancerAttributes": true, "es:DescribeDomains": true,
+	"lambda:ListFunctionEventInvokeConfigs":    true,
+	"lambda:ListProvisionedConcurrencyConfigs": true, "s3:GetBucketLogging": true, "s3:GetBucketPolicy": true,
+	"s3:GetBucketPolicyStatus":      true,
 	"s3:GetBucketPublicAccessBlock": true, "s3:ListBucketMultipartUploads": true, "s3:ListMultipartUploadParts": true,
 }
 
 func ec2Group(tw *twin.Cloud) cloudtest.Group {
-	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(999), Pages: 3, Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(999), Pages: 3,
+		Tied: map[string]string{}}
 	for n := range 4 {
-		g.Free = append(g.Free, tw.AddInstance(twin.Instance{ID: twin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
+		g.Free = append(g.Free,
+			tw.AddInstance(twin.Instance{ID: twin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
 	}
-	g.Free = append(g.Free, tw.AddInstance(twin.Instance{ID: twin.InstanceID(4), Region: region, SpotRequest: "sir-1", SpotType: "persistent"}).ID)
+	g.Free = append(g.Free,
+		tw.AddInstance(twin.Instance{ID: twin.InstanceID(4), Region: region, SpotRequest: "sir-1",
+			SpotType: "persistent"}).ID)
 	tied := map[string]twin.Instance{
 		"member of Auto Scaling group web": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
 		"one-time":                         {SpotRequest: "sir-2", SpotType: "one-time"},
@@ -232,9 +256,12 @@ func rdsGroup(tw *twin.Cloud) cloudtest.Group {
 func auroraGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-aurora", Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
-	g.Free = []string{tw.AddDatabase(twin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql", IsCluster: true, Mode: "provisioned"}).ARN()}
-	serverless := tw.AddDatabase(twin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true, Mode: "serverless"})
-	global := tw.AddDatabase(twin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true, Global: "planet"})
+	g.Free = []string{tw.AddDatabase(twin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql",
+		IsCluster: true, Mode: "provisioned"}).ARN()}
+	serverless := tw.AddDatabase(twin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true,
+		Mode: "serverless"})
+	global := tw.AddDatabase(twin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true,
+		Global: "planet"})
 	g.Tied[serverless.ARN()], g.Tied[global.ARN()] = "mode serverless", "global database planet"
 	return g
 }
@@ -244,9 +271,12 @@ func clusterGroup(tw *twin.Cloud, kind, engine string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddDatabase(twin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine, IsCluster: true}).ARN())
+		g.Free = append(g.Free,
+			tw.AddDatabase(twin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine,
+				IsCluster: true}).ARN())
 	}
-	world := tw.AddDatabase(twin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true, Global: "planet"})
+	world := tw.AddDatabase(twin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true,
+		Global: "planet"})
 	g.Tied[world.ARN()] = "global database planet"
 	return g
 }
@@ -255,7 +285,9 @@ func redshiftGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSRedshift, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&twin.Warehouse{ID: "nothing", Region: region}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2, NoNamespace: n == 1}).ARN())
+		g.Free = append(g.Free,
+			tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2,
+				NoNamespace: n == 1}).ARN())
 	}
 	g.Tied[tw.AddWarehouse(twin.Warehouse{ID: "safe", Region: region, Nodes: 2, MultiAZ: true}).ARN()] = "several zones"
 	tw.AddWarehouse(twin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})
@@ -275,19 +307,24 @@ func functionGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&twin.Function{Name: "nothing", Region: region}).ARN()
 	five := 5
-	for n, f := range []twin.Function{{}, {Reserved: &five}, {Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}}} {
+	for n, f := range []twin.Function{{}, {Reserved: &five},
+		{Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}}} {
 		f.Name, f.Region, f.Tags = fmt.Sprint("jobs-", n), region, map[string]string{"lamplighter:allow-stop": "true"}
 		g.Free = append(g.Free, tw.AddFunction(f).ARN())
 	}
-	g.Tied[tw.AddFunction(twin.Function{Name: "checkout", Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
-	g.Tied[tw.AddFunction(twin.Function{Name: "maybe", Region: region, Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
+	g.Tied[tw.AddFunction(twin.Function{Name: "checkout",
+		Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
+	g.Tied[tw.AddFunction(twin.Function{Name: "maybe", Region: region,
+		Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
 	return g
 }
 
 func collectedGroup(tw *twin.Cloud, kind, service string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2}
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddCollected(twin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region, Mode: "AUTO_STOP"}).ARN())
+		g.Free = append(g.Free,
+			tw.AddCollected(twin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region,
+				Mode: "AUTO_STOP"}).ARN())
 	}
 	g.Missing = g.Free[0] + "nothing"
 	tw.AddCollected(twin.Collected{Service: service, ID: "far", Region: "us-east-1"})
@@ -305,9 +342,11 @@ func asgGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-asg", Region: region, Pages: 3, Tied: map[string]string{}}
 	g.Missing = (&twin.Group{Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddGroup(twin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
+		g.Free = append(g.Free,
+			tw.AddGroup(twin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
 	}
-	owned := tw.AddGroup(twin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1, Tags: map[string]string{"eks:nodegroup-name": "blue"}})
+	owned := tw.AddGroup(twin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1,
+		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
 	warm := tw.AddGroup(twin.Group{Name: "warm", Region: region, Min: 1, Max: 1, Desired: 1, WarmPoolMin: 2})
 	g.Tied[owned.ARN()], g.Tied[warm.ARN()] = "EKS node group blue", "warm pool"
 	return g
@@ -317,13 +356,16 @@ func ecsGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region, Pages: 3, Tied: map[string]string{}}
 	g.Missing = (&twin.Service{Cluster: "shop", Name: "nothing", Region: region}).UID()
 	for n := range 3 {
-		s := tw.AddService(twin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2, ShortARN: n == 2})
+		s := tw.AddService(twin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2,
+			ShortARN: n == 2})
 		g.Free = append(g.Free, s.UID())
 	}
-	g.Free = append(g.Free, tw.AddService(twin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
+	g.Free = append(g.Free,
+		tw.AddService(twin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
 	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9, Scheduled: true})
 	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-1", Region: region, Min: 1, Max: 9})
-	g.Tied[tw.AddService(twin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1, Daemon: true}).UID()] = "daemon"
+	g.Tied[tw.AddService(twin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1,
+		Daemon: true}).UID()] = "daemon"
 	tw.AddService(twin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
 	return g
 }
@@ -332,9 +374,13 @@ func eksGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-eks-nodegroup", Region: region, Pages: 2}
 	g.Missing = (&twin.Nodegroup{Cluster: "prod", Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5, Desired: 2}).ARN())
+		g.Free = append(g.Free,
+			tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1,
+				Max: 5, Desired: 2}).ARN())
 	}
-	g.Free = append(g.Free, tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1, Desired: 1}).ARN())
+	g.Free = append(g.Free,
+		tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1,
+			Desired: 1}).ARN())
 	return g
 }
 

@@ -28,7 +28,8 @@ const (
 )
 
 // explore asks Cost Explorer, and counts what it asks: each page has its price.
-func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInput) (*costexplorer.GetCostAndUsageOutput, error) {
+func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInput) (*costexplorer.GetCostAndUsageOutput,
+	error) {
 	c.mu.Lock()
 	c.explored++
 	c.mu.Unlock()
@@ -64,8 +65,10 @@ func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 		}
 		by[period] = cloud.Delivery{
 			Source: cloud.CostExplorer, Export: "Cost Explorer", Period: period, Form: cloud.FOCUSForm,
-			Fingerprint: "cost-explorer " + period.Format("2006-01") + " " + asOf.Format(time.DateOnly), DeliveredAt: period.Add(asOf.Sub(period) / 1000),
-			Files: []cloud.BillFile{{Name: "cost-explorer-" + period.Format("2006-01") + ".ndjson", Size: -1, Rows: -1}}, Rows: -1, Final: final,
+			Fingerprint: "cost-explorer " + period.Format("2006-01") + " " + asOf.Format(time.DateOnly),
+			DeliveredAt: period.Add(asOf.Sub(period) / 1000),
+			Files: []cloud.BillFile{{Name: "cost-explorer-" + period.Format("2006-01") + ".ndjson", Size: -1,
+				Rows: -1}}, Rows: -1, Final: final,
 		}
 	}
 }
@@ -101,9 +104,11 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 		second = "LINKED_ACCOUNT"
 	}
 	in := &costexplorer.GetCostAndUsageInput{
-		Granularity: types.GranularityDaily, Metrics: []string{"UnblendedCost", "AmortizedCost"}, TimePeriod: c.exploredPeriod(period),
+		Granularity: types.GranularityDaily, Metrics: []string{"UnblendedCost", "AmortizedCost"},
+		TimePeriod: c.exploredPeriod(period),
 		GroupBy: []types.GroupDefinition{
-			{Type: types.GroupDefinitionTypeDimension, Key: sdk.String("SERVICE")}, {Type: types.GroupDefinitionTypeDimension, Key: &second},
+			{Type: types.GroupDefinitionTypeDimension, Key: sdk.String("SERVICE")},
+			{Type: types.GroupDefinitionTypeDimension, Key: &second},
 		},
 	}
 	pages, done := 0, false
@@ -112,7 +117,8 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 			return nil, io.EOF
 		}
 		if pages++; pages > maxExplored {
-			return nil, errUnsupported("Cost Explorer has more than %d pages of %s", maxExplored, period.Format("2006-01"))
+			return nil, errUnsupported(
+				"Cost Explorer has more than %d pages of %s", maxExplored, period.Format("2006-01"))
 		}
 		out, err := c.explore(ctx, in)
 		if err != nil {
@@ -121,8 +127,10 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 		in.NextPageToken = out.NextPageToken
 		done = sdk.ToString(out.NextPageToken) == ""
 		return exploredLines(out, explorerRow{
-			BillingAccountID: self, SubAccountID: self, ProviderName: "AWS", PublisherName: "AWS", InvoiceIssuerName: "AWS",
-			BillingPeriodStart: period.Format(time.RFC3339), BillingPeriodEnd: period.AddDate(0, 1, 0).Format(time.RFC3339),
+			BillingAccountID: self, SubAccountID: self, ProviderName: "AWS", PublisherName: "AWS",
+			InvoiceIssuerName:  "AWS",
+			BillingPeriodStart: period.Format(time.RFC3339),
+			BillingPeriodEnd:   period.AddDate(0, 1, 0).Format(time.RFC3339),
 		}, second)
 	}), nil
 }
@@ -133,7 +141,8 @@ func (c *conn) exploredPeriod(period time.Time) *types.DateInterval {
 	if tomorrow := c.provider.options.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1); tomorrow.Before(end) {
 		end = tomorrow
 	}
-	return &types.DateInterval{Start: sdk.String(period.Format(time.DateOnly)), End: sdk.String(end.Format(time.DateOnly))}
+	return &types.DateInterval{Start: sdk.String(period.Format(time.DateOnly)),
+		End: sdk.String(end.Format(time.DateOnly))}
 }
 
 // paysForOthers reports whether the account is the management account of its organization. Who may not know is taken not to be.
@@ -147,7 +156,8 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	for _, day := range out.ResultsByTime {
-		row.ChargePeriodStart, row.ChargePeriodEnd = sdk.ToString(day.TimePeriod.Start)+"T00:00:00Z", sdk.ToString(day.TimePeriod.End)+"T00:00:00Z"
+		row.ChargePeriodStart, row.ChargePeriodEnd = sdk.ToString(day.TimePeriod.Start)+"T00:00:00Z",
+			sdk.ToString(day.TimePeriod.End)+"T00:00:00Z"
 		for _, g := range day.Groups {
 			if len(g.Keys) != 2 {
 				return nil, errInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
@@ -163,7 +173,8 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 				r.RegionID = ""
 			}
 			billed, effective := g.Metrics["UnblendedCost"], g.Metrics["AmortizedCost"]
-			r.BillingCurrency, r.BilledCost, r.EffectiveCost = sdk.ToString(billed.Unit), sdk.ToString(billed.Amount), sdk.ToString(effective.Amount)
+			r.BillingCurrency, r.BilledCost, r.EffectiveCost = sdk.ToString(billed.Unit), sdk.ToString(billed.Amount),
+				sdk.ToString(effective.Amount)
 			if err := e.Encode(r); err != nil {
 				return nil, errInvalid("Cost Explorer answered what cannot be written: %v", err)
 			}
@@ -178,13 +189,15 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	if set := c.account.Billing; set.Bucket != "" || set.Export != "" {
 		return "", "", false, nil
 	}
-	if c.provider.options.Clock.Now().Before(period) || period.Before(monthOf(c.provider.options.Clock.Now()).AddDate(0, -exploredMonths, 0)) {
+	if c.provider.options.Clock.Now().Before(period) ||
+		period.Before(monthOf(c.provider.options.Clock.Now()).AddDate(0, -exploredMonths, 0)) {
 		return "", "", false, nil
 	}
 	out, err := c.explore(ctx, &costexplorer.GetCostAndUsageInput{
 		Granularity: types.GranularityMonthly, Metrics: []string{"UnblendedCost"}, TimePeriod: c.exploredPeriod(period),
 	})
-	if e, is := errors.AsType[*cloud.Error](err); is && (e.Class == cloud.Denied || e.Code == "DataUnavailableException") {
+	if e, is := errors.AsType[*cloud.Error](err); is &&
+		(e.Class == cloud.Denied || e.Code == "DataUnavailableException") {
 		return "", "", false, nil
 	}
 	if err != nil {

@@ -48,10 +48,12 @@ func listDomains(ctx context.Context, at place, _ string) (cloud.ResourcePage, e
 }
 
 func domainResource(d types.DomainStatus) cloud.Resource {
-	r := cloud.Resource{UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch", Status: cloud.Running, Facts: cloud.Facts{
-		"vpc": d.VPCOptions != nil && sdk.ToString(d.VPCOptions.VPCId) != "", "policy_open": isOpen(sdk.ToString(d.AccessPolicies)),
-		"volume_type": "", "volume_gb": 0.0,
-	}}
+	r := cloud.Resource{UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch",
+		Status: cloud.Running, Facts: cloud.Facts{
+			"vpc":         d.VPCOptions != nil && sdk.ToString(d.VPCOptions.VPCId) != "",
+			"policy_open": isOpen(sdk.ToString(d.AccessPolicies)),
+			"volume_type": "", "volume_gb": 0.0,
+		}}
 	switch {
 	case sdk.ToBool(d.Deleted):
 		r.Status = cloud.Terminated
@@ -59,7 +61,8 @@ func domainResource(d types.DomainStatus) cloud.Resource {
 		r.Status = cloud.Pending
 	}
 	if c := d.ClusterConfig; c != nil {
-		r.InstanceType, r.Capacity = string(c.InstanceType), map[string]int64{"nodes": int64(sdk.ToInt32(c.InstanceCount))}
+		r.InstanceType, r.Capacity = string(c.InstanceType),
+			map[string]int64{"nodes": int64(sdk.ToInt32(c.InstanceCount))}
 		r.Facts["data_nodes"], r.Facts["dedicated_masters"] = count32(c.InstanceCount), count32(c.DedicatedMasterCount)
 		r.Facts["zone_aware"], r.Facts["warm_count"] = sdk.ToBool(c.ZoneAwarenessEnabled), count32(c.WarmCount)
 	}

@@ -19,7 +19,8 @@ var instances = kind[ec2API]{
 	Kind: catalogueKind(cloud.AWSEC2),
 	needs: needs{
 		discover: []string{
-			"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests", "ec2:DescribeInstanceTypes", "ec2:DescribeInstanceStatus", "ec2:DescribeImages",
+			"ec2:DescribeInstances", "ec2:DescribeSpotInstanceRequests", "ec2:DescribeInstanceTypes",
+			"ec2:DescribeInstanceStatus", "ec2:DescribeImages",
 		},
 		startStop: []string{"ec2:StartInstances", "ec2:StopInstances", "ec2:DescribeInstanceStatus"},
 	},
@@ -35,11 +36,15 @@ var instances = kind[ec2API]{
 
 // ec2API is what is called of EC2.
 type ec2API interface {
-	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
-	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
-	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
+	DescribeInstances(context.Context, *ec2.DescribeInstancesInput,
+		...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
+	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput,
+		...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
+	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput,
+		...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
 	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
-	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput, ...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error)
+	DescribeSpotInstanceRequests(context.Context, *ec2.DescribeSpotInstanceRequestsInput,
+		...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error)
 	StartInstances(context.Context, *ec2.StartInstancesInput, ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error)
 	StopInstances(context.Context, *ec2.StopInstancesInput, ...func(*ec2.Options)) (*ec2.StopInstancesOutput, error)
 }
@@ -86,7 +91,8 @@ func instanceResource(i types.Instance) cloud.Resource {
 	}
 	r := cloud.Resource{
 		UID: sdk.ToString(i.InstanceId), Name: nameOf(tags, sdk.ToString(i.InstanceId)), Tags: tags,
-		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i), Facts: instanceFacts(i),
+		Status: instanceStatus(i), InstanceType: string(i.InstanceType), CreatedAt: launched(i),
+		Facts: instanceFacts(i),
 	}
 	if i.Placement != nil {
 		r.Zone = sdk.ToString(i.Placement.AvailabilityZone)
@@ -137,13 +143,15 @@ func readInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State,
 func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.State, error) {
 	var states []cloud.State
 	errs := isolateBadIDs(uids, func(ids []string) error {
-		out, err := c.DescribeInstanceStatus(ctx, &ec2.DescribeInstanceStatusInput{InstanceIds: ids, IncludeAllInstances: sdk.Bool(true)})
+		out, err := c.DescribeInstanceStatus(ctx,
+			&ec2.DescribeInstanceStatusInput{InstanceIds: ids, IncludeAllInstances: sdk.Bool(true)})
 		if err != nil {
 			return err
 		}
 		for _, s := range out.InstanceStatuses {
 			i := types.Instance{State: s.InstanceState}
-			states = append(states, cloud.State{UID: sdk.ToString(s.InstanceId), Status: instanceStatus(i), Native: nativeState(i)})
+			states = append(states,
+				cloud.State{UID: sdk.ToString(s.InstanceId), Status: instanceStatus(i), Native: nativeState(i)})
 		}
 		return nil
 	})

@@ -36,7 +36,8 @@ func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
 		"one that is terminated":         {bad: twin.Instance{State: "terminated"}, class: cloud.Moving, calls: 2},
 		"one that is protected":          {bad: twin.Instance{StopProtected: true}, class: cloud.Unsupported, calls: 2},
 		"one that a policy keeps for it": {bad: twin.Instance{NoPermission: true}, class: cloud.Denied, calls: 2},
-		"one of a one-time spot request": {bad: twin.Instance{SpotRequest: "sir-1", SpotType: "one-time"}, class: cloud.Unsupported, calls: 2},
+		"one of a one-time spot request": {bad: twin.Instance{SpotRequest: "sir-1", SpotType: "one-time"},
+			class: cloud.Unsupported, calls: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +75,8 @@ func fleet(tw *twin.Cloud, n int, like twin.Instance) []string {
 func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 32, twin.Instance{State: "stopped"})
-	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true, Type: "p5.48xlarge"}).ID
+	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true,
+		Type: "p5.48xlarge"}).ID
 	got := results(t, c, cloud.Start, append(ids, full))
 	wantClass(t, "start without capacity", got[full], cloud.NoCapacity)
 	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
@@ -94,7 +96,8 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 100, twin.Instance{})
-	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation",
+		Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
 	for id, err := range results(t, c, cloud.Stop, ids) {
 		wantClass(t, "stop of "+id, err, cloud.Denied)
 	}
@@ -115,7 +118,8 @@ func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 		t.Errorf("%d calls for 1,000 instances; want 2", n)
 	}
 	tw.ForgetCalls()
-	if got, err := c.Read(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
+	if got, err := c.Read(t.Context(), "aws-ec2", region,
+		append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
 		t.Errorf("Read = %d states, %v; want 1,000", len(got), err)
 	}
 	if n := len(tw.Calls("ec2:DescribeInstances")); n > 5 {
@@ -144,7 +148,8 @@ func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
 	if n, m := len(tw.Calls("ec2:DescribeInstanceStatus")), len(tw.Calls("ec2:DescribeInstances")); n > 13 || m > 0 {
 		t.Errorf("%d calls for states and %d for descriptions; want 11, two of them again for a bad id, and none", n, m)
 	}
-	tw.AddFault(twin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no", Status: 403,
+		Times: -1})
 	verify("by descriptions")
 }
 
@@ -168,7 +173,8 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 		t.Errorf("status %s right after the start; want starting", s.Status)
 	}
 	tw.SettleAll()
-	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || s.NoCapacity || !strings.Contains(s.Reason, "Client.InternalError") {
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || s.NoCapacity ||
+		!strings.Contains(s.Reason, "Client.InternalError") {
 		t.Errorf("after it fell back: %+v; want stopped with AWS's reason", s)
 	}
 }
@@ -180,7 +186,8 @@ func TestAStartThatFallsBackForWantOfRoomIsToldFromOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	tw.SettleAll()
-	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !s.NoCapacity || !strings.Contains(s.Reason, "InsufficientInstanceCapacity") {
+	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopped || !s.NoCapacity ||
+		!strings.Contains(s.Reason, "InsufficientInstanceCapacity") {
 		t.Errorf("after it fell back: %+v; want stopped for want of room", s)
 	}
 }
@@ -211,13 +218,15 @@ func TestALostAnswerIsTransient(t *testing.T) {
 
 func TestAListedInstanceIsDescribed(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, Name: "web", Tags: map[string]string{"env": "dev"}})
+	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, Name: "web",
+		Tags: map[string]string{"env": "dev"}})
 	p, err := c.List(t.Context(), "aws-ec2", region, "")
 	if err != nil || len(p.Resources) != 1 {
 		t.Fatalf("List = %+v, %v", p, err)
 	}
 	r := p.Resources[0]
-	if r.Name != "web" || r.Tags["env"] != "dev" || r.InstanceType != "t3.large" || r.Capacity["vCPU"] != 2 || r.Zone != region+"a" || r.CreatedAt.Year() != 2026 {
+	if r.Name != "web" || r.Tags["env"] != "dev" || r.InstanceType != "t3.large" || r.Capacity["vCPU"] != 2 ||
+		r.Zone != region+"a" || r.CreatedAt.Year() != 2026 {
 		t.Errorf("listed as %+v", r)
 	}
 }
@@ -262,9 +271,10 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	for says, i := range map[string]twin.Instance{
 		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
-		"spot instance of a one-time request, which cannot be stopped":               {SpotRequest: "sir-2", SpotType: "one-time"},
-		"its root device is an instance store, which a stop would erase":             {InstanceStore: true},
-		"managed by eks.amazonaws.com: only that service may stop it":                {Operator: "eks.amazonaws.com"},
+		"spot instance of a one-time request, which cannot be stopped": {SpotRequest: "sir-2",
+			SpotType: "one-time"},
+		"its root device is an instance store, which a stop would erase": {InstanceStore: true},
+		"managed by eks.amazonaws.com: only that service may stop it":    {Operator: "eks.amazonaws.com"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			tw, c := connect(t)
@@ -276,7 +286,8 @@ func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	}
 	tw, c := connect(t)
 	id := fleet(tw, 1, twin.Instance{SpotRequest: "sir-1", SpotType: "persistent"})[0]
-	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil || state(t, c, "aws-ec2", id).Unschedulable != "" {
+	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil ||
+		state(t, c, "aws-ec2", id).Unschedulable != "" {
 		t.Errorf("a spot instance of a persistent request: %v, %+v", err, state(t, c, "aws-ec2", id))
 	}
 }

@@ -98,7 +98,8 @@ func addSize(f cloud.Facts, t types.InstanceTypeInfo) {
 }
 
 // eventCodes are the events that AWS plans for instances.
-var eventCodes = []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance", "system-reboot"}
+var eventCodes = []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance",
+	"system-reboot"}
 
 // plannedEvents returns the codes of the events of the region's instances that are not over: few ever have one.
 func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {

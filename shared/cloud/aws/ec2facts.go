@@ -66,7 +66,8 @@ func spotRequests(ctx context.Context, c ec2API, found []*types.Instance) map[st
 func tiedInstance(i types.Instance, requests map[string]types.SpotInstanceType) string {
 	for _, t := range i.Tags {
 		if sdk.ToString(t.Key) == "aws:autoscaling:groupName" {
-			return "member of Auto Scaling group " + sdk.ToString(t.Value) + ", which would replace it: act on the group"
+			return "member of Auto Scaling group " + sdk.ToString(t.Value) +
+				", which would replace it: act on the group"
 		}
 	}
 	switch {
@@ -87,7 +88,8 @@ func tiedSpot(request types.SpotInstanceType) string {
 	case types.SpotInstanceTypeOneTime:
 		return "spot instance of a one-time request, which cannot be stopped"
 	default:
-		return "spot instance whose request could not be read (ec2:DescribeSpotInstanceRequests): only persistent ones can be stopped"
+		return "spot instance whose request could not be read (ec2:DescribeSpotInstanceRequests): only persistent " +
+			"ones can be stopped"
 	}
 }
 

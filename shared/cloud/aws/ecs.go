@@ -20,12 +20,14 @@ var services = kind[ecsClient]{
 	Kind: catalogueKind(cloud.AWSECS),
 	needs: needs{
 		discover: []string{
-			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:DescribeTaskDefinition", "application-autoscaling:DescribeScalableTargets",
+			"ecs:ListClusters", "ecs:ListServices", "ecs:DescribeServices", "ecs:DescribeTaskDefinition",
+			"application-autoscaling:DescribeScalableTargets",
 			"application-autoscaling:DescribeScalingPolicies",
 		},
 		startStop: []string{"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget"},
 		scale: []string{
-			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget", "application-autoscaling:DeregisterScalableTarget",
+			"ecs:UpdateService", "application-autoscaling:RegisterScalableTarget",
+			"application-autoscaling:DeregisterScalableTarget",
 			"application-autoscaling:PutScalingPolicy", "application-autoscaling:DeleteScalingPolicy",
 		},
 	},
@@ -50,8 +52,10 @@ type ecsClient struct {
 type ecsAPI interface {
 	ListClusters(context.Context, *ecs.ListClustersInput, ...func(*ecs.Options)) (*ecs.ListClustersOutput, error)
 	ListServices(context.Context, *ecs.ListServicesInput, ...func(*ecs.Options)) (*ecs.ListServicesOutput, error)
-	DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput, error)
-	DescribeTaskDefinition(context.Context, *ecs.DescribeTaskDefinitionInput, ...func(*ecs.Options)) (*ecs.DescribeTaskDefinitionOutput, error)
+	DescribeServices(context.Context, *ecs.DescribeServicesInput, ...func(*ecs.Options)) (*ecs.DescribeServicesOutput,
+		error)
+	DescribeTaskDefinition(context.Context, *ecs.DescribeTaskDefinitionInput,
+		...func(*ecs.Options)) (*ecs.DescribeTaskDefinitionOutput, error)
 	UpdateService(context.Context, *ecs.UpdateServiceInput, ...func(*ecs.Options)) (*ecs.UpdateServiceOutput, error)
 }
 
@@ -87,14 +91,16 @@ func longARN(service, cluster string) string {
 func listServices(ctx context.Context, c ecsClient, page string) (cloud.ResourcePage, error) {
 	return lister{
 		outer: func(ctx context.Context, page string) ([]string, string, error) {
-			out, err := c.ListClusters(ctx, &ecs.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+			out, err := c.ListClusters(ctx,
+				&ecs.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			return out.ClusterArns, sdk.ToString(out.NextToken), nil
 		},
 		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
-			out, err := c.ListServices(ctx, &ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
+			out, err := c.ListServices(ctx,
+				&ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
@@ -209,7 +215,9 @@ func readServices(ctx context.Context, c ecsClient, uids []string) ([]cloud.Stat
 		if err != nil {
 			return nil, err
 		}
-		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) { states = append(states, serviceState(s, scaled)) })
+		err = eachScaled(ctx, c, list, func(s types.Service, scaled *scaling) {
+			states = append(states, serviceState(s, scaled))
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +243,8 @@ func byCluster(uids []string) map[string][]string {
 func serviceState(s types.Service, scaled *scaling) cloud.State {
 	state := cloud.State{
 		UID: longARN(sdk.ToString(s.ServiceArn), sdk.ToString(s.ClusterArn)), Status: serviceStatus(s),
-		Native: fmt.Sprintf("%s, desired %d, running %d, pending %d", sdk.ToString(s.Status), s.DesiredCount, s.RunningCount, s.PendingCount),
+		Native: fmt.Sprintf("%s, desired %d, running %d, pending %d", sdk.ToString(s.Status), s.DesiredCount,
+			s.RunningCount, s.PendingCount),
 		Reason: serviceReason(s), Unschedulable: tiedService(s),
 	}
 	if s.DesiredCount > 0 {

@@ -16,12 +16,18 @@ import (
 
 // scalingAPI is what is called of Application Auto Scaling.
 type scalingAPI interface {
-	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
-	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.RegisterScalableTargetOutput, error)
-	DeregisterScalableTarget(context.Context, *applicationautoscaling.DeregisterScalableTargetInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeregisterScalableTargetOutput, error)
-	DescribeScalingPolicies(context.Context, *applicationautoscaling.DescribeScalingPoliciesInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalingPoliciesOutput, error)
-	PutScalingPolicy(context.Context, *applicationautoscaling.PutScalingPolicyInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.PutScalingPolicyOutput, error)
-	DeleteScalingPolicy(context.Context, *applicationautoscaling.DeleteScalingPolicyInput, ...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
+	DescribeScalableTargets(context.Context, *applicationautoscaling.DescribeScalableTargetsInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalableTargetsOutput, error)
+	RegisterScalableTarget(context.Context, *applicationautoscaling.RegisterScalableTargetInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.RegisterScalableTargetOutput, error)
+	DeregisterScalableTarget(context.Context, *applicationautoscaling.DeregisterScalableTargetInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeregisterScalableTargetOutput, error)
+	DescribeScalingPolicies(context.Context, *applicationautoscaling.DescribeScalingPoliciesInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DescribeScalingPoliciesOutput, error)
+	PutScalingPolicy(context.Context, *applicationautoscaling.PutScalingPolicyInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.PutScalingPolicyOutput, error)
+	DeleteScalingPolicy(context.Context, *applicationautoscaling.DeleteScalingPolicyInput,
+		...func(*applicationautoscaling.Options)) (*applicationautoscaling.DeleteScalingPolicyOutput, error)
 }
 
 // scaling is how a service is scaled, and which parts of that are suspended.
@@ -77,7 +83,8 @@ func register(ctx context.Context, c scalingAPI, id string, s scaling) error {
 		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
 		MinCapacity:       &s.Min, MaxCapacity: &s.Max,
 		SuspendedState: &scalingtypes.SuspendedState{
-			DynamicScalingInSuspended: &s.In, DynamicScalingOutSuspended: &s.Out, ScheduledScalingSuspended: &s.Scheduled,
+			DynamicScalingInSuspended: &s.In, DynamicScalingOutSuspended: &s.Out,
+			ScheduledScalingSuspended: &s.Scheduled,
 		},
 	})
 	return err

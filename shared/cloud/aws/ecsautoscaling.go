@@ -36,10 +36,12 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 	if l.scaling == nil {
 		return out, nil
 	}
-	pages := applicationautoscaling.NewDescribeScalingPoliciesPaginator(c.scaling, &applicationautoscaling.DescribeScalingPoliciesInput{
-		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &l.id, ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
-		MaxResults: sdk.Int32(50),
-	})
+	pages := applicationautoscaling.NewDescribeScalingPoliciesPaginator(c.scaling,
+		&applicationautoscaling.DescribeScalingPoliciesInput{
+			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &l.id,
+			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+			MaxResults:        sdk.Int32(50),
+		})
 	for pages.HasMorePages() {
 		got, err := pages.NextPage(ctx)
 		if err != nil {
@@ -59,7 +61,8 @@ func (s *scaledService) take(p scalingtypes.ScalingPolicy) {
 		s.others++
 	}
 	t := p.TargetTrackingScalingPolicyConfiguration
-	if t == nil || t.PredefinedMetricSpecification == nil || t.PredefinedMetricSpecification.PredefinedMetricType != scalingtypes.MetricTypeECSServiceAverageCPUUtilization {
+	if t == nil || t.PredefinedMetricSpecification == nil ||
+		t.PredefinedMetricSpecification.PredefinedMetricType != scalingtypes.MetricTypeECSServiceAverageCPUUtilization {
 		return
 	}
 	rule := &cpuRule{sdk.ToFloat64(t.TargetValue), t.ScaleInCooldown}
@@ -158,7 +161,8 @@ func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative)
 		return register(ctx, c.scaling, s.id, *to.Scaling)
 	case to.Scaling == nil && s.scaling != nil && s.others == 0:
 		_, err := c.scaling.DeregisterScalableTarget(ctx, &applicationautoscaling.DeregisterScalableTargetInput{
-			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id,
+			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
 		})
 		return err
 	}
@@ -173,14 +177,16 @@ func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) 
 		return nil
 	case to.Rule == nil:
 		_, err := c.scaling.DeleteScalingPolicy(ctx, &applicationautoscaling.DeleteScalingPolicyInput{
-			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
+			ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id,
+			PolicyName:        sdk.String(cloud.CPURule),
 			ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
 		})
 		return err
 	}
 	_, err := c.scaling.PutScalingPolicy(ctx, &applicationautoscaling.PutScalingPolicyInput{
 		ServiceNamespace: scalingtypes.ServiceNamespaceEcs, ResourceId: &s.id, PolicyName: sdk.String(cloud.CPURule),
-		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount, PolicyType: scalingtypes.PolicyTypeTargetTrackingScaling,
+		ScalableDimension: scalingtypes.ScalableDimensionECSServiceDesiredCount,
+		PolicyType:        scalingtypes.PolicyTypeTargetTrackingScaling,
 		TargetTrackingScalingPolicyConfiguration: &scalingtypes.TargetTrackingScalingPolicyConfiguration{
 			TargetValue: &to.Rule.Percent, ScaleInCooldown: to.Rule.Cooldown, ScaleOutCooldown: to.Rule.Cooldown,
 			PredefinedMetricSpecification: &scalingtypes.PredefinedMetricSpecification{PredefinedMetricType: scalingtypes.MetricTypeECSServiceAverageCPUUtilization},

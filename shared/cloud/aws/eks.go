@@ -32,10 +32,13 @@ var nodegroups = kind[eksAPI]{
 // eksAPI is what is called of EKS.
 type eksAPI interface {
 	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput,
+		error)
 	ListNodegroups(context.Context, *eks.ListNodegroupsInput, ...func(*eks.Options)) (*eks.ListNodegroupsOutput, error)
-	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput, ...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
-	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput, ...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error)
+	DescribeNodegroup(context.Context, *eks.DescribeNodegroupInput,
+		...func(*eks.Options)) (*eks.DescribeNodegroupOutput, error)
+	UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput,
+		...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error)
 	ListUpdates(context.Context, *eks.ListUpdatesInput, ...func(*eks.Options)) (*eks.ListUpdatesOutput, error)
 	DescribeUpdate(context.Context, *eks.DescribeUpdateInput, ...func(*eks.Options)) (*eks.DescribeUpdateOutput, error)
 }
@@ -52,14 +55,17 @@ func nodegroupPath(uid string) (cluster, name string, ok bool) {
 func listNodegroups(ctx context.Context, c eksAPI, page string) (cloud.ResourcePage, error) {
 	return lister{
 		outer: func(ctx context.Context, page string) ([]string, string, error) {
-			out, err := c.ListClusters(ctx, &eks.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+			out, err := c.ListClusters(ctx,
+				&eks.ListClustersInput{MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
 			return out.Clusters, sdk.ToString(out.NextToken), nil
 		},
 		inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
-			out, err := c.ListNodegroups(ctx, &eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20), NextToken: optionalString(page)})
+			out, err := c.ListNodegroups(ctx,
+				&eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20),
+					NextToken: optionalString(page)})
 			if err != nil {
 				return nil, "", err
 			}
@@ -197,7 +203,8 @@ func lastUpdate(ctx context.Context, c eksAPI, n *types.Nodegroup) string {
 	if len(list.UpdateIds) == 0 {
 		return ""
 	}
-	out, err := c.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: n.ClusterName, NodegroupName: n.NodegroupName, UpdateId: &list.UpdateIds[0]})
+	out, err := c.DescribeUpdate(ctx,
+		&eks.DescribeUpdateInput{Name: n.ClusterName, NodegroupName: n.NodegroupName, UpdateId: &list.UpdateIds[0]})
 	if err != nil {
 		return "its update cannot be read: " + classifyError(err).Error()
 	}

@@ -85,7 +85,8 @@ func classifyError(err error) error {
 		return e // one of ours, which the SDK may have wrapped
 	}
 	if fault.Is(err, fault.Invalid) { // of the guard
-		return &cloud.Error{Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err), Err: err}
+		return &cloud.Error{Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err),
+			Err: err}
 	}
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)

@@ -43,7 +43,8 @@ func hasNoIndex(err error) bool {
 
 func listIndexed(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	out, err := resourceexplorer2.NewFromConfig(at.cfg).ListResources(ctx, &resourceexplorer2.ListResourcesInput{
-		Filters: &explorertypes.SearchFilter{FilterString: sdk.String("region:" + at.region)}, MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
+		Filters:    &explorertypes.SearchFilter{FilterString: sdk.String("region:" + at.region)},
+		MaxResults: sdk.Int32(1000), NextToken: optionalString(page),
 	})
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -80,9 +81,10 @@ func explorerTags(properties []explorertypes.ResourceProperty) map[string]string
 }
 
 func listTagged(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
-	out, err := resourcegroupstaggingapi.NewFromConfig(at.cfg).GetResources(ctx, &resourcegroupstaggingapi.GetResourcesInput{
-		ResourcesPerPage: sdk.Int32(100), PaginationToken: optionalString(page),
-	})
+	out, err := resourcegroupstaggingapi.NewFromConfig(at.cfg).GetResources(ctx,
+		&resourcegroupstaggingapi.GetResourcesInput{
+			ResourcesPerPage: sdk.Int32(100), PaginationToken: optionalString(page),
+		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -127,7 +129,8 @@ func newOther(arn, native string) (cloud.Resource, bool) {
 
 // described are the types that other sources list in full, with their facts: the index leaves them to those.
 var described = []string{
-	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elasticache", "aws-elb", "aws-lambda", "aws-nat", "aws-opensearch", "aws-s3", "aws-sqs",
+	"aws-ebs", "aws-ebs-snapshot", "aws-ecr", "aws-eip", "aws-elasticache", "aws-elb", "aws-lambda", "aws-nat",
+	"aws-opensearch", "aws-s3", "aws-sqs",
 }
 
 // otherClusters are native types that the index gives to what several kinds list: clusters of Aurora, DocumentDB and Neptune.

@@ -14,12 +14,15 @@ import (
 
 // functions are Lambda functions.
 var functions = source{
-	name: "functions", needs: []string{"lambda:ListFunctions", "lambda:ListProvisionedConcurrencyConfigs", "lambda:ListFunctionEventInvokeConfigs", "tag:GetResources"}, list: listFunctions,
+	name: "functions",
+	needs: []string{"lambda:ListFunctions", "lambda:ListProvisionedConcurrencyConfigs",
+		"lambda:ListFunctionEventInvokeConfigs", "tag:GetResources"}, list: listFunctions,
 }
 
 func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := lambda.NewFromConfig(at.cfg)
-	out, err := api.ListFunctions(ctx, &lambda.ListFunctionsInput{MaxItems: sdk.Int32(50), Marker: optionalString(page)})
+	out, err := api.ListFunctions(ctx,
+		&lambda.ListFunctionsInput{MaxItems: sdk.Int32(50), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -40,7 +43,8 @@ func listFunctions(ctx context.Context, at place, page string) (cloud.ResourcePa
 // addProvisioned adds what the function's versions keep ready, and bill.
 func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) {
 	sum := int32(0)
-	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(api, &lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &r.UID})
+	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(api,
+		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &r.UID})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -59,22 +63,27 @@ func addDestination(ctx context.Context, api *lambda.Client, r *cloud.Resource) 
 	if r.Facts["has_dlq"] == true {
 		return
 	}
-	out, err := api.ListFunctionEventInvokeConfigs(ctx, &lambda.ListFunctionEventInvokeConfigsInput{FunctionName: &r.UID})
+	out, err := api.ListFunctionEventInvokeConfigs(ctx,
+		&lambda.ListFunctionEventInvokeConfigsInput{FunctionName: &r.UID})
 	if err != nil {
 		miss(r.Facts, err, "lambda:ListFunctionEventInvokeConfigs", "has_dlq")
 		return
 	}
-	r.Facts["has_dlq"] = slices.ContainsFunc(out.FunctionEventInvokeConfigs, func(c types.FunctionEventInvokeConfig) bool {
-		return c.DestinationConfig != nil && c.DestinationConfig.OnFailure != nil && sdk.ToString(c.DestinationConfig.OnFailure.Destination) != ""
-	})
+	r.Facts["has_dlq"] = slices.ContainsFunc(out.FunctionEventInvokeConfigs,
+		func(c types.FunctionEventInvokeConfig) bool {
+			return c.DestinationConfig != nil && c.DestinationConfig.OnFailure != nil &&
+				sdk.ToString(c.DestinationConfig.OnFailure.Destination) != ""
+		})
 }
 
 func functionResource(f types.FunctionConfiguration) cloud.Resource {
 	r := cloud.Resource{
-		UID: sdk.ToString(f.FunctionArn), Name: sdk.ToString(f.FunctionName), Type: "aws-lambda", Status: cloud.Running, InstanceType: string(f.Runtime),
-		Capacity: map[string]int64{"memoryMiB": int64(sdk.ToInt32(f.MemorySize))},
+		UID: sdk.ToString(f.FunctionArn), Name: sdk.ToString(f.FunctionName), Type: "aws-lambda", Status: cloud.Running,
+		InstanceType: string(f.Runtime),
+		Capacity:     map[string]int64{"memoryMiB": int64(sdk.ToInt32(f.MemorySize))},
 		Facts: cloud.Facts{
-			"memory_mb": float64(sdk.ToInt32(f.MemorySize)), "timeout_s": float64(sdk.ToInt32(f.Timeout)), "runtime": string(f.Runtime),
+			"memory_mb": float64(sdk.ToInt32(f.MemorySize)), "timeout_s": float64(sdk.ToInt32(f.Timeout)),
+			"runtime":      string(f.Runtime),
 			"architecture": "x86_64", "ephemeral_mb": 512.0,
 		},
 	}

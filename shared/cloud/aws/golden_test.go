@@ -20,9 +20,11 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // goldenGroups are the resources that the requests of each kind are recorded with, the first free one of each.
 func goldenGroups(tw *twin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
-		ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw), notebookGroup(tw),
+		ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw),
+		notebookGroup(tw),
 		clusterGroup(tw, cloud.AWSDocDB, "docdb"), clusterGroup(tw, cloud.AWSNeptune, "neptune"), functionGroup(tw),
-		desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"), collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
+		desktopGroup(tw), collectedGroup(tw, cloud.AWSAppRunner, "apprunner"),
+		collectedGroup(tw, cloud.AWSLightsail, "lightsail"),
 		collectedGroup(tw, cloud.AWSCanary, "synthetics"),
 	}
 }

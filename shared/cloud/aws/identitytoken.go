@@ -20,7 +20,8 @@ func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, 
 	cfg := p.sdkConfig(cloud.Account{ID: "self"})
 	cfg.Credentials = p.self
 	out, err := sts.NewFromConfig(cfg).GetWebIdentityToken(ctx, &sts.GetWebIdentityTokenInput{
-		Audience: []string{audience}, SigningAlgorithm: sdk.String("RS256"), DurationSeconds: sdk.Int32(identityTokenSeconds),
+		Audience: []string{audience}, SigningAlgorithm: sdk.String("RS256"),
+		DurationSeconds: sdk.Int32(identityTokenSeconds),
 	})
 	if err == nil {
 		return sdk.ToString(out.WebIdentityToken), nil

@@ -17,7 +17,8 @@ func TestIdentityToken_IsForOneAudience(t *testing.T) {
 		t.Fatalf("IdentityToken = %q, %v", got, err)
 	}
 	calls := tw.Calls("sts:GetWebIdentityToken")
-	if len(calls) != 1 || calls[0].Params["DurationSeconds"] != "300" || calls[0].Params["SigningAlgorithm"] != "RS256" {
+	if len(calls) != 1 || calls[0].Params["DurationSeconds"] != "300" ||
+		calls[0].Params["SigningAlgorithm"] != "RS256" {
 		t.Errorf("asked for as %+v; want one that is good for minutes", calls)
 	}
 }
@@ -28,8 +29,10 @@ func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
 		class cloud.Class
 		code  string
 	}{
-		"denied":    {twin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden, Times: -1}, cloud.Refused, "NoIdentity"},
-		"throttled": {twin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1}, cloud.Throttled, "Throttling"},
+		"denied": {twin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden,
+			Times: -1}, cloud.Refused, "NoIdentity"},
+		"throttled": {twin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1},
+			cloud.Throttled, "Throttling"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw := &twin.Cloud{}

@@ -80,8 +80,10 @@ func TestErrorsAreClassified(t *testing.T) {
 }
 
 func TestAMissingGroupIsNotAValidationError(t *testing.T) {
-	err := classifyError(answer("UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x", 400))
-	if cloud.ClassOf(err) != cloud.NotFound || err.Error() != "ec2:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
+	err := classifyError(answer("UpdateAutoScalingGroup", "ValidationError", "AutoScalingGroup name not found - x",
+		400))
+	if cloud.ClassOf(err) != cloud.NotFound ||
+		err.Error() != "ec2:UpdateAutoScalingGroup: ValidationError: AutoScalingGroup name not found - x" {
 		t.Errorf("classified as %d: %v", cloud.ClassOf(err), err)
 	}
 }
@@ -120,7 +122,8 @@ func TestIsolateFindsWhatIsBad(t *testing.T) {
 
 func badID(id string, named bool) error {
 	if named {
-		return answer("StopInstances", "IncorrectInstanceState", "The instance '"+id+"' is not in a state from which it can be stopped.", 400)
+		return answer("StopInstances", "IncorrectInstanceState",
+			"The instance '"+id+"' is not in a state from which it can be stopped.", 400)
 	}
 	return answer("StartInstances", "InsufficientInstanceCapacity", "We do not have sufficient capacity.", 500)
 }
@@ -137,7 +140,8 @@ func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
 }
 
 func TestAServiceIsNamedAsInPermissions(t *testing.T) {
-	for id, want := range map[string]string{"EC2": "ec2", "Auto Scaling": "autoscaling", "Application Auto Scaling": "application-autoscaling", "STS": "sts"} {
+	for id, want := range map[string]string{"EC2": "ec2", "Auto Scaling": "autoscaling",
+		"Application Auto Scaling": "application-autoscaling", "STS": "sts"} {
 		if got := permissionPrefix(id); got != want {
 			t.Errorf("prefix(%s) = %s; want %s", id, got, want)
 		}

@@ -127,7 +127,8 @@ func (b bound[C]) DryRun(ctx context.Context, action string) error {
 }
 
 // actOneByOne makes the act of a kind that AWS acts on one by one.
-func actOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C, cloud.Verb, []cloud.Target) []error {
+func actOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud.Target) error) func(context.Context, C,
+	cloud.Verb, []cloud.Target) []error {
 	return func(ctx context.Context, c C, v cloud.Verb, targets []cloud.Target) []error {
 		errs := make([]error, len(targets))
 		for i, t := range targets {
@@ -138,7 +139,8 @@ func actOneByOne[C any](act func(ctx context.Context, c C, v cloud.Verb, t cloud
 }
 
 // readOneByOne makes the read of a kind that AWS describes one by one; what does not exist is left out.
-func readOneByOne[C any](read func(ctx context.Context, c C, uid string) (cloud.State, error)) func(context.Context, C, []string) ([]cloud.State, error) {
+func readOneByOne[C any](read func(ctx context.Context, c C, uid string) (cloud.State, error)) func(context.Context, C,
+	[]string) ([]cloud.State, error) {
 	return func(ctx context.Context, c C, uids []string) ([]cloud.State, error) {
 		var states []cloud.State
 		for _, u := range uids {

@@ -42,7 +42,8 @@ type engineVersion struct{ engine, version string }
 
 func majorVersions(ctx context.Context, c rdsAPI) ([]types.DBMajorEngineVersion, error) {
 	var all []types.DBMajorEngineVersion
-	pages := rds.NewDescribeDBMajorEngineVersionsPaginator(c, &rds.DescribeDBMajorEngineVersionsInput{MaxRecords: sdk.Int32(100)})
+	pages := rds.NewDescribeDBMajorEngineVersionsPaginator(c,
+		&rds.DescribeDBMajorEngineVersionsInput{MaxRecords: sdk.Int32(100)})
 	for pages.HasMorePages() {
 		got, err := pages.NextPage(ctx, func(o *rds.Options) { o.RetryMaxAttempts = factAttempts })
 		if err != nil {
@@ -56,7 +57,8 @@ func majorVersions(ctx context.Context, c rdsAPI) ([]types.DBMajorEngineVersion,
 // addSupportEnd finds the major version that the version begins with; one that AWS names no end of has none.
 func addSupportEnd(f cloud.Facts, all []types.DBMajorEngineVersion, of engineVersion) {
 	for _, v := range all {
-		if sdk.ToString(v.Engine) != of.engine || !strings.HasPrefix(of.version+".", sdk.ToString(v.MajorEngineVersion)+".") {
+		if sdk.ToString(v.Engine) != of.engine ||
+			!strings.HasPrefix(of.version+".", sdk.ToString(v.MajorEngineVersion)+".") {
 			continue
 		}
 		f["standard_support_end"] = cloud.Never
@@ -75,7 +77,8 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []types.DBCluster, 
 	}
 	versions, names := make([]engineVersion, len(clusters)), make([]string, len(clusters))
 	for i, d := range clusters {
-		versions[i], names[i] = engineVersion{sdk.ToString(d.Engine), sdk.ToString(d.EngineVersion)}, sdk.ToString(d.DBClusterIdentifier)
+		versions[i], names[i] = engineVersion{sdk.ToString(d.Engine), sdk.ToString(d.EngineVersion)},
+			sdk.ToString(d.DBClusterIdentifier)
 	}
 	askSupportEnds(ctx, c, found, versions)
 	serverless := map[string]bool{}
@@ -89,7 +92,8 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []types.DBCluster, 
 			break
 		}
 		for _, m := range got.DBInstances {
-			serverless[sdk.ToString(m.DBClusterIdentifier)] = serverless[sdk.ToString(m.DBClusterIdentifier)] || sdk.ToString(m.DBInstanceClass) == "db.serverless"
+			serverless[sdk.ToString(m.DBClusterIdentifier)] = serverless[sdk.ToString(m.DBClusterIdentifier)] ||
+				sdk.ToString(m.DBInstanceClass) == "db.serverless"
 		}
 	}
 	for i := range found {
@@ -203,7 +207,8 @@ func askNotebook(ctx context.Context, c sagemakerAPI, r *cloud.Resource) {
 		miss(r.Facts, err, "sagemaker:DescribeNotebookInstance", "direct_internet", "volume_gb")
 		return
 	}
-	r.Facts["direct_internet"], r.Facts["volume_gb"] = out.DirectInternetAccess == "Enabled", count32(out.VolumeSizeInGB)
+	r.Facts["direct_internet"], r.Facts["volume_gb"] = out.DirectInternetAccess == "Enabled",
+		count32(out.VolumeSizeInGB)
 }
 
 // numberIn reads a number that AWS writes as text; 0 of none.

@@ -39,8 +39,10 @@ func count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
 
 func instanceFacts(i types.Instance) cloud.Facts {
 	f := cloud.Facts{
-		"state": nativeState(i), "launched_at": sdk.ToTime(i.LaunchTime).UTC(), "platform": sdk.ToString(i.PlatformDetails),
-		"architecture": string(i.Architecture), "public_ip": sdk.ToString(i.PublicIpAddress), "asg_name": "", "tenancy": "default",
+		"state": nativeState(i), "launched_at": sdk.ToTime(i.LaunchTime).UTC(),
+		"platform":     sdk.ToString(i.PlatformDetails),
+		"architecture": string(i.Architecture), "public_ip": sdk.ToString(i.PublicIpAddress), "asg_name": "",
+		"tenancy":    "default",
 		"monitoring": "disabled",
 	}
 	for _, t := range i.Tags {
@@ -66,10 +68,12 @@ func instanceFacts(i types.Instance) cloud.Facts {
 func databaseFacts(d rdstypes.DBInstance) cloud.Facts {
 	f := cloud.Facts{
 		"state": sdk.ToString(d.DBInstanceStatus), "engine": sdk.ToString(d.Engine), "multi_az": sdk.ToBool(d.MultiAZ),
-		"storage_type": sdk.ToString(d.StorageType), "allocated_gb": count32(d.AllocatedStorage), "max_allocated_gb": count32(d.MaxAllocatedStorage),
-		"iops": count32(d.Iops), "replica_source": sdk.ToString(d.ReadReplicaSourceDBInstanceIdentifier),
-		"replica_count": float64(len(d.ReadReplicaDBInstanceIdentifiers)), "backup_days": count32(d.BackupRetentionPeriod),
-		"public": sdk.ToBool(d.PubliclyAccessible), "encrypted": sdk.ToBool(d.StorageEncrypted),
+		"storage_type": sdk.ToString(d.StorageType), "allocated_gb": count32(d.AllocatedStorage),
+		"max_allocated_gb": count32(d.MaxAllocatedStorage),
+		"iops":             count32(d.Iops), "replica_source": sdk.ToString(d.ReadReplicaSourceDBInstanceIdentifier),
+		"replica_count": float64(len(d.ReadReplicaDBInstanceIdentifiers)),
+		"backup_days":   count32(d.BackupRetentionPeriod),
+		"public":        sdk.ToBool(d.PubliclyAccessible), "encrypted": sdk.ToBool(d.StorageEncrypted),
 		"deletion_protection": sdk.ToBool(d.DeletionProtection), "auto_minor": sdk.ToBool(d.AutoMinorVersionUpgrade),
 		"license_model": sdk.ToString(d.LicenseModel), "insights_days": count32(d.PerformanceInsightsRetentionPeriod),
 	}
@@ -91,7 +95,8 @@ func clusterFacts(kindType string, d rdstypes.DBCluster) cloud.Facts {
 			readers++
 		}
 	}
-	f["storage_type"], f["member_count"], f["reader_count"] = "aurora", float64(len(d.DBClusterMembers)), float64(readers)
+	f["storage_type"], f["member_count"], f["reader_count"] = "aurora", float64(len(d.DBClusterMembers)),
+		float64(readers)
 	if t := sdk.ToString(d.StorageType); t != "" {
 		f["storage_type"] = t
 	}
@@ -107,15 +112,18 @@ func clusterFacts(kindType string, d rdstypes.DBCluster) cloud.Facts {
 func groupFacts(g asgtypes.AutoScalingGroup) cloud.Facts {
 	f := cloud.Facts{
 		"min_size": count32(g.MinSize), "max_size": count32(g.MaxSize), "desired": count32(g.DesiredCapacity),
-		"health_check_type": sdk.ToString(g.HealthCheckType), "target_groups": texts(g.TargetGroupARNs), "zones": texts(g.AvailabilityZones),
-		"launch_configuration": sdk.ToString(g.LaunchConfigurationName), "on_demand_pct": 100.0, "warm_pool_size": count32(g.WarmPoolSize),
+		"health_check_type": sdk.ToString(g.HealthCheckType), "target_groups": texts(g.TargetGroupARNs),
+		"zones":                texts(g.AvailabilityZones),
+		"launch_configuration": sdk.ToString(g.LaunchConfigurationName), "on_demand_pct": 100.0,
+		"warm_pool_size": count32(g.WarmPoolSize),
 	}
 	var suspended []string
 	for _, p := range g.SuspendedProcesses {
 		suspended = append(suspended, sdk.ToString(p.ProcessName))
 	}
 	f["suspended"] = texts(suspended)
-	if m := g.MixedInstancesPolicy; m != nil && m.InstancesDistribution != nil && m.InstancesDistribution.OnDemandPercentageAboveBaseCapacity != nil {
+	if m := g.MixedInstancesPolicy; m != nil && m.InstancesDistribution != nil &&
+		m.InstancesDistribution.OnDemandPercentageAboveBaseCapacity != nil {
 		f["on_demand_pct"] = count32(m.InstancesDistribution.OnDemandPercentageAboveBaseCapacity)
 	}
 	return f
@@ -124,7 +132,8 @@ func groupFacts(g asgtypes.AutoScalingGroup) cloud.Facts {
 func serviceFacts(s ecstypes.Service, scaled *scaling) cloud.Facts {
 	f := cloud.Facts{
 		"launch_type": string(s.LaunchType), "desired": float64(s.DesiredCount), "running": float64(s.RunningCount),
-		"strategy": string(s.SchedulingStrategy), "circuit_breaker": false, "autoscaled": scaled != nil, "min_capacity": 0.0,
+		"strategy": string(s.SchedulingStrategy), "circuit_breaker": false, "autoscaled": scaled != nil,
+		"min_capacity": 0.0,
 		"rollout_failed": slices.ContainsFunc(s.Deployments, func(d ecstypes.Deployment) bool {
 			return d.RolloutState == ecstypes.DeploymentRolloutStateFailed
 		}),
@@ -144,7 +153,8 @@ func serviceFacts(s ecstypes.Service, scaled *scaling) cloud.Facts {
 func nodegroupFacts(n *ekstypes.Nodegroup) cloud.Facts {
 	s := nodegroupSize(n)
 	f := cloud.Facts{
-		"min_size": float64(s.Min), "max_size": float64(s.Max), "desired": float64(s.Desired), "capacity_type": string(n.CapacityType),
+		"min_size": float64(s.Min), "max_size": float64(s.Max), "desired": float64(s.Desired),
+		"capacity_type":  string(n.CapacityType),
 		"instance_types": texts(n.InstanceTypes), "health_issues": 0.0,
 	}
 	if n.Health != nil {
@@ -155,8 +165,10 @@ func nodegroupFacts(n *ekstypes.Nodegroup) cloud.Facts {
 
 func warehouseFacts(c redshifttypes.Cluster) cloud.Facts {
 	return cloud.Facts{
-		"state": sdk.ToString(c.ClusterStatus), "node_type": sdk.ToString(c.NodeType), "node_count": count32(c.NumberOfNodes),
-		"encrypted": sdk.ToBool(c.Encrypted), "public": sdk.ToBool(c.PubliclyAccessible), "manual_snapshot_days": count32(c.ManualSnapshotRetentionPeriod),
+		"state": sdk.ToString(c.ClusterStatus), "node_type": sdk.ToString(c.NodeType),
+		"node_count": count32(c.NumberOfNodes),
+		"encrypted":  sdk.ToBool(c.Encrypted), "public": sdk.ToBool(c.PubliclyAccessible),
+		"manual_snapshot_days": count32(c.ManualSnapshotRetentionPeriod),
 	}
 }
 

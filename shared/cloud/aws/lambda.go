@@ -27,10 +27,12 @@ var stoppableFunctions = kind[lambdaClient]{
 	Kind: catalogueKind(cloud.AWSLambda),
 	needs: needs{
 		discover: []string{
-			"lambda:ListFunctions", "lambda:GetFunctionConcurrency", "lambda:ListProvisionedConcurrencyConfigs", "lambda:ListTags", "tag:GetResources",
+			"lambda:ListFunctions", "lambda:GetFunctionConcurrency", "lambda:ListProvisionedConcurrencyConfigs",
+			"lambda:ListTags", "tag:GetResources",
 		},
 		startStop: []string{
-			"lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency", "lambda:PutProvisionedConcurrencyConfig",
+			"lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency",
+			"lambda:PutProvisionedConcurrencyConfig",
 			"lambda:DeleteProvisionedConcurrencyConfig", "lambda:TagResource", "lambda:UntagResource",
 		},
 	},
@@ -90,10 +92,12 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 		return err
 	}
 	f.Reserved, f.Provisioned = out.ReservedConcurrentExecutions, map[string]int32{}
-	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(c, &lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &f.uid})
+	pages := lambda.NewListProvisionedConcurrencyConfigsPaginator(c,
+		&lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &f.uid})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		if statusOf(err) == http.StatusNotFound { // an emulator that knows none: the function itself was there a moment ago
+		// an emulator that knows none: the function itself was there a moment ago
+		if statusOf(err) == http.StatusNotFound {
 			return nil
 		}
 		if err != nil {
@@ -101,7 +105,8 @@ func (f *function) readConcurrency(ctx context.Context, c *lambda.Client) error 
 		}
 		for _, p := range page.ProvisionedConcurrencyConfigs {
 			f.provisioned = append(f.provisioned, p)
-			f.Provisioned[qualifierOf(sdk.ToString(p.FunctionArn))] = sdk.ToInt32(p.RequestedProvisionedConcurrentExecutions)
+			f.Provisioned[qualifierOf(sdk.ToString(p.FunctionArn))] = sdk.ToInt32(
+				p.RequestedProvisionedConcurrentExecutions)
 		}
 	}
 	return nil

@@ -34,11 +34,12 @@ func concurrency(f *twin.Function) string {
 
 func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing.T) {
 	for name, f := range map[string]twin.Function{
-		"a reservation":                  {Reserved: new(7)},
-		"the absence of one":             {},
-		"a reservation of 1":             {Reserved: new(1)},
-		"provisioned concurrency":        {Provisioned: map[string]int{"live": 2}},
-		"provisioned of aliases, within": {Reserved: new(9), Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3}},
+		"a reservation":           {Reserved: new(7)},
+		"the absence of one":      {},
+		"a reservation of 1":      {Reserved: new(1)},
+		"provisioned concurrency": {Provisioned: map[string]int{"live": 2}},
+		"provisioned of aliases, within": {Reserved: new(9),
+			Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
@@ -48,10 +49,12 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 			if err := act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil {
 				t.Fatal(err)
 			}
-			if s := state(t, c, cloud.AWSLambda, fn.ARN()); s.Status != cloud.Stopped || *fn.Reserved != 0 || len(fn.Provisioned) != 0 {
+			if s := state(t, c, cloud.AWSLambda, fn.ARN()); s.Status != cloud.Stopped || *fn.Reserved != 0 ||
+				len(fn.Provisioned) != 0 {
 				t.Errorf("stopped: %+v, %s", s, concurrency(fn))
 			}
-			for _, target := range []cloud.Target{{UID: fn.ARN(), Snapshot: remembered}, {UID: fn.ARN()}} { // ours, and what the function bears
+			// ours, and what the function bears
+			for _, target := range []cloud.Target{{UID: fn.ARN(), Snapshot: remembered}, {UID: fn.ARN()}} {
 				_ = act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()})
 				if err := act(t, c, cloud.Start, cloud.AWSLambda, target); err != nil {
 					t.Fatal(err)
@@ -74,7 +77,8 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 			t.Run(fmt.Sprintf("%s after %d changes", verb, calls), func(t *testing.T) {
 				tw, c := connect(t)
-				fn := tw.AddFunction(allowed(twin.Function{Reserved: new(6), Provisioned: map[string]int{"live": 2, "next": 1}}))
+				fn := tw.AddFunction(allowed(twin.Function{Reserved: new(6),
+					Provisioned: map[string]int{"live": 2, "next": 1}}))
 				before := concurrency(fn)
 				if verb == cloud.Start {
 					if err := act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil {
@@ -94,10 +98,12 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 				tw.Refuse = nil
 				tw.SettleAll()
 				s := state(t, c, cloud.AWSLambda, fn.ARN())
-				if _, failed := errors.AsType[*cloud.Error](err); failed && calls > 0 && s.Status == verb.WantedStatus() && concurrency(fn) != before {
+				if _, failed := errors.AsType[*cloud.Error](err); failed && calls > 0 &&
+					s.Status == verb.WantedStatus() && concurrency(fn) != before {
 					t.Errorf("half done it is taken for %s: %s", s.Status, concurrency(fn))
 				}
-				if s.Snapshot != nil && !strings.Contains(string(s.Snapshot), `{"reserved":6,"provisioned":{"live":2,"next":1}}`) {
+				if s.Snapshot != nil &&
+					!strings.Contains(string(s.Snapshot), `{"reserved":6,"provisioned":{"live":2,"next":1}}`) {
 					t.Errorf("half done it would be remembered as %s", s.Snapshot)
 				}
 				for _, v := range []cloud.Verb{verb, cloud.Start} {
@@ -115,7 +121,8 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 
 func TestLambda_OnlyWhatItsOwnerAllowsIsStopped(t *testing.T) {
 	for name, tags := range map[string]map[string]string{
-		"no tags": nil, "another tag": {"team": "data"}, "not true": {"lamplighter:allow-stop": "false"}, "yes is not true": {"lamplighter:allow-stop": "yes"},
+		"no tags": nil, "another tag": {"team": "data"}, "not true": {"lamplighter:allow-stop": "false"},
+		"yes is not true": {"lamplighter:allow-stop": "yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
@@ -131,7 +138,8 @@ func TestLambda_OnlyWhatItsOwnerAllowsIsStopped(t *testing.T) {
 				}
 			}
 			for _, k := range tw.Calls("") {
-				if strings.Contains(k.Op, "Put") || strings.Contains(k.Op, "Delete") || strings.Contains(k.Op, "TagResource") {
+				if strings.Contains(k.Op, "Put") || strings.Contains(k.Op, "Delete") ||
+					strings.Contains(k.Op, "TagResource") {
 					t.Errorf("%s was called", k.Op)
 				}
 			}

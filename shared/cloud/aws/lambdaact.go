@@ -46,7 +46,8 @@ func (m functionMemory) mark() (string, error) {
 	}
 	value := strings.Join(said, " ")
 	if len(value) > 256 {
-		return "", errUnsupported("its provisioned concurrency is of %d aliases: more than a tag can remember", len(m.Provisioned))
+		return "", errUnsupported(
+			"its provisioned concurrency is of %d aliases: more than a tag can remember", len(m.Provisioned))
 	}
 	return value, nil
 }
@@ -61,7 +62,8 @@ func parseFunctionMark(value string) (functionMemory, error) {
 		}
 		n, err := strconv.ParseInt(count, 10, 32)
 		if err != nil || n < 0 || i == 0 && name != "reserved" {
-			return m, errInvalid("its tag %s says %q, which is none of ours: set its concurrency by hand and remove the tag", stoppedTag, value)
+			return m, errInvalid("its tag %s says %q, which is none of ours: set its concurrency by hand and "+
+				"remove the tag", stoppedTag, value)
 		}
 		if size := int32(n); i == 0 {
 			m.Reserved = &size
@@ -105,18 +107,21 @@ func (f function) stop(ctx context.Context, c *lambda.Client) error {
 		if err != nil {
 			return err
 		}
-		if _, err := c.TagResource(ctx, &lambda.TagResourceInput{Resource: &f.uid, Tags: map[string]string{stoppedTag: mark}}); err != nil {
+		if _, err := c.TagResource(ctx,
+			&lambda.TagResourceInput{Resource: &f.uid, Tags: map[string]string{stoppedTag: mark}}); err != nil {
 			return err
 		}
 	}
 	for _, q := range slices.Sorted(maps.Keys(f.Provisioned)) {
-		_, err := c.DeleteProvisionedConcurrencyConfig(ctx, &lambda.DeleteProvisionedConcurrencyConfigInput{FunctionName: &f.uid, Qualifier: &q})
+		_, err := c.DeleteProvisionedConcurrencyConfig(ctx,
+			&lambda.DeleteProvisionedConcurrencyConfigInput{FunctionName: &f.uid, Qualifier: &q})
 		if err != nil {
 			return err
 		}
 	}
 	none := int32(0)
-	_, err := c.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: &f.uid, ReservedConcurrentExecutions: &none})
+	_, err := c.PutFunctionConcurrency(ctx,
+		&lambda.PutFunctionConcurrencyInput{FunctionName: &f.uid, ReservedConcurrentExecutions: &none})
 	return err
 }
 
@@ -152,6 +157,7 @@ func (f function) reserve(ctx context.Context, c *lambda.Client, n *int32) error
 		_, err := c.DeleteFunctionConcurrency(ctx, &lambda.DeleteFunctionConcurrencyInput{FunctionName: &f.uid})
 		return err
 	}
-	_, err := c.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: &f.uid, ReservedConcurrentExecutions: n})
+	_, err := c.PutFunctionConcurrency(ctx,
+		&lambda.PutFunctionConcurrencyInput{FunctionName: &f.uid, ReservedConcurrentExecutions: n})
 	return err
 }

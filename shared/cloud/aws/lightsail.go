@@ -25,7 +25,8 @@ var lightsailInstances = kind[*lightsail.Client]{
 }
 
 var lightsailStates = map[string]cloud.Status{
-	"pending": cloud.Starting, "starting": cloud.Starting, "running": cloud.Running, "stopping": cloud.Stopping, "stopped": cloud.Stopped,
+	"pending": cloud.Starting, "starting": cloud.Starting, "running": cloud.Running, "stopping": cloud.Stopping,
+	"stopped":       cloud.Stopped,
 	"shutting-down": cloud.Terminated, "terminated": cloud.Terminated,
 }
 
@@ -44,7 +45,8 @@ func listLightsail(ctx context.Context, c *lightsail.Client, page string) (cloud
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextPageToken)}
 	for _, i := range out.Instances {
 		r := cloud.Resource{
-			UID: sdk.ToString(i.Arn), Name: sdk.ToString(i.Name), Tags: map[string]string{}, Status: nativeStatus(lightsailStates, lightsailState(i)),
+			UID: sdk.ToString(i.Arn), Name: sdk.ToString(i.Name), Tags: map[string]string{},
+			Status:       nativeStatus(lightsailStates, lightsailState(i)),
 			InstanceType: sdk.ToString(i.BundleId), CreatedAt: sdk.ToTime(i.CreatedAt).UTC(),
 		}
 		for _, t := range i.Tags {
@@ -80,7 +82,9 @@ func readLightsail(ctx context.Context, c *lightsail.Client, uids []string) ([]c
 	var states []cloud.State
 	for _, u := range uids {
 		if i, ok := found[u]; ok {
-			states = append(states, cloud.State{UID: u, Status: nativeStatus(lightsailStates, lightsailState(i)), Native: lightsailState(i)})
+			states = append(states,
+				cloud.State{UID: u, Status: nativeStatus(lightsailStates, lightsailState(i)),
+					Native: lightsailState(i)})
 		}
 	}
 	return states, nil

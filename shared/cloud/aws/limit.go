@@ -80,7 +80,8 @@ func (p pace) counts(api string) bool {
 // addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget is shared by
 // everything that a process does and turns throttling in one region into failures in all. The limiter learns from the answers.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
-	wait := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
+	wait := func(ctx context.Context, in middleware.FinalizeInput,
+		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
 		api := permissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
 		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
 		if err := p.Wait(ctx, k, 1); err != nil {
@@ -185,8 +186,9 @@ func accountOf(a cloud.Account) string {
 
 // prefixes are the names of services in permissions that do not follow from their own.
 var prefixes = map[string]string{
-	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing", "Resource Groups Tagging API": "tag",
-	"Cost Explorer": "ce", "Cost and Usage Report Service": "cur",
+	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing",
+	"Resource Groups Tagging API": "tag",
+	"Cost Explorer":               "ce", "Cost and Usage Report Service": "cur",
 }
 
 // permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.

@@ -57,7 +57,9 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	batches := slices.Collect(slices.Chunk(all, max(min(perMetricCall, pointsPerCall/points), 1)))
 	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
 	api := cloudwatch.NewFromConfig(c.regionConfig(r.Region))
-	cloud.InParallel(len(batches), metricCallWidth, func(i int) { answers[i], errs[i] = readMetrics(ctx, api, batches[i], r) })
+	cloud.InParallel(len(batches), metricCallWidth, func(i int) {
+		answers[i], errs[i] = readMetrics(ctx, api, batches[i], r)
+	})
 	var out cloud.MetricAnswer
 	for i := range answers {
 		if errs[i] != nil {
@@ -78,7 +80,8 @@ func newQuery(n int, m types.Metric, statistic string, r cloud.MetricRequest) ty
 }
 
 // readMetrics reads all pages of a batch: mostly one.
-func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
+	error) {
 	byID := make(map[string]*cloud.Points, len(batch))
 	in := &cloudwatch.GetMetricDataInput{StartTime: &r.From, EndTime: &r.To, ScanBy: types.ScanByTimestampAscending}
 	for i := range batch {
@@ -118,22 +121,28 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 
 // metricNames tell, by type, how CloudWatch names a measure of a resource; false when it keeps none of this one.
 var metricNames = map[string]func(uid string, m cloud.Measure) (types.Metric, bool){
-	cloud.AWSEC2:      named("InstanceId", func(uid string) string { return uid }),
-	cloud.AWSRDS:      named("DBInstanceIdentifier", func(uid string) string { return nameIn(uid, "rds", "db:") }),
-	cloud.AWSAurora:   named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
-	cloud.AWSDocDB:    named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
-	cloud.AWSNeptune:  named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
-	cloud.AWSASG:      named("AutoScalingGroupName", func(uid string) string { return after(uid, "autoScalingGroupName/") }),
-	cloud.AWSRedshift: named("ClusterIdentifier", func(uid string) string { return nameIn(uid, "redshift", "cluster:") }),
-	cloud.AWSECS:      serviceMetric,
-	"aws-ebs":         named("VolumeId", func(uid string) string { return after(uid, ":volume/") }),
-	"aws-nat":         named("NatGatewayId", func(uid string) string { return after(uid, ":natgateway/") }),
-	"aws-lambda":      named("FunctionName", func(uid string) string { return nameIn(uid, "lambda", "function:") }),
-	"aws-sqs":         named("QueueName", lastPart),
-	"aws-elb":         balancerMetric,
-	"aws-s3":          named("BucketName", lastPart),
-	"aws-elasticache": named("CacheClusterId", func(uid string) string { return nameIn(uid, "elasticache", "cluster:") }),
-	"aws-opensearch":  domainMetric,
+	cloud.AWSEC2:     named("InstanceId", func(uid string) string { return uid }),
+	cloud.AWSRDS:     named("DBInstanceIdentifier", func(uid string) string { return nameIn(uid, "rds", "db:") }),
+	cloud.AWSAurora:  named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSDocDB:   named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSNeptune: named("DBClusterIdentifier", func(uid string) string { return nameIn(uid, "rds", "cluster:") }),
+	cloud.AWSASG: named("AutoScalingGroupName", func(uid string) string {
+		return after(uid, "autoScalingGroupName/")
+	}),
+	cloud.AWSRedshift: named("ClusterIdentifier", func(uid string) string {
+		return nameIn(uid, "redshift", "cluster:")
+	}),
+	cloud.AWSECS: serviceMetric,
+	"aws-ebs":    named("VolumeId", func(uid string) string { return after(uid, ":volume/") }),
+	"aws-nat":    named("NatGatewayId", func(uid string) string { return after(uid, ":natgateway/") }),
+	"aws-lambda": named("FunctionName", func(uid string) string { return nameIn(uid, "lambda", "function:") }),
+	"aws-sqs":    named("QueueName", lastPart),
+	"aws-elb":    balancerMetric,
+	"aws-s3":     named("BucketName", lastPart),
+	"aws-elasticache": named("CacheClusterId", func(uid string) string {
+		return nameIn(uid, "elasticache", "cluster:")
+	}),
+	"aws-opensearch": domainMetric,
 }
 
 // after returns what follows mark in s; "" when it is not in it.

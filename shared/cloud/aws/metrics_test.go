@@ -16,7 +16,8 @@ var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 func ask(t *testing.T, c cloud.Conn, kind string, uids ...string) cloud.MetricAnswer {
 	t.Helper()
 	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
-		Type: kind, Region: region, UIDs: uids, Measures: cloud.MeasuresOf(kind), Period: time.Hour, From: midnight, To: midnight.Add(24 * time.Hour),
+		Type: kind, Region: region, UIDs: uids, Measures: cloud.MeasuresOf(kind), Period: time.Hour, From: midnight,
+		To: midnight.Add(24 * time.Hour),
 	})
 	if err != nil {
 		t.Fatalf("metrics of %s: %v", kind, err)
@@ -33,7 +34,8 @@ func TestMetrics_AreReadOfThoseThatHaveThem(t *testing.T) {
 		t.Fatalf("%+v; want points of one of the 12 queries of one call", got)
 	}
 	p := got.Points[0]
-	if p.UID != "i-1" || cloud.MeasuresOf("aws-ec2")[p.Measure].Statistic != "Maximum" || len(p.Values) != 23 || p.Values[22] != 23 || !p.Times[3].Equal(midnight.Add(4*time.Hour)) {
+	if p.UID != "i-1" || cloud.MeasuresOf("aws-ec2")[p.Measure].Statistic != "Maximum" || len(p.Values) != 23 ||
+		p.Values[22] != 23 || !p.Times[3].Equal(midnight.Add(4*time.Hour)) {
 		t.Errorf("%+v; want 23 hours, without the third", p)
 	}
 }
@@ -78,7 +80,10 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 	} {
 		tw, c := connect(t)
 		for _, statistic := range []string{"Sum", "Maximum", "Minimum", "Average"} {
-			tw.AddSeries(twin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic, Value: func(time.Time) (float64, bool) { return 1, true }})
+			tw.AddSeries(twin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic,
+				Value: func(time.Time) (float64, bool) {
+					return 1, true
+				}})
 		}
 		if got := ask(t, c, tt.kind, tt.uid); len(got.Points) == 0 {
 			t.Errorf("%s of %s: CloudWatch was not asked for %s of %s", tt.kind, tt.uid, tt.metric, tt.dimension)
@@ -94,6 +99,7 @@ func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
 			ask(t, c, k.Type, "arn:aws:x:"+region+":1:y")
 		}
 	}
-	_, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{Type: "aws-vpc", Region: region, Period: time.Hour})
+	_, err := c.(cloud.Metered).Metrics(t.Context(),
+		cloud.MetricRequest{Type: "aws-vpc", Region: region, Period: time.Hour})
 	wantClass(t, "metrics of what has none", err, cloud.Unsupported)
 }

@@ -19,11 +19,13 @@ func TestMotoDeliversTheBillsOfASampleBucket(t *testing.T) {
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
 	store := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle, o.Region = true, bucketRegion })
 	_, err := store.CreateBucket(s.ctx, &s3.CreateBucketInput{
-		Bucket: sdk.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: bucketRegion},
+		Bucket:                    sdk.String(bucket),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: bucketRegion},
 	})
 	s.succeeded("create bucket", err)
 	putReport(t, func(key string, text []byte) {
-		_, err := store.PutObject(s.ctx, &s3.PutObjectInput{Bucket: sdk.String(bucket), Key: &key, Body: bytes.NewReader(text)})
+		_, err := store.PutObject(s.ctx,
+			&s3.PutObjectInput{Bucket: sdk.String(bucket), Key: &key, Body: bytes.NewReader(text)})
 		s.succeeded("put "+key, err)
 	})
 	a := motoKeys(url)
@@ -37,7 +39,8 @@ func TestMotoDeliversTheBillsOfASampleBucket(t *testing.T) {
 	r, err := bills.OpenBill(t.Context(), got[0], got[0].Files[0])
 	s.succeeded("open", err)
 	key := got[0].Files[0].Name[len("s3://"+bucket+"/"):]
-	_, err = store.PutObject(s.ctx, &s3.PutObjectInput{Bucket: sdk.String(bucket), Key: &key, Body: bytes.NewReader([]byte("replaced"))})
+	_, err = store.PutObject(s.ctx,
+		&s3.PutObjectInput{Bucket: sdk.String(bucket), Key: &key, Body: bytes.NewReader([]byte("replaced"))})
 	s.succeeded("replace", err)
 	_, err = r.Read(make([]byte, 100))
 	wantClass(t, "read of what was replaced", err, cloud.Moving)

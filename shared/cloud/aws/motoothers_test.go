@@ -25,7 +25,8 @@ func (s seeder) others() {
 	c := ec2.NewFromConfig(s.cfg)
 	v, err := c.CreateVolume(s.ctx, &ec2.CreateVolumeInput{
 		AvailabilityZone: sdk.String(region + "a"), Size: sdk.Int32(40), VolumeType: ec2types.VolumeTypeGp3,
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeVolume, Tags: []ec2types.Tag{{Key: sdk.String("Name"), Value: sdk.String("data")}}}},
+		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeVolume,
+			Tags: []ec2types.Tag{{Key: sdk.String("Name"), Value: sdk.String("data")}}}},
 	})
 	s.succeeded("create volume", err)
 	_, err = c.CreateSnapshot(s.ctx, &ec2.CreateSnapshotInput{VolumeId: v.VolumeId})
@@ -33,27 +34,38 @@ func (s seeder) others() {
 	_, err = c.AllocateAddress(s.ctx, &ec2.AllocateAddressInput{Domain: ec2types.DomainTypeVpc})
 	s.succeeded("allocate address", err)
 	bucket := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err = bucket.CreateBucket(s.ctx, &s3.CreateBucketInput{Bucket: sdk.String("logs"), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region}})
+	_, err = bucket.CreateBucket(s.ctx,
+		&s3.CreateBucketInput{Bucket: sdk.String("logs"),
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region}})
 	s.succeeded("create bucket", err)
-	_, err = bucket.PutBucketVersioning(s.ctx, &s3.PutBucketVersioningInput{Bucket: sdk.String("logs"), VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"}})
+	_, err = bucket.PutBucketVersioning(s.ctx,
+		&s3.PutBucketVersioningInput{Bucket: sdk.String("logs"),
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"}})
 	s.succeeded("version bucket", err)
-	_, err = bucket.PutPublicAccessBlock(s.ctx, &s3.PutPublicAccessBlockInput{Bucket: sdk.String("logs"), PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
-		BlockPublicAcls: sdk.Bool(true), BlockPublicPolicy: sdk.Bool(true), IgnorePublicAcls: sdk.Bool(true), RestrictPublicBuckets: sdk.Bool(true),
-	}})
+	_, err = bucket.PutPublicAccessBlock(s.ctx,
+		&s3.PutPublicAccessBlockInput{Bucket: sdk.String("logs"),
+			PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
+				BlockPublicAcls: sdk.Bool(true), BlockPublicPolicy: sdk.Bool(true), IgnorePublicAcls: sdk.Bool(true),
+				RestrictPublicBuckets: sdk.Bool(true),
+			}})
 	s.succeeded("block bucket", err)
 	_, err = bucket.PutBucketPolicy(s.ctx, &s3.PutBucketPolicyInput{Bucket: sdk.String("logs"), Policy: sdk.String(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
 	)})
 	s.succeeded("put policy", err)
 	_, err = elasticache.NewFromConfig(s.cfg).CreateCacheCluster(s.ctx, &elasticache.CreateCacheClusterInput{
-		CacheClusterId: sdk.String("sessions"), Engine: sdk.String("redis"), CacheNodeType: sdk.String("cache.t3.small"), NumCacheNodes: sdk.Int32(1),
+		CacheClusterId: sdk.String("sessions"), Engine: sdk.String("redis"),
+		CacheNodeType: sdk.String("cache.t3.small"), NumCacheNodes: sdk.Int32(1),
 	})
 	s.succeeded("create cache", err)
-	_, err = opensearch.NewFromConfig(s.cfg).CreateDomain(s.ctx, &opensearch.CreateDomainInput{DomainName: sdk.String("search")})
+	_, err = opensearch.NewFromConfig(s.cfg).CreateDomain(s.ctx,
+		&opensearch.CreateDomainInput{DomainName: sdk.String("search")})
 	s.succeeded("create domain", err)
-	_, err = sqs.NewFromConfig(s.cfg).CreateQueue(s.ctx, &sqs.CreateQueueInput{QueueName: sdk.String("orders"), Tags: map[string]string{"team": "a"}})
+	_, err = sqs.NewFromConfig(s.cfg).CreateQueue(s.ctx,
+		&sqs.CreateQueueInput{QueueName: sdk.String("orders"), Tags: map[string]string{"team": "a"}})
 	s.succeeded("create queue", err)
-	_, err = ecr.NewFromConfig(s.cfg).CreateRepository(s.ctx, &ecr.CreateRepositoryInput{RepositoryName: sdk.String("app")})
+	_, err = ecr.NewFromConfig(s.cfg).CreateRepository(s.ctx,
+		&ecr.CreateRepositoryInput{RepositoryName: sdk.String("app")})
 	s.succeeded("create repository", err)
 }
 
@@ -72,7 +84,8 @@ func TestMotoListsEverythingElse(t *testing.T) {
 			found[r.Type] = r
 		}
 	}
-	for _, kind := range []string{"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr", "aws-elasticache", "aws-opensearch"} {
+	for _, kind := range []string{"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr",
+		"aws-elasticache", "aws-opensearch"} {
 		if _, ok := found[kind]; !ok {
 			t.Errorf("no %s among %v", kind, got)
 		}
@@ -89,7 +102,8 @@ func TestMotoListsEverythingElse(t *testing.T) {
 	if q := found["aws-sqs"]; q.Tags["team"] != "a" || q.Facts["dead_letter"] != false {
 		t.Errorf("queue: %+v", q)
 	}
-	if b := found["aws-s3"]; b.Facts["lifecycle_rules"] != 0.0 || b.Facts["versioning"] != "Enabled" || b.Facts["public_blocked"] != true || b.Facts["tls_only"] != true ||
+	if b := found["aws-s3"]; b.Facts["lifecycle_rules"] != 0.0 || b.Facts["versioning"] != "Enabled" ||
+		b.Facts["public_blocked"] != true || b.Facts["tls_only"] != true ||
 		b.Facts["logging"] != false || b.Facts["multipart_gb"] != 0.0 {
 		t.Errorf("bucket: %+v", b)
 	}
@@ -112,7 +126,8 @@ func TestMotoTellsMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
-		Type: "aws-ec2", Region: region, UIDs: []string{"i-1", "i-2"}, Measures: cloud.MeasuresOf("aws-ec2"), Period: time.Hour, From: at, To: at.Add(time.Hour),
+		Type: "aws-ec2", Region: region, UIDs: []string{"i-1", "i-2"}, Measures: cloud.MeasuresOf("aws-ec2"),
+		Period: time.Hour, From: at, To: at.Add(time.Hour),
 	})
 	if err != nil {
 		t.Fatal(err)

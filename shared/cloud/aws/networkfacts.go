@@ -100,7 +100,8 @@ func addEndpoints(ctx context.Context, api *ec2.Client, all []types.NatGateway, 
 	type endpoint struct{ vpc, service string }
 	there := map[endpoint]bool{}
 	pages := ec2.NewDescribeVpcEndpointsPaginator(api, &ec2.DescribeVpcEndpointsInput{
-		MaxResults: sdk.Int32(1000), Filters: []types.Filter{{Name: sdk.String("vpc-endpoint-type"), Values: []string{"Gateway"}}},
+		MaxResults: sdk.Int32(1000),
+		Filters:    []types.Filter{{Name: sdk.String("vpc-endpoint-type"), Values: []string{"Gateway"}}},
 	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
@@ -115,6 +116,7 @@ func addEndpoints(ctx context.Context, api *ec2.Client, all []types.NatGateway, 
 	}
 	for i, n := range all {
 		vpc := sdk.ToString(n.VpcId)
-		found[i].Facts["s3_endpoint"], found[i].Facts["dynamodb_endpoint"] = there[endpoint{vpc, "s3"}], there[endpoint{vpc, "dynamodb"}]
+		found[i].Facts["s3_endpoint"], found[i].Facts["dynamodb_endpoint"] = there[endpoint{vpc, "s3"}],
+			there[endpoint{vpc, "dynamodb"}]
 	}
 }

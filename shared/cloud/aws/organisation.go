@@ -24,7 +24,8 @@ const maxUnits = 5_000
 
 // organisationAPI is what is called of AWS Organizations.
 type organisationAPI interface {
-	DescribeOrganization(context.Context, *organizations.DescribeOrganizationInput, ...func(*organizations.Options)) (*organizations.DescribeOrganizationOutput, error)
+	DescribeOrganization(context.Context, *organizations.DescribeOrganizationInput,
+		...func(*organizations.Options)) (*organizations.DescribeOrganizationOutput, error)
 	organizations.ListRootsAPIClient
 	organizations.ListAccountsForParentAPIClient
 	organizations.ListOrganizationalUnitsForParentAPIClient
@@ -127,7 +128,8 @@ func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if err := w.accounts(ctx, units); err != nil {
 		return err
 	}
-	pages := organizations.NewListOrganizationalUnitsForParentPaginator(w.api, &organizations.ListOrganizationalUnitsForParentInput{ParentId: &units[0].ID})
+	pages := organizations.NewListOrganizationalUnitsForParentPaginator(w.api,
+		&organizations.ListOrganizationalUnitsForParentInput{ParentId: &units[0].ID})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -144,7 +146,8 @@ func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 }
 
 func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
-	pages := organizations.NewListAccountsForParentPaginator(w.api, &organizations.ListAccountsForParentInput{ParentId: &units[0].ID})
+	pages := organizations.NewListAccountsForParentPaginator(w.api,
+		&organizations.ListAccountsForParentInput{ParentId: &units[0].ID})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -168,13 +171,15 @@ func isClosed(a types.Account) bool {
 	if a.State == "" {
 		return a.Status == types.AccountStatusSuspended || a.Status == types.AccountStatusPendingClosure
 	}
-	closed := []types.AccountState{types.AccountStateSuspended, types.AccountStatePendingClosure, types.AccountStateClosed}
+	closed := []types.AccountState{types.AccountStateSuspended, types.AccountStatePendingClosure,
+		types.AccountStateClosed}
 	return slices.Contains(closed, a.State)
 }
 
 func (w *walk) tags(ctx context.Context, account string) (map[string]string, error) {
 	out := map[string]string{}
-	pages := organizations.NewListTagsForResourcePaginator(w.api, &organizations.ListTagsForResourceInput{ResourceId: &account})
+	pages := organizations.NewListTagsForResourcePaginator(w.api,
+		&organizations.ListTagsForResourceInput{ResourceId: &account})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

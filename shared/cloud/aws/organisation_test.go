@@ -20,10 +20,13 @@ import (
 func organisationTwin() *twin.Cloud {
 	tw := &twin.Cloud{Page: 2}
 	tw.AddUnits(twin.Unit{ID: "r-1", Name: "Root"}, twin.Unit{ID: "ou-1-prod", Name: "Prod", Parent: "r-1"},
-		twin.Unit{ID: "ou-1-web", Name: "Web", Parent: "ou-1-prod"}, twin.Unit{ID: "ou-1-dev", Name: "Dev", Parent: "r-1"}, twin.Unit{ID: "ou-1-none", Name: "Empty", Parent: "r-1"})
-	tw.AddMembers(twin.Member{ID: twin.Account, Name: "management", Unit: "r-1"}, twin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
+		twin.Unit{ID: "ou-1-web", Name: "Web", Parent: "ou-1-prod"},
+		twin.Unit{ID: "ou-1-dev", Name: "Dev", Parent: "r-1"}, twin.Unit{ID: "ou-1-none", Name: "Empty", Parent: "r-1"})
+	tw.AddMembers(twin.Member{ID: twin.Account, Name: "management", Unit: "r-1"},
+		twin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
 	for i := range 5 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web", Tags: map[string]string{"env": "prod"}})
+		tw.AddMembers(twin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web",
+			Tags: map[string]string{"env": "prod"}})
 	}
 	return tw
 }
@@ -51,9 +54,13 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 			t.Errorf("the management account is opened by %+v; want the connection's own credentials", m)
 		case m.NativeID == "200000000001" && !m.Closed:
 			t.Errorf("a suspended account is %+v", m)
-		case strings.HasPrefix(m.NativeID, "3") && (m.Closed || m.Tags["env"] != "prod" || m.AuthMethod != "assume_role" ||
-			m.Credentials["roleArn"] != "arn:aws:iam::"+m.NativeID+":role/lamplighter" || m.Credentials["externalID"] != "ext_1" ||
-			!slices.Equal(m.Units, []cloud.Unit{{ID: "ou-1-web", Name: "Web"}, {ID: "ou-1-prod", Name: "Prod"}, {ID: "r-1", Name: "Root"}})):
+		case strings.HasPrefix(m.NativeID, "3") &&
+			(m.Closed || m.Tags["env"] != "prod" || m.AuthMethod != "assume_role" ||
+				m.Credentials["roleArn"] != "arn:aws:iam::"+m.NativeID+":role/lamplighter" ||
+				m.Credentials["externalID"] != "ext_1" ||
+				!slices.Equal(m.Units,
+					[]cloud.Unit{{ID: "ou-1-web", Name: "Web"}, {ID: "ou-1-prod", Name: "Prod"},
+						{ID: "r-1", Name: "Root"}})):
 			t.Errorf("%+v", m)
 		}
 	}
@@ -73,7 +80,8 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 		t.Errorf("%v are called, and not needed", called)
 	}
 	tw.ForgetCalls()
-	if got, err = c.Members(t.Context(), false); err != nil || got[0].Tags != nil || len(tw.Calls("organizations:ListTagsForResource")) != 0 {
+	if got, err = c.Members(t.Context(), false); err != nil || got[0].Tags != nil ||
+		len(tw.Calls("organizations:ListTagsForResource")) != 0 {
 		t.Errorf("tags that nobody asked for: %+v, %v", got[0], err)
 	}
 }
@@ -114,7 +122,8 @@ func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 	_, err := open(t, &twin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
 	wantClass(t, "Organisation of an account that belongs to none", err, cloud.Invalid)
 	tw := organisationTwin()
-	tw.AddFault(twin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException", Message: "You don't have permissions to access this resource.", Status: 400, Times: -1})
+	tw.AddFault(twin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException",
+		Message: "You don't have permissions to access this resource.", Status: 400, Times: -1})
 	got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
 	wantClass(t, "Members that may not be listed", err, cloud.Denied)
 	if got != nil || !strings.Contains(err.Error(), "organizations:ListAccountsForParent: AccessDeniedException") {
@@ -132,17 +141,24 @@ func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, err := api.CreateOrganization(ctx, &organizations.CreateOrganizationInput{FeatureSet: types.OrganizationFeatureSetAll})
+	made, err := api.CreateOrganization(ctx,
+		&organizations.CreateOrganizationInput{FeatureSet: types.OrganizationFeatureSetAll})
 	must(err)
 	roots, err := api.ListRoots(ctx, &organizations.ListRootsInput{})
 	must(err)
-	unit, err := api.CreateOrganizationalUnit(ctx, &organizations.CreateOrganizationalUnitInput{ParentId: roots.Roots[0].Id, Name: sdk.String("Prod")})
+	unit, err := api.CreateOrganizationalUnit(ctx,
+		&organizations.CreateOrganizationalUnitInput{ParentId: roots.Roots[0].Id, Name: sdk.String("Prod")})
 	must(err)
 	for i := range 25 {
-		a, err := api.CreateAccount(ctx, &organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)), Email: sdk.String(fmt.Sprintf("team%d@example.com", i)), Tags: []types.Tag{{Key: sdk.String("n"), Value: sdk.String(strconv.Itoa(i))}}})
+		a, err := api.CreateAccount(ctx,
+			&organizations.CreateAccountInput{AccountName: sdk.String(fmt.Sprint("team ", i)),
+				Email: sdk.String(fmt.Sprintf("team%d@example.com", i)),
+				Tags:  []types.Tag{{Key: sdk.String("n"), Value: sdk.String(strconv.Itoa(i))}}})
 		must(err)
 		if i%2 == 0 {
-			_, err = api.MoveAccount(ctx, &organizations.MoveAccountInput{AccountId: a.CreateAccountStatus.AccountId, SourceParentId: roots.Roots[0].Id, DestinationParentId: unit.OrganizationalUnit.Id})
+			_, err = api.MoveAccount(ctx,
+				&organizations.MoveAccountInput{AccountId: a.CreateAccountStatus.AccountId,
+					SourceParentId: roots.Roots[0].Id, DestinationParentId: unit.OrganizationalUnit.Id})
 			must(err)
 		}
 	}

@@ -57,7 +57,8 @@ func await(ctx context.Context, answered <-chan struct{}) {
 
 // sources are what a region is asked; what belongs to none, the index alone knows.
 var sources = []source{
-	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues, repositories, caches, domains, everything,
+	volumes, snapshots, addresses, natGateways, loadBalancers, classicBalancers, buckets, functions, queues,
+	repositories, caches, domains, everything,
 }
 
 // indexRegion is where what belongs to no region is indexed.
@@ -124,7 +125,8 @@ func inOrder(left map[string]string) (names []string) {
 
 func (c *conn) placeOf(ctx context.Context, region string) (place, error) {
 	at := place{
-		region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "", now: c.provider.options.Clock.Now(), seen: c.seen,
+		region: region, account: c.account.NativeID, custom: c.account.EndpointURL != "",
+		now: c.provider.options.Clock.Now(), seen: c.seen,
 	}
 	if region != cloud.Global && !regionName.MatchString(region) {
 		return at, errInvalid("%.64q is not the name of an AWS region", region)

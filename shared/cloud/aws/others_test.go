@@ -38,7 +38,8 @@ func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Res
 // fill puts one of each into the twin's region and a volume into another one.
 func fill(tw *twin.Cloud) {
 	id := tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, State: "stopped"}).ID
-	tw.AddVolume(twin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id, Tags: map[string]string{"Name": "data", "env": "prod"}})
+	tw.AddVolume(twin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
+		Tags: map[string]string{"Name": "data", "env": "prod"}})
 	tw.AddVolume(twin.Volume{ID: "vol-2", Region: region, Type: "gp2", SizeGB: 8})
 	tw.AddVolume(twin.Volume{ID: "vol-3", Region: "us-east-1", Type: "gp2", SizeGB: 8})
 	tw.AddSnapshot(twin.Snapshot{ID: "snap-1", Region: region, Volume: "vol-1", SizeGB: 100, Image: "ami-1"})
@@ -55,14 +56,21 @@ func fill(tw *twin.Cloud) {
 	tw.AddQueue(twin.Queue{Name: "orders", Region: region, DeadLetters: "dead"})
 	tw.AddQueue(twin.Queue{Name: "dead", Region: region})
 	tw.AddRepository(twin.Repository{Name: "team/app", Region: region, Images: 3})
-	tw.AddIndexed(twin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region, Tags: map[string]string{"team": "a"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region,
+		Tags: map[string]string{"team": "a"}})
 	tw.AddIndexed(twin.Indexed{ARN: own("dynamodb", "table/carts"), Type: "dynamodb:table", Region: region})
-	tw.AddIndexed(twin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region, Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region, Tags: map[string]string{"env": "prod"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region, Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region, Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region, Tags: map[string]string{"team": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: "arn:aws:iam::" + twin.Account + ":role/deploy", Type: "iam:role", Region: "global", Tags: map[string]string{"Name": "Deploy"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region,
+		Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region,
+		Tags: map[string]string{"env": "prod"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region,
+		Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region,
+		Tags: map[string]string{"a": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region,
+		Tags: map[string]string{"team": "b"}})
+	tw.AddIndexed(twin.Indexed{ARN: "arn:aws:iam::" + twin.Account + ":role/deploy", Type: "iam:role", Region: "global",
+		Tags: map[string]string{"Name": "Deploy"}})
 }
 
 func own(service, resource string) string {
@@ -82,88 +90,111 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 		made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		for _, want := range []cloud.Resource{
 			{
-				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: twin.InstanceID(1), CreatedAt: made,
+				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: twin.InstanceID(1),
+				CreatedAt: made,
 				Facts: cloud.Facts{
-					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0, "last_snapshot_at": made, "size_gb": 100.0,
+					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0,
+					"last_snapshot_at": made, "size_gb": 100.0,
 					"throughput_mibps": 125.0, "unattached_since": cloud.Never, "volume_type": "gp3",
 				},
 			},
 			{
 				UID: own("ec2", "volume/vol-2"), Name: "vol-2", Type: "aws-ebs", CreatedAt: made, Facts: cloud.Facts{
-					"attachment_count": 0.0, "encrypted": true, "instance_state": "", "instance_stopped_at": cloud.Never, "iops": 3000.0, "last_snapshot_at": cloud.Epoch, "size_gb": 8.0,
+					"attachment_count": 0.0, "encrypted": true, "instance_state": "",
+					"instance_stopped_at": cloud.Never, "iops": 3000.0, "last_snapshot_at": cloud.Epoch, "size_gb": 8.0,
 					"throughput_mibps": 125.0, "unattached_since": cloud.Since{}, "volume_type": "gp2",
 				},
 			},
 			{
-				UID: own("ec2", "snapshot/snap-1"), Name: "snap-1", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-1"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 1.0, "fsr_zone_count": 0.0, "public": false, "source_exists": true, "started_at": made, "storage_tier": "standard"},
+				UID: own("ec2", "snapshot/snap-1"), Name: "snap-1", Type: "aws-ebs-snapshot",
+				ParentUID: own("ec2", "volume/vol-1"), CreatedAt: made,
+				Facts: cloud.Facts{"ami_count": 1.0, "fsr_zone_count": 0.0, "public": false, "source_exists": true,
+					"started_at": made, "storage_tier": "standard"},
 			},
 			{
-				UID: own("ec2", "snapshot/snap-2"), Name: "snap-2", Type: "aws-ebs-snapshot", ParentUID: own("ec2", "volume/vol-gone"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 0.0, "fsr_zone_count": 0.0, "public": false, "source_exists": false, "started_at": made, "storage_tier": "standard"},
+				UID: own("ec2", "snapshot/snap-2"), Name: "snap-2", Type: "aws-ebs-snapshot",
+				ParentUID: own("ec2", "volume/vol-gone"), CreatedAt: made,
+				Facts: cloud.Facts{"ami_count": 0.0, "fsr_zone_count": 0.0, "public": false, "source_exists": false,
+					"started_at": made, "storage_tier": "standard"},
 			},
 			{
-				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip", ParentUID: twin.InstanceID(1), Facts: cloud.Facts{
-					"association_id": "eipassoc-eipalloc-1", "instance_state": "stopped", "interface_attached": true, "unassociated_since": cloud.Never,
+				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip",
+				ParentUID: twin.InstanceID(1), Facts: cloud.Facts{
+					"association_id": "eipassoc-eipalloc-1", "instance_state": "stopped", "interface_attached": true,
+					"unassociated_since": cloud.Never,
 				},
 			},
 			{
 				UID: own("ec2", "elastic-ip/eipalloc-2"), Name: "198.51.100.2", Type: "aws-eip", Facts: cloud.Facts{
-					"association_id": "", "instance_state": "", "interface_attached": false, "unassociated_since": cloud.Since{},
+					"association_id": "", "instance_state": "", "interface_attached": false,
+					"unassociated_since": cloud.Since{},
 				},
 			},
 			{
 				UID: own("ec2", "natgateway/nat-1"), Name: "nat-1", Type: "aws-nat", CreatedAt: made,
 				Facts: cloud.Facts{
-					"dynamodb_endpoint": false, "route_count": 2.0, "s3_endpoint": false, "state": "available", "vpc_nat_count": 1.0, "vpc_zone_count": 0.0,
+					"dynamodb_endpoint": false, "route_count": 2.0, "s3_endpoint": false, "state": "available",
+					"vpc_nat_count": 1.0, "vpc_zone_count": 0.0,
 				},
 			},
 			{
-				UID: own("elasticloadbalancing", "loadbalancer/app/web/50dc6c495c0c9188"), Name: "web", Type: "aws-elb", CreatedAt: made,
+				UID: own("elasticloadbalancing", "loadbalancer/app/web/50dc6c495c0c9188"), Name: "web", Type: "aws-elb",
+				CreatedAt: made,
 				Facts: cloud.Facts{
-					"access_logs": false, "deletion_protection": false, "healthy_count": 1.0, "lb_type": "application", "plain_http_forward": false,
-					"scheme": "internet-facing", "target_count": 3.0, "tls_policies": []string{}, "vpc_lb_count": 1.0,
+					"access_logs": false, "deletion_protection": false, "healthy_count": 1.0, "lb_type": "application",
+					"plain_http_forward": false,
+					"scheme":             "internet-facing", "target_count": 3.0, "tls_policies": []string{},
+					"vpc_lb_count": 1.0,
 				},
 			},
 			{
 				UID: own("elasticloadbalancing", "loadbalancer/old"), Name: "old", Type: "aws-elb", CreatedAt: made,
 				Facts: cloud.Facts{
-					"access_logs": false, "deletion_protection": false, "healthy_count": 0.0, "lb_type": "classic", "plain_http_forward": false,
-					"scheme": "internet-facing", "target_count": 0.0, "tls_policies": []string{},
+					"access_logs": false, "deletion_protection": false, "healthy_count": 0.0, "lb_type": "classic",
+					"plain_http_forward": false,
+					"scheme":             "internet-facing", "target_count": 0.0, "tls_policies": []string{},
 				},
 			},
 			{
 				UID: "arn:aws:s3:::logs", Name: "logs", Type: "aws-s3", CreatedAt: made,
 				Facts: cloud.Facts{
-					"abort_multipart": true, "lifecycle_rules": 1.0, "logging": false, "multipart_gb": 0.0, "noncurrent_expiry": false,
-					"policy_public": false, "public_blocked": false, "tls_only": false, "versioning": "Enabled",
+					"abort_multipart": true, "lifecycle_rules": 1.0, "logging": false, "multipart_gb": 0.0,
+					"noncurrent_expiry": false,
+					"policy_public":     false, "public_blocked": false, "tls_only": false, "versioning": "Enabled",
 				},
 			},
 			{
 				UID: own("lambda", "function:resize"), Name: "resize", Type: "aws-lambda", CreatedAt: made,
 				Facts: cloud.Facts{
-					"architecture": "arm64", "ephemeral_mb": 512.0, "has_dlq": false, "memory_mb": 512.0, "provisioned_concurrency": 0.0, "runtime": "python3.12", "timeout_s": 30.0,
+					"architecture": "arm64", "ephemeral_mb": 512.0, "has_dlq": false, "memory_mb": 512.0,
+					"provisioned_concurrency": 0.0, "runtime": "python3.12", "timeout_s": 30.0,
 				},
 			},
 			{
-				UID: own("ecr", "repository/team/app"), Name: "team/app", Type: "aws-ecr", CreatedAt: made, Facts: cloud.Facts{
-					"last_pull_at": time.Unix(1767323047, 0).UTC(), "lifecycle": false, "scan_on_push": true, "size_gb": 3.0, "untagged_gb": 2.0,
+				UID: own("ecr", "repository/team/app"), Name: "team/app", Type: "aws-ecr", CreatedAt: made,
+				Facts: cloud.Facts{
+					"last_pull_at": time.Unix(1767323047, 0).UTC(), "lifecycle": false, "scan_on_push": true,
+					"size_gb": 3.0, "untagged_gb": 2.0,
 				},
 			},
 			{UID: own("sns", "alerts"), Name: "alerts", Type: "aws-sns"},
 			{UID: own("dynamodb", "table/carts"), Name: "carts", Type: "aws-dynamodb"},
-			{UID: own("braket", "quantum-task/9"), Name: "9", Type: "aws-other", Facts: cloud.Facts{"native_type": "braket:quantum-task"}},
+			{UID: own("braket", "quantum-task/9"), Name: "9", Type: "aws-other",
+				Facts: cloud.Facts{"native_type": "braket:quantum-task"}},
 		} {
 			r, ok := got[want.UID]
-			if !ok || r.Name != want.Name || r.Type != want.Type || r.ParentUID != want.ParentUID || !r.CreatedAt.Equal(want.CreatedAt) ||
+			if !ok || r.Name != want.Name || r.Type != want.Type || r.ParentUID != want.ParentUID ||
+				!r.CreatedAt.Equal(want.CreatedAt) ||
 				fmt.Sprint(r.Facts) != fmt.Sprint(want.Facts) || r.Status != cloud.Running {
 				t.Errorf("pages of %d:\ngot  %+v\nwant %+v", page, r, want)
 			}
 		}
-		if q := got[own("sqs", "orders")]; q.Tags["team"] != "b" || q.Facts["dead_letter"] != true || q.Facts["wait_seconds"] != 20.0 {
+		if q := got[own("sqs", "orders")]; q.Tags["team"] != "b" || q.Facts["dead_letter"] != true ||
+			q.Facts["wait_seconds"] != 20.0 {
 			t.Errorf("queue: %+v", q)
 		}
-		if v := got[own("ec2", "volume/vol-1")]; v.Tags["env"] != "prod" || v.Zone != region+"a" || v.Capacity["sizeGiB"] != 100 {
+		if v := got[own("ec2", "volume/vol-1")]; v.Tags["env"] != "prod" || v.Zone != region+"a" ||
+			v.Capacity["sizeGiB"] != 100 {
 			t.Errorf("volume: %+v", v)
 		}
 		if len(got) != 17 {
@@ -176,7 +207,8 @@ func TestEverythingElse_WithoutAnIndexTheTagsTell(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
 	got, _ := listOthers(t, c, region)
-	if got[own("sns", "alerts")].Tags["team"] != "a" || got[own("braket", "quantum-task/9")].Facts["native_type"] != "braket:quantum-task" {
+	if got[own("sns", "alerts")].Tags["team"] != "a" ||
+		got[own("braket", "quantum-task/9")].Facts["native_type"] != "braket:quantum-task" {
 		t.Errorf("tagged: %+v", got)
 	}
 	if _, untagged := got[own("dynamodb", "table/carts")]; untagged || len(got) != 16 {
@@ -201,7 +233,8 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
-	tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied", Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
+		Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || len(first.Resources) < 10 || first.Next == "" {
 		t.Fatalf("first page: %d resources, next %q, %v", len(first.Resources), first.Next, err)
@@ -223,7 +256,8 @@ func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
 	tw.Explore(true)
-	tw.AddFault(twin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException", Message: "not authorized", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException",
+		Message: "not authorized", Status: 403, Times: -1})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || first.Next == "" {
 		t.Fatalf("first page: next %q, %v", first.Next, err)

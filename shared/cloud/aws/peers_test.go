@@ -64,11 +64,13 @@ func awaitMoto(t *testing.T, url string) {
 }
 
 func motoConfig(url string) sdk.Config {
-	return sdk.Config{Region: region, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	return sdk.Config{Region: region, BaseEndpoint: &url,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
 func motoOptions() aws.Options {
-	return aws.Options{Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true, Limits: map[string]aws.Limit{"": {}}}
+	return aws.Options{Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true,
+		Limits: map[string]aws.Limit{"": {}}}
 }
 
 func motoKeys(url string) cloud.Account {
@@ -83,7 +85,8 @@ func TestAWSOverMotoKeepsTheContractOfClouds(t *testing.T) {
 	s := seeder{t: t, ctx: t.Context(), cfg: motoConfig(url)}
 	groups := append(s.clusters(), s.databases(), s.services(), s.nodegroups(), s.groups(), s.notebooks())
 	groups = append([]cloudtest.Group{s.instances()}, groups...) // after those that the Auto Scaling groups made
-	cloudtest.Run(t, aws.New(motoOptions()), cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Groups: groups})
+	cloudtest.Run(t, aws.New(motoOptions()),
+		cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Groups: groups})
 }
 
 func TestAutoscaling_OverMotoKeepsTheContract(t *testing.T) {
@@ -93,11 +96,13 @@ func TestAutoscaling_OverMotoKeepsTheContract(t *testing.T) {
 	for _, g := range []cloudtest.Group{s.groups(), s.services()} { // of the services, one has a scalable target
 		for i, uid := range g.Free {
 			scaled = append(scaled, cloudtest.Autoscaled{
-				Kind: g.Kind, Region: region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2, Fixed: g.Kind == cloud.AWSECS && i > 0,
+				Kind: g.Kind, Region: region, UID: uid, Missing: g.Missing, Unscaled: cloud.AWSEC2,
+				Fixed: g.Kind == cloud.AWSECS && i > 0,
 			})
 		}
 	}
-	cloudtest.Run(t, aws.New(motoOptions()), cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Autoscaled: scaled})
+	cloudtest.Run(t, aws.New(motoOptions()),
+		cloudtest.Fixture{Account: motoKeys(url), NativeID: motoAccount, Autoscaled: scaled})
 }
 
 // Emulators do not check external ids, but they switch accounts.

@@ -85,7 +85,10 @@ func newPermission(capability, action string, err error) cloud.Permission {
 	if err == nil {
 		return p
 	}
-	if p.Status = "unknown"; slices.ContainsFunc([]error{errNoDryRun, errNoneToTry, errCharged, errNoBucket}, func(is error) bool { return errors.Is(err, is) }) {
+	if p.Status = "unknown"; slices.ContainsFunc([]error{errNoDryRun, errNoneToTry, errCharged,
+		errNoBucket}, func(is error) bool {
+		return errors.Is(err, is)
+	}) {
 		p.Message = err.Error()
 		return p
 	}

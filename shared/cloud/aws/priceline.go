@@ -48,7 +48,8 @@ var usages = map[string]cloud.Price{
 func (l priceLine) price() (cloud.Price, bool) {
 	usage := usagePrefix.ReplaceAllString(l.get("usageType"), "")
 	if p, ok := usages[usage]; ok {
-		return p, !strings.HasPrefix(usage, "RDS:") || l.get("Database Engine") == "Any" || l.get("Database Engine") == ""
+		return p, !strings.HasPrefix(usage, "RDS:") || l.get("Database Engine") == "Any" ||
+			l.get("Database Engine") == ""
 	}
 	if l.get("Product Family") == "Storage" {
 		api := l.get("Volume API Name")
@@ -101,13 +102,15 @@ func (l priceLine) instance(usage string) string {
 
 // priceEngines are the engines of prices, by what Engine and Edition say.
 var priceEngines = map[string]string{
-	"PostgreSQL": "postgres", "MySQL": "mysql", "MariaDB": "mariadb", "Aurora MySQL": "aurora-mysql", "Aurora PostgreSQL": "aurora-postgresql",
+	"PostgreSQL": "postgres", "MySQL": "mysql", "MariaDB": "mariadb", "Aurora MySQL": "aurora-mysql",
+	"Aurora PostgreSQL":   "aurora-postgresql",
 	"Oracle Standard Two": "oracle-se2", "Oracle Enterprise": "oracle-ee", "SQL Server Standard": "sqlserver-se",
 	"SQL Server Enterprise": "sqlserver-ee", "SQL Server Web": "sqlserver-web", "SQL Server Express": "sqlserver-ex",
 }
 
 // priceLicences are the licences of prices, as they stand in keys.
-var priceLicences = map[string]string{"No license required": "", "License included": "/license-included", "Bring your own license": "/byol"}
+var priceLicences = map[string]string{"No license required": "", "License included": "/license-included",
+	"Bring your own license": "/byol"}
 
 // priceDeployments are the deployments of prices; those with readable standbys are of clusters.
 var priceDeployments = map[string]string{"Single-AZ": "single", "Multi-AZ": "multi"}

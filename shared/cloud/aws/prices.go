@@ -20,7 +20,8 @@ const priceLists = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 
 // pricedServices are the services whose files are read. The first one's version stands for all.
 var pricedServices = []string{
-	"AmazonEC2", "AmazonVPC", "AmazonRDS", "AWSELB", "AmazonEKS", "AmazonECS", "AmazonElastiCache", "AmazonRedshift", "AmazonES",
+	"AmazonEC2", "AmazonVPC", "AmazonRDS", "AWSELB", "AmazonEKS", "AmazonECS", "AmazonElastiCache", "AmazonRedshift",
+	"AmazonES",
 	"AmazonSageMaker", "AWSLambda",
 }
 
@@ -28,7 +29,8 @@ var pricedServices = []string{
 // region has none (404).
 func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
 	if strings.HasPrefix(region, "cn-") {
-		return "", fault.New(fault.Unavailable, "AWS tells the prices of %s in CNY alone, which are not compared with others", region)
+		return "", fault.New(fault.Unavailable, "AWS tells the prices of %s in CNY alone, which are not compared "+
+			"with others", region)
 	}
 	base := p.options.PriceLists
 	if base == "" {

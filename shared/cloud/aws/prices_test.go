@@ -31,7 +31,8 @@ const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescript
 // offer is a line of a file, by the columns that differ.
 func offer(family, usd string, more map[string]string) string {
 	at := map[string]string{
-		"SKU": "X", "TermType": "OnDemand", "StartingRange": "0", "EndingRange": "Inf", "PricePerUnit": usd, "Currency": "USD",
+		"SKU": "X", "TermType": "OnDemand", "StartingRange": "0", "EndingRange": "Inf", "PricePerUnit": usd,
+		"Currency":       "USD",
 		"Product Family": family, "Location Type": "AWS Region", "Unit": "Hrs",
 	}
 	maps.Copy(at, more)
@@ -44,7 +45,8 @@ func offer(family, usd string, more map[string]string) string {
 
 func instanceOffer(usd string, more map[string]string) string {
 	at := map[string]string{
-		"Instance Type": "m5.large", "Tenancy": "Shared", "Operating System": "Linux", "License Model": "No License required",
+		"Instance Type": "m5.large", "Tenancy": "Shared", "Operating System": "Linux",
+		"License Model":  "No License required",
 		"CapacityStatus": "Used", "Pre Installed S/W": "NA", "usageType": "EUW1-BoxUsage:m5.large",
 	}
 	maps.Copy(at, more)
@@ -64,8 +66,10 @@ func (o *offers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	text := "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"This pricing list is for informational purposes only, and \"\"as is\"\"\"\n" +
-		"\"Publication Date\",\"2026-07-20T18:11:02Z\"\n\"Version\",\"20260720181102\"\n\"OfferCode\",\"" + service + "\"\n" +
+	text := "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"This pricing list is for informational purposes only, and " +
+		"\"\"as is\"\"\"\n" +
+		"\"Publication Date\",\"2026-07-20T18:11:02Z\"\n\"Version\",\"20260720181102\"\n\"OfferCode\",\"" + service +
+		"\"\n" +
 		offerColumns + "\n" + strings.Join(lines, "\n") + "\n"
 	if o.truncate == service {
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
@@ -84,30 +88,45 @@ func euOffers() *offers {
 			instanceOffer("0.0000000000", map[string]string{"Tenancy": "Host"}),
 			instanceOffer("0.1070000000", map[string]string{"CapacityStatus": "AllocatedCapacityReservation"}),
 			instanceOffer("0.0000000000", map[string]string{"CapacityStatus": "UnusedCapacityReservation"}),
-			instanceOffer("0.1070000001", map[string]string{"Operating System": "Windows", "License Model": "Bring your own license"}),
+			instanceOffer("0.1070000001",
+				map[string]string{"Operating System": "Windows", "License Model": "Bring your own license"}),
 			instanceOffer("0.1234000000", map[string]string{"Location Type": "AWS Local Zone"}),
 			instanceOffer("0.0620000000", map[string]string{"TermType": "Reserved"}),
-			offer("Storage", "0.0880000000", map[string]string{"Volume API Name": "gp3", "usageType": "EU-EBS:VolumeUsage.gp3"}),
-			offer("Provisioned Throughput", "45.0560000000", map[string]string{"usageType": "EU-EBS:VolumeP-Throughput.gp3", "Unit": "GiBps-mo"}),
+			offer("Storage", "0.0880000000",
+				map[string]string{"Volume API Name": "gp3", "usageType": "EU-EBS:VolumeUsage.gp3"}),
+			offer("Provisioned Throughput", "45.0560000000",
+				map[string]string{"usageType": "EU-EBS:VolumeP-Throughput.gp3", "Unit": "GiBps-mo"}),
 			offer("System Operation", "0.0055000000", map[string]string{"usageType": "EU-EBS:VolumeP-IOPS.gp3"}),
 			offer("NAT Gateway", "0.0480000000", map[string]string{"usageType": "EU-NatGateway-Hours"}),
 			offer("NAT Gateway", "0.0480000000", map[string]string{"usageType": "EU-NatGateway-Bytes"}),
 		},
 		"AmazonRDS": {
 			offer("Database Instance", "0.0790000000", map[string]string{
-				"Instance Type": "db.t3.medium", "Database Engine": "PostgreSQL", "License Model": "No license required", "Deployment Option": "Single-AZ", "usageType": "EU-InstanceUsage:db.t3.medium",
+				"Instance Type": "db.t3.medium", "Database Engine": "PostgreSQL",
+				"License Model": "No license required", "Deployment Option": "Single-AZ",
+				"usageType": "EU-InstanceUsage:db.t3.medium",
 			}),
 			offer("Database Instance", "0.1580000000", map[string]string{
-				"Instance Type": "db.t3.medium", "Database Engine": "PostgreSQL", "License Model": "No license required", "Deployment Option": "Multi-AZ", "usageType": "EU-Multi-AZUsage:db.t3.medium",
+				"Instance Type": "db.t3.medium", "Database Engine": "PostgreSQL",
+				"License Model": "No license required", "Deployment Option": "Multi-AZ",
+				"usageType": "EU-Multi-AZUsage:db.t3.medium",
 			}),
 			offer("Database Instance", "0.5450000000", map[string]string{
-				"Instance Type": "db.m5.large", "Database Engine": "SQL Server", "Database Edition": "Standard", "License Model": "License included", "Deployment Option": "Single-AZ", "usageType": "EU-InstanceUsage:db.m5.large",
+				"Instance Type": "db.m5.large", "Database Engine": "SQL Server", "Database Edition": "Standard",
+				"License Model": "License included", "Deployment Option": "Single-AZ",
+				"usageType": "EU-InstanceUsage:db.m5.large",
 			}),
-			offer("Database Storage", "0.1270000000", map[string]string{"usageType": "EU-RDS:GP2-Storage", "Database Engine": "Any"}),
+			offer("Database Storage", "0.1270000000",
+				map[string]string{"usageType": "EU-RDS:GP2-Storage", "Database Engine": "Any"}),
 		},
-		"AWSELB":            {offer("Load Balancer-Application", "0.0252000000", map[string]string{"usageType": "EU-LoadBalancerUsage"}), offer("Load Balancer-Application", "0.0080000000", map[string]string{"usageType": "EU-LCUUsage"})},
-		"AmazonEKS":         {offer("Compute", "0.1000000000", map[string]string{"usageType": "EUW1-AmazonEKS-Hours:perCluster"})},
-		"AmazonElastiCache": {offer("Cache Instance", "0.1730000000", map[string]string{"Instance Type": "cache.m4.large", "Cache Engine": "Redis", "usageType": "EU-NodeUsage:cache.m4.large"})},
+		"AWSELB": {offer("Load Balancer-Application", "0.0252000000",
+			map[string]string{"usageType": "EU-LoadBalancerUsage"}),
+			offer("Load Balancer-Application", "0.0080000000", map[string]string{"usageType": "EU-LCUUsage"})},
+		"AmazonEKS": {offer("Compute", "0.1000000000",
+			map[string]string{"usageType": "EUW1-AmazonEKS-Hours:perCluster"})},
+		"AmazonElastiCache": {offer("Cache Instance", "0.1730000000",
+			map[string]string{"Instance Type": "cache.m4.large", "Cache Engine": "Redis",
+				"usageType": "EU-NodeUsage:cache.m4.large"})},
 	}}
 }
 
@@ -116,7 +135,8 @@ func (o *offers) fetch(t *testing.T) (prices map[string]string, version string, 
 	t.Helper()
 	s := httptest.NewServer(o)
 	t.Cleanup(s.Close)
-	p := aws.New(aws.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))}, PriceLists: s.URL, Transport: http.DefaultTransport})
+	p := aws.New(aws.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		PriceLists: s.URL, Transport: http.DefaultTransport})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "eu-west-1", func(p cloud.Price) error {
 		prices[p.Key] = p.USD.String() + " " + string(p.Unit)
@@ -136,11 +156,15 @@ func TestPrices_AreThoseOnDemandWithoutSoftware(t *testing.T) {
 		t.Fatalf("version %q, %v", version, err)
 	}
 	want := map[string]string{
-		"ec2/m5.large/linux/default": "0.107 hour", "ec2/m5.large/windows/default": "0.199 hour", "ec2/m5.large/linux/dedicated": "0.1131 hour",
-		"ebs/gp3/storage": "0.088 month", "ebs/gp3/throughput": "0.044 month", "ebs/gp3/iops": "0.0055 month", "nat/hours": "0.048 hour",
+		"ec2/m5.large/linux/default": "0.107 hour", "ec2/m5.large/windows/default": "0.199 hour",
+		"ec2/m5.large/linux/dedicated": "0.1131 hour",
+		"ebs/gp3/storage":              "0.088 month", "ebs/gp3/throughput": "0.044 month",
+		"ebs/gp3/iops":                     "0.0055 month",
+		"nat/hours":                        "0.048 hour",
 		"rds/db.t3.medium/postgres/single": "0.079 hour", "rds/db.t3.medium/postgres/multi": "0.158 hour",
 		"rds/db.m5.large/sqlserver-se/license-included/single": "0.545 hour", "rds-storage/gp2/single": "0.127 month",
-		"elb/application/hours": "0.0252 hour", "eks/cluster": "0.1 hour", "elasticache/cache.m4.large/redis": "0.173 hour",
+		"elb/application/hours": "0.0252 hour", "eks/cluster": "0.1 hour",
+		"elasticache/cache.m4.large/redis": "0.173 hour",
 	}
 	for key, usd := range want {
 		if got[key] != usd {
@@ -179,6 +203,7 @@ func TestPrices_OfWhichTwoAreToldAreNone(t *testing.T) {
 	o.files["AmazonEC2"] = append(o.files["AmazonEC2"], instanceOffer("0.2", nil))
 	got, _, err := o.fetch(t)
 	if err != nil || got["ec2/m5.large/linux/default"] != "" || got["ec2/m5.large/windows/default"] == "" {
-		t.Errorf("%v, %v; want no price of m5.large with Linux, and that with Windows", got["ec2/m5.large/linux/default"], err)
+		t.Errorf("%v, %v; want no price of m5.large with Linux, and that with Windows",
+			got["ec2/m5.large/linux/default"], err)
 	}
 }

@@ -26,7 +26,9 @@ func listQueues(ctx context.Context, at place, page string) (cloud.ResourcePage,
 	}
 	found := make([]map[string]string, len(out.QueueUrls))
 	each(len(found), func(i int) {
-		got, err := api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &out.QueueUrls[i], AttributeNames: []types.QueueAttributeName{"All"}})
+		got, err := api.GetQueueAttributes(ctx,
+			&sqs.GetQueueAttributesInput{QueueUrl: &out.QueueUrls[i],
+				AttributeNames: []types.QueueAttributeName{"All"}})
 		if err == nil {
 			found[i] = got.Attributes
 		}

@@ -31,12 +31,17 @@ var databases = kind[rdsAPI]{
 
 // rdsAPI is what is called of RDS, for instances and for clusters.
 type rdsAPI interface {
-	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput, ...func(*rds.Options)) (*rds.DescribeBlueGreenDeploymentsOutput, error)
-	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput, ...func(*rds.Options)) (*rds.DescribeDBInstancesOutput, error)
-	DescribeDBMajorEngineVersions(context.Context, *rds.DescribeDBMajorEngineVersionsInput, ...func(*rds.Options)) (*rds.DescribeDBMajorEngineVersionsOutput, error)
-	StartDBInstance(context.Context, *rds.StartDBInstanceInput, ...func(*rds.Options)) (*rds.StartDBInstanceOutput, error)
+	DescribeBlueGreenDeployments(context.Context, *rds.DescribeBlueGreenDeploymentsInput,
+		...func(*rds.Options)) (*rds.DescribeBlueGreenDeploymentsOutput, error)
+	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput,
+		...func(*rds.Options)) (*rds.DescribeDBInstancesOutput, error)
+	DescribeDBMajorEngineVersions(context.Context, *rds.DescribeDBMajorEngineVersionsInput,
+		...func(*rds.Options)) (*rds.DescribeDBMajorEngineVersionsOutput, error)
+	StartDBInstance(context.Context, *rds.StartDBInstanceInput, ...func(*rds.Options)) (*rds.StartDBInstanceOutput,
+		error)
 	StopDBInstance(context.Context, *rds.StopDBInstanceInput, ...func(*rds.Options)) (*rds.StopDBInstanceOutput, error)
-	DescribeDBClusters(context.Context, *rds.DescribeDBClustersInput, ...func(*rds.Options)) (*rds.DescribeDBClustersOutput, error)
+	DescribeDBClusters(context.Context, *rds.DescribeDBClustersInput,
+		...func(*rds.Options)) (*rds.DescribeDBClustersOutput, error)
 	StartDBCluster(context.Context, *rds.StartDBClusterInput, ...func(*rds.Options)) (*rds.StartDBClusterOutput, error)
 	StopDBCluster(context.Context, *rds.StopDBClusterInput, ...func(*rds.Options)) (*rds.StopDBClusterOutput, error)
 }
@@ -45,7 +50,8 @@ func databaseName(uid string) string { return nameIn(uid, "rds", "db:") }
 
 // listDatabases leaves out the instances of DocumentDB and Neptune, which the call returns too.
 func listDatabases(ctx context.Context, c rdsAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
+	out, err := c.DescribeDBInstances(ctx,
+		&rds.DescribeDBInstancesInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -121,7 +127,8 @@ func readDatabases(ctx context.Context, c rdsAPI, uids []string) ([]cloud.State,
 	var states []cloud.State
 	for _, d := range out.DBInstances {
 		if uid := sdk.ToString(d.DBInstanceArn); names[databaseName(uid)] == uid {
-			states = append(states, databaseState(uid, sdk.ToString(d.DBInstanceStatus), tiedDatabase(d), d.AutomaticRestartTime))
+			states = append(states,
+				databaseState(uid, sdk.ToString(d.DBInstanceStatus), tiedDatabase(d), d.AutomaticRestartTime))
 		}
 	}
 	return states, tieDeployedStates(ctx, c, states)
@@ -167,7 +174,8 @@ func databaseStatus(native string) cloud.Status {
 	if s, ok := databaseStatuses[native]; ok {
 		return s
 	}
-	for _, bad := range []string{"failed", "incompatible-", "inaccessible-", "storage-full", "insufficient-", "restore-error"} {
+	for _, bad := range []string{"failed", "incompatible-", "inaccessible-", "storage-full", "insufficient-",
+		"restore-error"} {
 		if strings.Contains(native, bad) {
 			return cloud.Unknown
 		}

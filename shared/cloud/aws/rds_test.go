@@ -53,10 +53,13 @@ func TestADatabaseThatStartedByItselfCanBeStoppedAgain(t *testing.T) {
 
 func TestStatesOfDatabases(t *testing.T) {
 	for native, want := range map[string]cloud.Status{
-		"available": cloud.Running, "storage-optimization": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting,
-		"stopping": cloud.Stopping, "modifying": cloud.Pending, "backing-up": cloud.Pending, "configuring-enhanced-monitoring": cloud.Pending,
-		"creating": cloud.Pending, "deleting": cloud.Terminated, "failed": cloud.Unknown, "incompatible-network": cloud.Unknown,
-		"storage-full": cloud.Unknown, "inaccessible-encryption-credentials": cloud.Unknown,
+		"available": cloud.Running, "storage-optimization": cloud.Running, "stopped": cloud.Stopped,
+		"starting": cloud.Starting,
+		"stopping": cloud.Stopping, "modifying": cloud.Pending, "backing-up": cloud.Pending,
+		"configuring-enhanced-monitoring": cloud.Pending,
+		"creating":                        cloud.Pending, "deleting": cloud.Terminated, "failed": cloud.Unknown,
+		"incompatible-network": cloud.Unknown,
+		"storage-full":         cloud.Unknown, "inaccessible-encryption-credentials": cloud.Unknown,
 	} {
 		tw, c := connect(t)
 		uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres", Status: native}).ARN()
@@ -75,11 +78,15 @@ func TestAnARNOfElsewhereDoesNotExistHere(t *testing.T) {
 	tw, c := connect(t)
 	here := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres"})
 	there := (&twin.Database{ID: "orders", Region: "us-east-1"}).ARN()
-	wantClass(t, "stop by the ARN of another region", act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: there}), cloud.NotFound)
+	wantClass(t, "stop by the ARN of another region", act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: there}),
+		cloud.NotFound)
 	a := keys(twin.AccessKey)
 	a.NativeID = "999999999999"
-	wantClass(t, "stop by the ARN of another account", act(t, open(t, tw, a), cloud.Stop, "aws-rds", cloud.Target{UID: here.ARN()}), cloud.NotFound)
-	wantClass(t, "stop by an ARN of another service", act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: strings.Replace(here.ARN(), ":db:", ":cluster:", 1)}), cloud.NotFound)
+	wantClass(t, "stop by the ARN of another account",
+		act(t, open(t, tw, a), cloud.Stop, "aws-rds", cloud.Target{UID: here.ARN()}), cloud.NotFound)
+	wantClass(t, "stop by an ARN of another service",
+		act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: strings.Replace(here.ARN(), ":db:", ":cluster:", 1)}),
+		cloud.NotFound)
 	if here.Status != "available" {
 		t.Errorf("the namesake is %s", here.Status)
 	}
@@ -116,7 +123,8 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 		"aws-rds":    {Region: region, Engine: "mysql"},
 		"aws-aurora": {Region: region, Engine: "aurora-mysql", IsCluster: true},
 	} {
-		for status, refused := range map[string]bool{"AVAILABLE": true, "PROVISIONING": true, "SWITCHOVER_FAILED": true, "SWITCHOVER_COMPLETED": false} {
+		for status, refused := range map[string]bool{"AVAILABLE": true, "PROVISIONING": true, "SWITCHOVER_FAILED": true,
+			"SWITCHOVER_COMPLETED": false} {
 			t.Run(kind+" "+status, func(t *testing.T) {
 				tw, c := connect(t)
 				add := func(id string) string {
@@ -124,8 +132,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 					d.ID = id
 					return tw.AddDatabase(d).ARN()
 				}
-				blue, green, copyOfGreen, alone := add("orders"), add("orders-green"), add("orders-copy-green"), add("users")
-				tw.AddDeployment(twin.Deployment{Name: "upgrade", Region: region, Status: status, Members: [][2]string{{blue, green}, {"", copyOfGreen}}})
+				blue, green, copyOfGreen, alone := add("orders"), add("orders-green"), add("orders-copy-green"),
+					add("users")
+				tw.AddDeployment(twin.Deployment{Name: "upgrade", Region: region, Status: status,
+					Members: [][2]string{{blue, green}, {"", copyOfGreen}}})
 				listed := map[string]string{}
 				p, err := c.List(t.Context(), kind, region, "")
 				if err != nil {
@@ -134,9 +144,11 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 				for _, r := range p.Resources {
 					listed[r.UID] = r.Unschedulable
 				}
-				for uid, want := range map[string]bool{blue: refused, green: refused, copyOfGreen: refused, alone: false} {
+				for uid, want := range map[string]bool{blue: refused, green: refused, copyOfGreen: refused,
+					alone: false} {
 					why := state(t, c, kind, uid).Unschedulable
-					if why != listed[uid] || (why != "") != want || want && !strings.Contains(why, "blue/green deployment upgrade") {
+					if why != listed[uid] || (why != "") != want || want &&
+						!strings.Contains(why, "blue/green deployment upgrade") {
 						t.Errorf("%s: read %q, listed %q; want it refused: %t", uid, why, listed[uid], want)
 					}
 				}
@@ -149,8 +161,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	tw, c := connect(t)
 	uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
-	tw.AddFault(twin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized", Status: 403, Times: -1})
-	if p, err := c.List(t.Context(), "aws-rds", region, ""); err != nil || len(p.Resources) != 1 || p.Resources[0].Unschedulable != "" {
+	tw.AddFault(twin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized",
+		Status: 403, Times: -1})
+	if p, err := c.List(t.Context(), "aws-rds", region, ""); err != nil || len(p.Resources) != 1 ||
+		p.Resources[0].Unschedulable != "" {
 		t.Errorf("listed %+v, %v", p.Resources, err)
 	}
 	if err := act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: uid}); err != nil {
@@ -165,17 +179,27 @@ func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
 		d    twin.Database
 		says string
 	}{
-		"a read replica":                      {"aws-rds", twin.Database{Engine: "postgres", ReplicaOf: "orders"}, "read replica of orders"},
-		"the source of a read replica":        {"aws-rds", twin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
-		"SQL Server in several zones":         {"aws-rds", twin.Database{Engine: "sqlserver-ee", MultiAZ: true}, "SQL Server in several zones"},
-		"RDS Custom":                          {"aws-rds", twin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
-		"a member of an Aurora cluster":       {"aws-rds", twin.Database{Engine: "aurora-mysql", Cluster: "shop"}, "act on the cluster"},
-		"Aurora Serverless v1":                {"aws-aurora", twin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
-		"Aurora with parallel query":          {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
-		"Aurora multi-master":                 {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
-		"a global database of the old kind":   {"aws-aurora", twin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
-		"a part of an Aurora global database": {"aws-aurora", twin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
-		"the copy of another Aurora cluster":  {"aws-aurora", twin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
+		"a read replica": {"aws-rds", twin.Database{Engine: "postgres", ReplicaOf: "orders"},
+			"read replica of orders"},
+		"the source of a read replica": {"aws-rds",
+			twin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
+		"SQL Server in several zones": {"aws-rds", twin.Database{Engine: "sqlserver-ee", MultiAZ: true},
+			"SQL Server in several zones"},
+		"RDS Custom": {"aws-rds", twin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
+		"a member of an Aurora cluster": {"aws-rds", twin.Database{Engine: "aurora-mysql", Cluster: "shop"},
+			"act on the cluster"},
+		"Aurora Serverless v1": {"aws-aurora",
+			twin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
+		"Aurora with parallel query": {"aws-aurora",
+			twin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
+		"Aurora multi-master": {"aws-aurora",
+			twin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
+		"a global database of the old kind": {"aws-aurora",
+			twin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
+		"a part of an Aurora global database": {"aws-aurora",
+			twin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
+		"the copy of another Aurora cluster": {"aws-aurora",
+			twin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)

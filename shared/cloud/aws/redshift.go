@@ -19,7 +19,8 @@ var warehouses = kind[redshiftAPI]{
 		startStop: []string{"redshift:PauseCluster", "redshift:ResumeCluster"},
 	},
 	clientOf: func(cfg sdk.Config, account string) redshiftAPI {
-		return warehouseClient{redshift.NewFromConfig(cfg), "arn:" + partitionOf(cfg.Region) + ":redshift:" + cfg.Region + ":" + account}
+		return warehouseClient{redshift.NewFromConfig(cfg),
+			"arn:" + partitionOf(cfg.Region) + ":redshift:" + cfg.Region + ":" + account}
 	},
 	list: listWarehouses,
 	read: readOneByOne(readWarehouse),
@@ -37,10 +38,14 @@ func (c warehouseClient) arnPrefix() string { return c.prefix }
 // redshiftAPI is what is called of Redshift.
 type redshiftAPI interface {
 	arnPrefix() string
-	DescribeClusters(context.Context, *redshift.DescribeClustersInput, ...func(*redshift.Options)) (*redshift.DescribeClustersOutput, error)
-	DescribeStorage(context.Context, *redshift.DescribeStorageInput, ...func(*redshift.Options)) (*redshift.DescribeStorageOutput, error)
-	PauseCluster(context.Context, *redshift.PauseClusterInput, ...func(*redshift.Options)) (*redshift.PauseClusterOutput, error)
-	ResumeCluster(context.Context, *redshift.ResumeClusterInput, ...func(*redshift.Options)) (*redshift.ResumeClusterOutput, error)
+	DescribeClusters(context.Context, *redshift.DescribeClustersInput,
+		...func(*redshift.Options)) (*redshift.DescribeClustersOutput, error)
+	DescribeStorage(context.Context, *redshift.DescribeStorageInput,
+		...func(*redshift.Options)) (*redshift.DescribeStorageOutput, error)
+	PauseCluster(context.Context, *redshift.PauseClusterInput,
+		...func(*redshift.Options)) (*redshift.PauseClusterOutput, error)
+	ResumeCluster(context.Context, *redshift.ResumeClusterInput,
+		...func(*redshift.Options)) (*redshift.ResumeClusterOutput, error)
 }
 
 // warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier is unique in
@@ -55,7 +60,8 @@ func warehouseUID(prefix string, c types.Cluster) string {
 func warehouseName(uid string) string { return nameIn(uid, "redshift", "cluster:") }
 
 func listWarehouses(ctx context.Context, c redshiftAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeClusters(ctx, &redshift.DescribeClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
+	out, err := c.DescribeClusters(ctx,
+		&redshift.DescribeClustersInput{MaxRecords: sdk.Int32(100), Marker: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

@@ -20,14 +20,16 @@ const maxImagePages = 20
 
 func listRepositories(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := ecr.NewFromConfig(at.cfg)
-	out, err := api.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
+	out, err := api.DescribeRepositories(ctx,
+		&ecr.DescribeRepositoriesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, r := range out.Repositories {
 		found := cloud.Resource{
-			UID: sdk.ToString(r.RepositoryArn), Name: sdk.ToString(r.RepositoryName), Type: "aws-ecr", Status: cloud.Running,
+			UID: sdk.ToString(r.RepositoryArn), Name: sdk.ToString(r.RepositoryName), Type: "aws-ecr",
+			Status:    cloud.Running,
 			CreatedAt: sdk.ToTime(r.CreatedAt).UTC(), Facts: cloud.Facts{},
 		}
 		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // else the registry's own scanning may be on
@@ -46,7 +48,8 @@ func addImages(ctx context.Context, api *ecr.Client, r *cloud.Resource) {
 		r.Facts["lifecycle"] = !none
 	}
 	size, untagged, pulled := 0.0, 0.0, cloud.Epoch
-	pages := ecr.NewDescribeImagesPaginator(api, &ecr.DescribeImagesInput{RepositoryName: &r.Name, MaxResults: sdk.Int32(1000)})
+	pages := ecr.NewDescribeImagesPaginator(api,
+		&ecr.DescribeImagesInput{RepositoryName: &r.Name, MaxResults: sdk.Int32(1000)})
 	for n := 0; pages.HasMorePages(); n++ {
 		if n == maxImagePages {
 			return

@@ -27,9 +27,11 @@ func ListRequiredActions() RequiredActions {
 	var startStop, scale []string
 	for _, o := range registry {
 		n := o.open(sdk.Config{}, "").Needs()
-		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...), append(scale, n.scale...)
+		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...),
+			append(scale, n.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
+		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
 func sortUnique(actions ...[]string) []string {

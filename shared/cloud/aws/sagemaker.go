@@ -15,8 +15,10 @@ import (
 var notebooks = kind[sagemakerAPI]{
 	Kind: catalogueKind(cloud.AWSSageMakerNotebook),
 	needs: needs{
-		discover:  []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags", "sagemaker:DescribeNotebookInstance"},
-		startStop: []string{"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance", "sagemaker:StopNotebookInstance"},
+		discover: []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags",
+			"sagemaker:DescribeNotebookInstance"},
+		startStop: []string{"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance",
+			"sagemaker:StopNotebookInstance"},
 	},
 	client: func(cfg sdk.Config) sagemakerAPI { return sagemaker.NewFromConfig(cfg) },
 	list:   listNotebooks,
@@ -26,22 +28,29 @@ var notebooks = kind[sagemakerAPI]{
 
 // sagemakerAPI is what is called of SageMaker.
 type sagemakerAPI interface {
-	ListNotebookInstances(context.Context, *sagemaker.ListNotebookInstancesInput, ...func(*sagemaker.Options)) (*sagemaker.ListNotebookInstancesOutput, error)
-	DescribeNotebookInstance(context.Context, *sagemaker.DescribeNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.DescribeNotebookInstanceOutput, error)
+	ListNotebookInstances(context.Context, *sagemaker.ListNotebookInstancesInput,
+		...func(*sagemaker.Options)) (*sagemaker.ListNotebookInstancesOutput, error)
+	DescribeNotebookInstance(context.Context, *sagemaker.DescribeNotebookInstanceInput,
+		...func(*sagemaker.Options)) (*sagemaker.DescribeNotebookInstanceOutput, error)
 	ListTags(context.Context, *sagemaker.ListTagsInput, ...func(*sagemaker.Options)) (*sagemaker.ListTagsOutput, error)
-	StartNotebookInstance(context.Context, *sagemaker.StartNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.StartNotebookInstanceOutput, error)
-	StopNotebookInstance(context.Context, *sagemaker.StopNotebookInstanceInput, ...func(*sagemaker.Options)) (*sagemaker.StopNotebookInstanceOutput, error)
+	StartNotebookInstance(context.Context, *sagemaker.StartNotebookInstanceInput,
+		...func(*sagemaker.Options)) (*sagemaker.StartNotebookInstanceOutput, error)
+	StopNotebookInstance(context.Context, *sagemaker.StopNotebookInstanceInput,
+		...func(*sagemaker.Options)) (*sagemaker.StopNotebookInstanceOutput, error)
 }
 
 func notebookName(uid string) string { return nameIn(uid, "sagemaker", "notebook-instance/") }
 
 func listNotebooks(ctx context.Context, c sagemakerAPI, page string) (cloud.ResourcePage, error) {
-	out, err := c.ListNotebookInstances(ctx, &sagemaker.ListNotebookInstancesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
+	out, err := c.ListNotebookInstances(ctx,
+		&sagemaker.ListNotebookInstancesInput{MaxResults: sdk.Int32(100), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	found, errs := make([]cloud.Resource, len(out.NotebookInstances)), make([]error, len(out.NotebookInstances))
-	cloud.InParallel(len(found), width, func(i int) { found[i], errs[i] = notebookResource(ctx, c, out.NotebookInstances[i]) })
+	cloud.InParallel(len(found), width, func(i int) {
+		found[i], errs[i] = notebookResource(ctx, c, out.NotebookInstances[i])
+	})
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for i, err := range errs {
 		switch {
@@ -58,14 +67,17 @@ func listNotebooks(ctx context.Context, c sagemakerAPI, page string) (cloud.Reso
 func notebookResource(ctx context.Context, c sagemakerAPI, n types.NotebookInstanceSummary) (cloud.Resource, error) {
 	r := cloud.Resource{
 		UID: sdk.ToString(n.NotebookInstanceArn), Name: sdk.ToString(n.NotebookInstanceName), Tags: map[string]string{},
-		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType), CreatedAt: sdk.ToTime(n.CreationTime).UTC(),
+		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType),
+		CreatedAt: sdk.ToTime(n.CreationTime).UTC(),
 		Facts: cloud.Facts{
-			"state": string(n.NotebookInstanceStatus), "lifecycle_config": sdk.ToString(n.NotebookInstanceLifecycleConfigName),
-			"modified_at": sdk.ToTime(n.LastModifiedTime).UTC(),
+			"state":            string(n.NotebookInstanceStatus),
+			"lifecycle_config": sdk.ToString(n.NotebookInstanceLifecycleConfigName),
+			"modified_at":      sdk.ToTime(n.LastModifiedTime).UTC(),
 		},
 	}
 	askNotebook(ctx, c, &r)
-	out, err := c.ListTags(ctx, &sagemaker.ListTagsInput{ResourceArn: n.NotebookInstanceArn, MaxResults: sdk.Int32(100)})
+	out, err := c.ListTags(ctx,
+		&sagemaker.ListTagsInput{ResourceArn: n.NotebookInstanceArn, MaxResults: sdk.Int32(100)})
 	if err != nil {
 		return r, err
 	}

@@ -80,7 +80,8 @@ func findPublic(ctx context.Context, api *ec2.Client) (map[string]bool, error) {
 
 func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
 	counts := map[string]int{}
-	pages := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{Owners: []string{"self"}, MaxResults: sdk.Int32(1000)})
+	pages := ec2.NewDescribeImagesPaginator(api,
+		&ec2.DescribeImagesInput{Owners: []string{"self"}, MaxResults: sdk.Int32(1000)})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
@@ -100,7 +101,8 @@ func countImages(ctx context.Context, api *ec2.Client) (map[string]int, error) {
 // newestOf reads the account's snapshots that the filters let through.
 func newestOf(ctx context.Context, api *ec2.Client, filters ...types.Filter) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
-	pages := ec2.NewDescribeSnapshotsPaginator(api, &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: filters})
+	pages := ec2.NewDescribeSnapshotsPaginator(api,
+		&ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, MaxResults: sdk.Int32(1000), Filters: filters})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {

@@ -81,7 +81,8 @@ func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(c["accessKeyID"], c["secretAccessKey"], "")
 		return given(c, "accessKeyID", "secretAccessKey")
 	case "temporary_credentials":
-		cfg.Credentials = credentials.NewStaticCredentialsProvider(c["accessKeyID"], c["secretAccessKey"], c["sessionToken"])
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(c["accessKeyID"], c["secretAccessKey"],
+			c["sessionToken"])
 		return given(c, "accessKeyID", "secretAccessKey", "sessionToken")
 	case "assume_role":
 		cfg.Credentials = p.role(*cfg, a)
@@ -113,11 +114,12 @@ func roleGiven(c map[string]string) error {
 // role assumes the customer's role with the external id that we gave out.
 func (p *Provider) role(cfg sdk.Config, a cloud.Account) sdk.CredentialsProvider {
 	cfg.Credentials = p.base(a)
-	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), a.Credentials["roleArn"], func(o *stscreds.AssumeRoleOptions) {
-		o.RoleSessionName = sessionName(a)
-		o.ExternalID = sdk.String(a.Credentials["externalID"])
-		o.Duration = sessionDuration
-	}))
+	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), a.Credentials["roleArn"],
+		func(o *stscreds.AssumeRoleOptions) {
+			o.RoleSessionName = sessionName(a)
+			o.ExternalID = sdk.String(a.Credentials["externalID"])
+			o.Duration = sessionDuration
+		}))
 }
 
 // sessionName says in the customer's CloudTrail for whom the role was assumed.
@@ -194,7 +196,8 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 	})
 	if err == nil {
 		return &cloud.Error{Class: cloud.Refused, Op: "sts:AssumeRole", Code: "UnsafeTrustPolicy", Message: fmt.Sprintf(
-			"the role %s can be assumed without its external id, so anybody who knows its name could use it through this service; add the condition StringEquals sts:ExternalId to its trust policy",
+			"the role %s can be assumed without its external id, so anybody who knows its name could use it through "+
+				"this service; add the condition StringEquals sts:ExternalId to its trust policy",
 			c.account.Credentials["roleArn"])}
 	}
 	if codeOf(err) == "AccessDenied" {

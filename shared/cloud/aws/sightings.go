@@ -44,7 +44,8 @@ func newSightings() *sightings {
 
 // watch has every answer of every client of the connection looked at.
 func (s *sightings) watch(stack *middleware.Stack) error {
-	look := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	look := func(ctx context.Context, in middleware.InitializeInput,
+		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 		out, md, err := next.HandleInitialize(ctx, in)
 		switch got := out.Result.(type) {
 		case *ec2.DescribeInstancesOutput:
@@ -90,7 +91,8 @@ func (s *sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got 
 
 // addSnapshots takes in a listing of all snapshots that the account owns, where one answer holds them all, as it mostly does.
 func (s *sightings) addSnapshots(region string, in *ec2.DescribeSnapshotsInput, got *ec2.DescribeSnapshotsOutput) {
-	some := len(in.Filters)+len(in.SnapshotIds)+len(in.RestorableByUserIds) > 0 || in.NextToken != nil || got.NextToken != nil
+	some := len(in.Filters)+len(in.SnapshotIds)+len(in.RestorableByUserIds) > 0 || in.NextToken != nil ||
+		got.NextToken != nil
 	if some || !slices.Equal(in.OwnerIds, []string{"self"}) {
 		return
 	}

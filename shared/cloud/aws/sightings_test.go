@@ -75,7 +75,8 @@ func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
 			for i := range n {
 				volume := "vol-" + strconv.Itoa(i)
 				tw.AddVolume(twin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8})
-				tw.AddSnapshot(twin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume, SizeGB: 8, Public: i == 7})
+				tw.AddSnapshot(twin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume, SizeGB: 8,
+					Public: i == 7})
 			}
 			tw.AddVolume(twin.Volume{ID: "vol-bare", Region: region, Type: "gp3", SizeGB: 8})
 			others, _ := listOthers(t, conn, region)

@@ -49,7 +49,8 @@ func (s size) capacityMap() map[string]int64 {
 // changedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody has changed
 // since stays as it is, and the others give way to it.
 func (s size) changedTo(live size) size {
-	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max}, {&s.Desired, &live.Desired}} {
+	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max},
+		{&s.Desired, &live.Desired}} {
 		if *f.live != 0 {
 			*f.to = *f.live
 		}

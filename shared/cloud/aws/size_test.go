@@ -39,15 +39,18 @@ func stopAndStart(t *testing.T, tw *twin.Cloud, c cloud.Conn, kind, uid string) 
 }
 
 func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
-	for _, owners := range [][]string{{}, {"ScheduledActions"}, {"AlarmNotification", "ScheduledActions"}, {"AZRebalance", "AlarmNotification"}} {
+	for _, owners := range [][]string{{}, {"ScheduledActions"}, {"AlarmNotification", "ScheduledActions"},
+		{"AZRebalance", "AlarmNotification"}} {
 		t.Run(fmt.Sprint(owners), func(t *testing.T) {
 			tw, c := connect(t)
-			g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3, Suspended: slices.Clone(owners)})
+			g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3,
+				Suspended: slices.Clone(owners)})
 			before := state(t, c, "aws-asg", g.ARN()).Snapshot
 			if err := act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}); err != nil {
 				t.Fatal(err)
 			}
-			if g.Size() != "0/0/0" || !slices.Contains(g.Suspended, "ScheduledActions") || !slices.Contains(g.Suspended, "AlarmNotification") {
+			if g.Size() != "0/0/0" || !slices.Contains(g.Suspended, "ScheduledActions") ||
+				!slices.Contains(g.Suspended, "AlarmNotification") {
 				t.Errorf("stopped as %s with %v suspended", g.Size(), g.Suspended)
 			}
 			if err := act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before}); err != nil {
@@ -67,15 +70,18 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
 	before := state(t, c, "aws-asg", g.ARN()).Snapshot
-	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
-	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}), cloud.Transient)
+	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+		Message: "You already have a pending update", Status: 500, Times: -1})
+	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}),
+		cloud.Transient)
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Running {
 		t.Errorf("half stopped it reads %s; want running", s.Status)
 	}
 	tw.EndFaults()
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()})
 	settled(tw)
-	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention", Message: "You already have a pending update", Status: 500, Times: -1})
+	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+		Message: "You already have a pending update", Status: 500, Times: -1})
 	_ = act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before})
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Stopped {
 		t.Errorf("half started it reads %s; want stopped", s.Status)
@@ -89,15 +95,18 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	tw.ChangeLocked(func() { short.Desired = 2 })
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: held.ARN()})
 	settled(tw)
-	if s := state(t, c, "aws-asg", held.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "protected from scale-in") {
+	if s := state(t, c, "aws-asg", held.ARN()); s.Status != cloud.Stopping ||
+		!strings.Contains(s.Reason, "protected from scale-in") {
 		t.Errorf("with protected instances: %+v", s)
 	}
 	hooked := tw.AddGroup(twin.Group{Name: "hooked", Region: region, Desired: 0})
 	tw.ChangeLocked(func() { hooked.Instances = []string{"Terminating:Wait"} })
-	if s := state(t, c, "aws-asg", hooked.ARN()); s.Status != cloud.Stopping || !strings.Contains(s.Reason, "is in Terminating:Wait") {
+	if s := state(t, c, "aws-asg", hooked.ARN()); s.Status != cloud.Stopping ||
+		!strings.Contains(s.Reason, "is in Terminating:Wait") {
 		t.Errorf("with a lifecycle hook: %+v", s)
 	}
-	if s := state(t, c, "aws-asg", short.ARN()); s.Status != cloud.Starting || s.Reason != "1 of 2 instances are in service" {
+	if s := state(t, c, "aws-asg", short.ARN()); s.Status != cloud.Starting ||
+		s.Reason != "1 of 2 instances are in service" {
 		t.Errorf("without capacity: %+v", s)
 	}
 }
@@ -129,13 +138,15 @@ func TestStart_InventsNoSize(t *testing.T) {
 	if err := act(t, c, cloud.Start, "aws-ecs", cloud.Target{UID: scaled.UID()}); err != nil || scaled.Desired != 3 {
 		t.Errorf("a service of the minimum 3: %v, %d", err, scaled.Desired)
 	}
-	wantClass(t, "start with a broken memory", act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: []byte(`[`)}), cloud.Invalid)
+	wantClass(t, "start with a broken memory",
+		act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: []byte(`[`)}), cloud.Invalid)
 }
 
 func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 4})
-	target := tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9, Scheduled: true})
+	target := tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9,
+		Scheduled: true})
 	before := state(t, c, "aws-ecs", s.UID()).Snapshot
 	if err := act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}); err != nil {
 		t.Fatal(err)
@@ -150,7 +161,9 @@ func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 		t.Errorf("started: desired %d, target %+v; want all as before", s.Desired, target)
 	}
 	calls := tw.Calls("")
-	suspend := slices.IndexFunc(calls, func(k twin.Call) bool { return k.Op == "application-autoscaling:RegisterScalableTarget" })
+	suspend := slices.IndexFunc(calls, func(k twin.Call) bool {
+		return k.Op == "application-autoscaling:RegisterScalableTarget"
+	})
 	zero := slices.IndexFunc(calls, func(k twin.Call) bool { return k.Op == "ecs:UpdateService" })
 	if suspend < 0 || zero < suspend {
 		t.Errorf("scaling was suspended at call %d, the count set at %d", suspend, zero)
@@ -160,7 +173,8 @@ func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 func TestADaemonServiceIsRefused(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(twin.Service{Cluster: "shop", Name: "agent", Region: region, Desired: 2, Daemon: true})
-	wantClass(t, "stop of a daemon service", act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}), cloud.Unsupported)
+	wantClass(t, "stop of a daemon service", act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}),
+		cloud.Unsupported)
 	if s.Desired != 2 {
 		t.Errorf("desired %d; want 2", s.Desired)
 	}
@@ -170,7 +184,8 @@ func TestAServiceWithoutScalingHasNoBounds(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
 	two := int64(2)
-	wantClass(t, "a maximum for it", c.Scale(t.Context(), "aws-ecs", region, s.UID(), cloud.Capacity{Max: &two}), cloud.Unsupported)
+	wantClass(t, "a maximum for it", c.Scale(t.Context(), "aws-ecs", region, s.UID(), cloud.Capacity{Max: &two}),
+		cloud.Unsupported)
 }
 
 func TestANodegroupKeepsItsMaximum(t *testing.T) {
@@ -195,12 +210,14 @@ func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
 	if s.Status != cloud.Stopping || !strings.Contains(s.Reason, "update-1: InProgress") {
 		t.Errorf("while it is updated: %+v", s)
 	}
-	wantClass(t, "a second update", act(t, c, cloud.Start, "aws-eks-nodegroup", cloud.Target{UID: n.ARN(), Snapshot: before}), cloud.Moving)
+	wantClass(t, "a second update",
+		act(t, c, cloud.Start, "aws-eks-nodegroup", cloud.Target{UID: n.ARN(), Snapshot: before}), cloud.Moving)
 }
 
 func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2, Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures"})
+	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2,
+		Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures"})
 	s := state(t, c, "aws-eks-nodegroup", n.ARN())
 	if s.Status != cloud.Unknown || !strings.HasPrefix(s.Reason, "AsgInstanceLaunchFailures: ") {
 		t.Errorf("with a health issue: %+v", s)

@@ -13,13 +13,15 @@ import (
 
 // snapshots are the EBS snapshots that the account owns. The parent of one is the volume that it was made of.
 var snapshots = source{
-	name:  "snapshots",
-	needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages", "ec2:DescribeFastSnapshotRestores"}, list: listSnapshots,
+	name: "snapshots",
+	needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages",
+		"ec2:DescribeFastSnapshotRestores"}, list: listSnapshots,
 }
 
 var snapshotStatuses = map[types.SnapshotState]cloud.Status{
-	types.SnapshotStatePending: cloud.Pending, types.SnapshotStateCompleted: cloud.Running, types.SnapshotStateRecoverable: cloud.Stopped,
-	types.SnapshotStateRecovering: cloud.Pending,
+	types.SnapshotStatePending: cloud.Pending, types.SnapshotStateCompleted: cloud.Running,
+	types.SnapshotStateRecoverable: cloud.Stopped,
+	types.SnapshotStateRecovering:  cloud.Pending,
 }
 
 func listSnapshots(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {

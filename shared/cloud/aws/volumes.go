@@ -15,17 +15,20 @@ import (
 
 // volumes are EBS volumes. The parent of one is the instance that it is attached to.
 var volumes = source{
-	name: "volumes", needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances", "ec2:DescribeSnapshots"}, list: listVolumes,
+	name: "volumes", needs: []string{"ec2:DescribeVolumes", "ec2:DescribeInstances", "ec2:DescribeSnapshots"},
+	list: listVolumes,
 }
 
 var volumeStatuses = map[types.VolumeState]cloud.Status{
-	types.VolumeStateCreating: cloud.Pending, types.VolumeStateAvailable: cloud.Running, types.VolumeStateInUse: cloud.Running,
+	types.VolumeStateCreating: cloud.Pending, types.VolumeStateAvailable: cloud.Running,
+	types.VolumeStateInUse:    cloud.Running,
 	types.VolumeStateDeleting: cloud.Terminated, types.VolumeStateDeleted: cloud.Terminated,
 }
 
 func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage, error) {
 	api := ec2.NewFromConfig(at.cfg)
-	out, err := api.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{MaxResults: sdk.Int32(500), NextToken: optionalString(page)})
+	out, err := api.DescribeVolumes(ctx,
+		&ec2.DescribeVolumesInput{MaxResults: sdk.Int32(500), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -41,12 +44,16 @@ func listVolumes(ctx context.Context, at place, page string) (cloud.ResourcePage
 
 func volumeResource(at place, v types.Volume) cloud.Resource {
 	r := cloud.Resource{
-		UID: at.arn("volume/" + sdk.ToString(v.VolumeId)), Type: "aws-ebs", Tags: ec2Tags(v.Tags), Zone: sdk.ToString(v.AvailabilityZone),
-		Status: nativeStatus(volumeStatuses, v.State), InstanceType: string(v.VolumeType), CreatedAt: sdk.ToTime(v.CreateTime).UTC(),
-		Capacity: map[string]int64{"sizeGiB": int64(sdk.ToInt32(v.Size))},
+		UID: at.arn("volume/" + sdk.ToString(v.VolumeId)), Type: "aws-ebs", Tags: ec2Tags(v.Tags),
+		Zone:   sdk.ToString(v.AvailabilityZone),
+		Status: nativeStatus(volumeStatuses, v.State), InstanceType: string(v.VolumeType),
+		CreatedAt: sdk.ToTime(v.CreateTime).UTC(),
+		Capacity:  map[string]int64{"sizeGiB": int64(sdk.ToInt32(v.Size))},
 		Facts: cloud.Facts{
-			"attachment_count": float64(len(v.Attachments)), "volume_type": string(v.VolumeType), "size_gb": float64(sdk.ToInt32(v.Size)),
-			"iops": float64(sdk.ToInt32(v.Iops)), "throughput_mibps": float64(sdk.ToInt32(v.Throughput)), "encrypted": sdk.ToBool(v.Encrypted),
+			"attachment_count": float64(len(v.Attachments)), "volume_type": string(v.VolumeType),
+			"size_gb": float64(sdk.ToInt32(v.Size)),
+			"iops":    float64(sdk.ToInt32(v.Iops)), "throughput_mibps": float64(sdk.ToInt32(v.Throughput)),
+			"encrypted":        sdk.ToBool(v.Encrypted),
 			"unattached_since": cloud.Never,
 		},
 	}

@@ -34,14 +34,19 @@ type desktopClient struct {
 func desktopID(uid string) string { return nameIn(uid, "workspaces", "workspace/") }
 
 var desktopStates = map[types.WorkspaceState]cloud.Status{
-	types.WorkspaceStateAvailable: cloud.Running, types.WorkspaceStateStopped: cloud.Stopped, types.WorkspaceStateStarting: cloud.Starting,
-	types.WorkspaceStateStopping: cloud.Stopping, types.WorkspaceStateTerminating: cloud.Terminated, types.WorkspaceStateTerminated: cloud.Terminated,
-	types.WorkspaceStatePending: cloud.Pending, types.WorkspaceStateRebooting: cloud.Pending, types.WorkspaceStateRebuilding: cloud.Pending,
-	types.WorkspaceStateRestoring: cloud.Pending, types.WorkspaceStateMaintenance: cloud.Pending, types.WorkspaceStateUpdating: cloud.Pending,
+	types.WorkspaceStateAvailable: cloud.Running, types.WorkspaceStateStopped: cloud.Stopped,
+	types.WorkspaceStateStarting: cloud.Starting,
+	types.WorkspaceStateStopping: cloud.Stopping, types.WorkspaceStateTerminating: cloud.Terminated,
+	types.WorkspaceStateTerminated: cloud.Terminated,
+	types.WorkspaceStatePending:    cloud.Pending, types.WorkspaceStateRebooting: cloud.Pending,
+	types.WorkspaceStateRebuilding: cloud.Pending,
+	types.WorkspaceStateRestoring:  cloud.Pending, types.WorkspaceStateMaintenance: cloud.Pending,
+	types.WorkspaceStateUpdating: cloud.Pending,
 }
 
 func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.ResourcePage, error) {
-	out, err := c.DescribeWorkspaces(ctx, &workspaces.DescribeWorkspacesInput{Limit: sdk.Int32(25), NextToken: optionalString(page)})
+	out, err := c.DescribeWorkspaces(ctx,
+		&workspaces.DescribeWorkspacesInput{Limit: sdk.Int32(25), NextToken: optionalString(page)})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -50,11 +55,13 @@ func listDesktops(ctx context.Context, c desktopClient, page string) (cloud.Reso
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
-	prefix := "arn:" + partitionOf(c.cfg.Region) + ":workspaces:" + c.cfg.Region + ":" + sdk.ToString(who.Account) + ":workspace/"
+	prefix := "arn:" + partitionOf(c.cfg.Region) + ":workspaces:" + c.cfg.Region + ":" + sdk.ToString(who.Account) +
+		":workspace/"
 	for _, w := range out.Workspaces {
 		id := sdk.ToString(w.WorkspaceId)
 		p.Resources = append(p.Resources, cloud.Resource{
-			UID: prefix + id, Name: id, Tags: map[string]string{}, Status: nativeStatus(desktopStates, w.State), Unschedulable: tiedDesktop(w),
+			UID: prefix + id, Name: id, Tags: map[string]string{}, Status: nativeStatus(desktopStates, w.State),
+			Unschedulable: tiedDesktop(w),
 		})
 	}
 	return p, nil
@@ -84,7 +91,8 @@ func readDesktops(ctx context.Context, c desktopClient, uids []string) ([]cloud.
 	var states []cloud.State
 	for _, w := range out.Workspaces {
 		states = append(states, cloud.State{
-			UID: byID[sdk.ToString(w.WorkspaceId)], Status: nativeStatus(desktopStates, w.State), Native: string(w.State),
+			UID: byID[sdk.ToString(w.WorkspaceId)], Status: nativeStatus(desktopStates, w.State),
+			Native: string(w.State),
 			Reason: sdk.ToString(w.ErrorMessage), Unschedulable: tiedDesktop(w),
 		})
 	}
@@ -114,7 +122,8 @@ func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []c
 	return errs
 }
 
-func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb, ids map[string]int) ([]types.FailedWorkspaceChangeRequest, error) {
+func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb,
+	ids map[string]int) ([]types.FailedWorkspaceChangeRequest, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

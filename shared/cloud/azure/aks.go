@@ -15,7 +15,8 @@ const (
 
 // managedClusters are AKS clusters. Azure keeps the state of a stopped one for 12 months, and its node counts with it.
 var managedClusters = kind{
-	Kind: catalogueKind(cloud.AzureAKS), arm: clusterType, version: clusterVersion, off: "stop", on: "start", facts: clusterFacts,
+	Kind: catalogueKind(cloud.AzureAKS), arm: clusterType, version: clusterVersion, off: "stop", on: "start",
+	facts: clusterFacts,
 	needs: clusterNeeds(),
 }
 

@@ -32,17 +32,21 @@ func TestAKS_AStartThatFailedIsNotTakenForDone(t *testing.T) {
 	cluster := tw.AddCluster("prod", region, func(r *twin.Resource) {
 		r.Properties()["provisioningState"] = "Failed" // Azure leaves powerState at what was wanted
 	})
-	if s := state(t, c, aks, cluster.UID()); s.Status == cloud.Running || s.Status.IsTransitional() || s.Native != "Running, Failed" {
+	if s := state(t, c, aks, cluster.UID()); s.Status == cloud.Running || s.Status.IsTransitional() ||
+		s.Native != "Running, Failed" {
 		t.Errorf("a cluster whose start failed is %+v", s)
 	}
 }
 
 func TestAKS_ClustersThatCannotBeStoppedAreRefused(t *testing.T) {
 	tw, c := connect(t)
-	auto := tw.AddCluster("auto", region, func(r *twin.Resource) { r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"} })
+	auto := tw.AddCluster("auto", region, func(r *twin.Resource) {
+		r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"}
+	})
 	old := tw.AddCluster("old", region, nil)
 	tw.AddPool(old, "one", 1, 0, 0).Properties()["type"] = "AvailabilitySet"
-	for uid, says := range map[string]string{auto.UID(): "provisioned automatically", old.UID(): "pool one is an availability set"} {
+	for uid, says := range map[string]string{auto.UID(): "provisioned automatically",
+		old.UID(): "pool one is an availability set"} {
 		if s := state(t, c, aks, uid); !strings.Contains(s.Unschedulable, says) {
 			t.Errorf("%s: refused because %q; want %q", uid, s.Unschedulable, says)
 		}
@@ -73,7 +77,8 @@ func TestNodePool_AutoscalingIsSwitchedOffWithTheCountInOneCallAndRestored(t *te
 	}
 	tw.SettleAll()
 	now := p.Properties()
-	if got := fmt.Sprint(now["count"], now["enableAutoScaling"], now["minCount"], now["maxCount"]); got != "3 true 1 5" {
+	if got := fmt.Sprint(now["count"], now["enableAutoScaling"], now["minCount"],
+		now["maxCount"]); got != "3 true 1 5" {
 		t.Errorf("after the start: %s", got)
 	}
 	if got := fmt.Sprint(now["nodeLabels"], now["orchestratorVersion"], now["vmSize"], now["mode"]); got != kept {
@@ -111,7 +116,8 @@ func TestNodePool_OneThatIsAutoscaledToZeroIsNotStopped(t *testing.T) {
 func TestNodePool_AStartInventsNoSize(t *testing.T) {
 	tw, c := connect(t)
 	p := tw.AddPool(tw.AddCluster("prod", region, nil), "user", 0, 0, 0)
-	wantClass(t, "start with nothing remembered", act(t, c, cloud.Start, pool, cloud.Target{UID: p.UID()}), cloud.Unsupported)
+	wantClass(t, "start with nothing remembered", act(t, c, cloud.Start, pool, cloud.Target{UID: p.UID()}),
+		cloud.Unsupported)
 }
 
 func TestNodePool_ASystemPoolIsRefused(t *testing.T) {
@@ -120,7 +126,8 @@ func TestNodePool_ASystemPoolIsRefused(t *testing.T) {
 	p.Properties()["mode"] = "System"
 	zero := int64(0)
 	wantClass(t, "stop", act(t, c, cloud.Stop, pool, cloud.Target{UID: p.UID()}), cloud.Unsupported)
-	wantClass(t, "scale to 0", c.Scale(t.Context(), pool, region, p.UID(), cloud.Capacity{Desired: &zero}), cloud.Invalid)
+	wantClass(t, "scale to 0", c.Scale(t.Context(), pool, region, p.UID(), cloud.Capacity{Desired: &zero}),
+		cloud.Invalid)
 	if n := len(writes(tw)); n != 0 {
 		t.Errorf("%d changes; want none", n)
 	}
@@ -173,7 +180,8 @@ func TestClusters_AreToldWithTheirNodes(t *testing.T) {
 		t.Errorf("ClusterNames = %v, %v", names, err)
 	}
 	got, err := clusters.Cluster(t.Context(), region, "prod")
-	if err != nil || got.UID != prod.UID() || got.Version != "1.33.2" || got.Status != cloud.ClusterActive || got.NodeCount == nil || *got.NodeCount != 5 {
+	if err != nil || got.UID != prod.UID() || got.Version != "1.33.2" || got.Status != cloud.ClusterActive ||
+		got.NodeCount == nil || *got.NodeCount != 5 {
 		t.Errorf("Cluster = %+v, %v", got, err)
 	}
 	for _, name := range []string{"nothing", "other", "a/b", ""} {
@@ -188,14 +196,18 @@ func TestClusters_AreToldWithTheirNodes(t *testing.T) {
 func TestClusters_OfOneNameAreToldApart(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster("prod", region, nil)
-	tw.AddCluster("prod", region, func(r *twin.Resource) { r.ID = strings.Replace(r.ID, "Group-1", "Group-2", 1); r.Body["id"] = r.ID })
+	tw.AddCluster("prod", region, func(r *twin.Resource) {
+		r.ID = strings.Replace(r.ID, "Group-1", "Group-2", 1)
+		r.Body["id"] = r.ID
+	})
 	clusters := c.(cloud.Clusters)
 	names, err := clusters.ClusterNames(t.Context(), region)
 	if err != nil || fmt.Sprint(names) != "[prod.Group-1 prod.Group-2]" {
 		t.Fatalf("ClusterNames = %v, %v", names, err)
 	}
 	for _, name := range names {
-		if got, err := clusters.Cluster(t.Context(), region, name); err != nil || !strings.Contains(got.UID, strings.ToLower(name[5:])) || got.Name != name {
+		if got, err := clusters.Cluster(t.Context(), region, name); err != nil ||
+			!strings.Contains(got.UID, strings.ToLower(name[5:])) || got.Name != name {
 			t.Errorf("Cluster(%s) = %+v, %v", name, got, err)
 		}
 	}

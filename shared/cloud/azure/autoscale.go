@@ -52,7 +52,8 @@ type settingBody struct {
 
 // readSettings reads the autoscale settings of the subscription as they stand.
 func (c *conn) readSettings(ctx context.Context, subscription string) (settings, error) {
-	raw, err := listAll[json.RawMessage](ctx, c.client, subscriptionsPath+"/"+subscription+"/providers/"+settingType, settingVersion)
+	raw, err := listAll[json.RawMessage](ctx, c.client, subscriptionsPath+"/"+subscription+"/providers/"+settingType,
+		settingVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,9 @@ func newSettings(raw []json.RawMessage) (settings, error) {
 			least, errMin := strconv.ParseInt(p.Capacity.Minimum, 10, 64)
 			most, errMax := strconv.ParseInt(p.Capacity.Maximum, 10, 64)
 			if errMin != nil || errMax != nil {
-				return nil, errUnreadable(b.ID, fmt.Errorf("profile %d has capacities %q and %q", i, p.Capacity.Minimum, p.Capacity.Maximum))
+				return nil,
+					errUnreadable(b.ID,
+						fmt.Errorf("profile %d has capacities %q and %q", i, p.Capacity.Minimum, p.Capacity.Maximum))
 			}
 			if i == 0 {
 				s.bounds = bounds{least, most}
@@ -166,7 +169,8 @@ func (s *setting) write(ctx context.Context, c *armClient, change func(body map[
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"location": whole["location"], "tags": part(whole, "tags"), "properties": part(whole, "properties")}
+	body := map[string]any{"location": whole["location"], "tags": part(whole, "tags"),
+		"properties": part(whole, "properties")}
 	change(body)
 	return c.do(ctx, call{method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body}, nil)
 }

@@ -14,15 +14,19 @@ import (
 
 func cpuRule(direction string, threshold float64, cooldown string) any {
 	return map[string]any{
-		"metricTrigger": map[string]any{"metricName": "Percentage CPU", "threshold": threshold, "operator": "GreaterThan"},
-		"scaleAction":   map[string]any{"direction": direction, "type": "ChangeCount", "value": "2", "cooldown": cooldown},
+		"metricTrigger": map[string]any{"metricName": "Percentage CPU", "threshold": threshold,
+			"operator": "GreaterThan"},
+		"scaleAction": map[string]any{"direction": direction, "type": "ChangeCount", "value": "2",
+			"cooldown": cooldown},
 	}
 }
 
 func queueRule() any {
 	return map[string]any{
-		"metricTrigger": map[string]any{"metricName": "ApproximateMessageCount", "threshold": 100.5, "operator": "GreaterThan"},
-		"scaleAction":   map[string]any{"direction": "Increase", "type": "ChangeCount", "value": "1", "cooldown": "PT1M"},
+		"metricTrigger": map[string]any{"metricName": "ApproximateMessageCount", "threshold": 100.5,
+			"operator": "GreaterThan"},
+		"scaleAction": map[string]any{"direction": "Increase", "type": "ChangeCount", "value": "1",
+			"cooldown": "PT1M"},
 	}
 }
 
@@ -45,7 +49,8 @@ func scaledSet(tw *twin.Cloud, name string, rules []any) cloudtest.Autoscaled {
 		}
 	}
 	return cloudtest.Autoscaled{
-		Kind: vmss, Region: region, UID: set.UID(), Missing: set.UID() + "-nothing", Unscaled: "azure-vm", Fixed: rules == nil,
+		Kind: vmss, Region: region, UID: set.UID(), Missing: set.UID() + "-nothing", Unscaled: "azure-vm",
+		Fixed: rules == nil,
 		Other: func(*testing.T) {
 			tw.ChangeLocked(func() {
 				sku := set.Body["sku"].(map[string]any)
@@ -66,7 +71,8 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 		Account: principal(twin.Secret), NativeID: twin.Subscription, Settle: tw.SettleAll,
 		Autoscaled: []cloudtest.Autoscaled{
 			scaledSet(tw, "bare", nil), scaledSet(tw, "plain", []any{}), scaledSet(tw, "queue", []any{queueRule()}),
-			scaledSet(tw, "busy", []any{queueRule(), cpuRule("Increase", 75.5, "PT5M"), cpuRule("Decrease", 60, "PT1H")}),
+			scaledSet(tw, "busy",
+				[]any{queueRule(), cpuRule("Increase", 75.5, "PT5M"), cpuRule("Decrease", 60, "PT1H")}),
 		},
 	})
 }
@@ -85,7 +91,8 @@ func TestAutoscaling_SetsEveryProfileAndLeavesOtherRules(t *testing.T) {
 		t.Fatalf("%+v, %v; want what all profiles allow together", found, err)
 	}
 	percent := int64(60)
-	if err := a.SetAutoscaling(t.Context(), vmss, region, set.UID(), cloud.Autoscaling{Min: 4, Max: 9, Desired: 6, TargetCPUPercent: &percent}); err != nil {
+	if err := a.SetAutoscaling(t.Context(), vmss, region, set.UID(),
+		cloud.Autoscaling{Min: 4, Max: 9, Desired: 6, TargetCPUPercent: &percent}); err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range profilesOf(s) {
@@ -109,9 +116,11 @@ func TestAutoscaling_ADisabledSettingIsNotWokenUp(t *testing.T) {
 	set := tw.AddScaleSet("web", region, 2, nil)
 	tw.AddSetting(set, region, 1, 5).Properties()["enabled"] = false
 	percent := int64(60)
-	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), vmss, region, set.UID(), cloud.Autoscaling{Min: 2, Max: 4, Desired: 3, TargetCPUPercent: &percent})
+	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), vmss, region, set.UID(),
+		cloud.Autoscaling{Min: 2, Max: 4, Desired: 3, TargetCPUPercent: &percent})
 	wantClass(t, "a disabled setting", err, cloud.Unsupported)
 	short := int64(30)
-	err = c.(cloud.Autoscaler).SetAutoscaling(t.Context(), vmss, region, set.UID(), cloud.Autoscaling{Min: 2, Max: 4, Desired: 3, TargetCPUPercent: &percent, CooldownSeconds: &short})
+	err = c.(cloud.Autoscaler).SetAutoscaling(t.Context(), vmss, region, set.UID(),
+		cloud.Autoscaling{Min: 2, Max: 4, Desired: 3, TargetCPUPercent: &percent, CooldownSeconds: &short})
 	wantClass(t, "a cooldown that Azure does not take", err, cloud.Invalid)
 }

@@ -22,8 +22,10 @@ const Name = "azure"
 
 // registry holds every kind: a new one is a row or a file, and a word here.
 var registry = []kind{
-	machines, scaleSets, managedClusters, nodePools, postgresServers, mysqlServers, containerApps, webApps, functionApps, webPlans, sqlPools,
-	managedInstances, sqlDatabases, containerGroups, dataExplorers, appGateways, analysisServers, fabricCapacities, streamJobs, mlComputes,
+	machines, scaleSets, managedClusters, nodePools, postgresServers, mysqlServers, containerApps, webApps,
+	functionApps, webPlans, sqlPools,
+	managedInstances, sqlDatabases, containerGroups, dataExplorers, appGateways, analysisServers, fabricCapacities,
+	streamJobs, mlComputes,
 }
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.

@@ -55,11 +55,13 @@ func (r exportRow) newExport() (billExport, bool) {
 	to := r.Properties.DeliveryInfo.Destination
 	form, isBill := forms[r.Properties.Definition.Type]
 	e := billExport{
-		name: r.Name, account: to.ResourceID[strings.LastIndex(to.ResourceID, "/")+1:], container: to.Container, folder: to.Folder, form: form,
+		name: r.Name, account: to.ResourceID[strings.LastIndex(to.ResourceID, "/")+1:], container: to.Container,
+		folder: to.Folder, form: form,
 	}
 	if len(r.Properties.History.Runs) > 0 {
 		if last := r.Properties.History.Runs[0].Properties; last.Status == "Failed" || last.Status == "Timeout" {
-			e.notice = fmt.Sprintf("the last run of the export %s is %s: %s", r.Name, last.Status, cmp.Or(last.Error.Message, last.Error.Code, "Azure gives no reason"))
+			e.notice = fmt.Sprintf("the last run of the export %s is %s: %s", r.Name, last.Status,
+				cmp.Or(last.Error.Message, last.Error.Code, "Azure gives no reason"))
 		}
 	}
 	return e, isBill
@@ -69,7 +71,8 @@ func (r exportRow) newExport() (billExport, bool) {
 func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	set := c.account.Billing
 	if set.StorageAccount != "" {
-		return []billExport{{name: set.Export, account: set.StorageAccount, container: set.Container, folder: set.Prefix, named: true}}, nil
+		return []billExport{{name: set.Export, account: set.StorageAccount, container: set.Container,
+			folder: set.Prefix, named: true}}, nil
 	}
 	id, err := c.subscription(ctx)
 	if err != nil {
@@ -78,7 +81,8 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	var got struct {
 		Value []exportRow `json:"value"`
 	}
-	k := call{method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports", version: costsVersion, query: url.Values{"$expand": {"runHistory"}}}
+	k := call{method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports",
+		version: costsVersion, query: url.Values{"$expand": {"runHistory"}}}
 	if err := c.client.do(ctx, k, &got); err != nil {
 		return nil, err
 	}
@@ -109,7 +113,8 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 			Rows [][]json.RawMessage `json:"rows"`
 		} `json:"properties"`
 	}
-	k := call{method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion, body: totalOf(period)}
+	k := call{method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion,
+		body: totalOf(period)}
 	err = c.client.do(ctx, k, &got)
 	if e, is := errors.AsType[*cloud.Error](err); is && e.Class == cloud.Denied {
 		return "", "", false, nil
@@ -130,7 +135,9 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 func totalOf(period time.Time) map[string]any {
 	end := period.AddDate(0, 1, 0).Add(-time.Second)
 	return map[string]any{
-		"type": "ActualCost", "timeframe": "Custom", "timePeriod": map[string]string{"from": period.Format(time.RFC3339), "to": end.Format(time.RFC3339)},
-		"dataset": map[string]any{"granularity": "None", "aggregation": map[string]any{"totalCost": map[string]string{"name": "Cost", "function": "Sum"}}},
+		"type": "ActualCost", "timeframe": "Custom",
+		"timePeriod": map[string]string{"from": period.Format(time.RFC3339), "to": end.Format(time.RFC3339)},
+		"dataset": map[string]any{"granularity": "None",
+			"aggregation": map[string]any{"totalCost": map[string]string{"name": "Cost", "function": "Sum"}}},
 	}
 }

@@ -42,7 +42,8 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	var why []error
 	for _, e := range exports {
 		if err := c.addRuns(ctx, e, monthOf(from), newest); err != nil {
-			if cloud.ClassOf(err).Retryable() && cloud.ClassOf(err) != cloud.Moving || cloud.ClassOf(err) == cloud.Refused {
+			if cloud.ClassOf(err).Retryable() && cloud.ClassOf(err) != cloud.Moving ||
+				cloud.ClassOf(err) == cloud.Refused {
 				return nil, err
 			}
 			why = append(why, err)
@@ -66,8 +67,10 @@ func noDelivery(set cloud.BillSettings) error {
 	if set.Export != "" || set.StorageAccount != "" {
 		where = strings.TrimSpace("no export " + set.Export)
 	}
-	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery", Message: where + " has delivered a bill with a manifest: create a daily export of Cost Management, type " +
-		"FocusCost, with file partitioning, to a storage account, and run it once for each of the months before (Export selected dates), or name its storage account in billing.storageAccount"}
+	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery",
+		Message: where + " has delivered a bill with a manifest: create a daily export of Cost Management, type " +
+			"FocusCost, with file partitioning, to a storage account, and run it once for each of the months before " +
+			"(Export selected dates), or name its storage account in billing.storageAccount"}
 }
 
 // addRuns adds the deliveries of the runs of an export.
@@ -139,7 +142,8 @@ func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]
 // delivery makes a delivery of a run. A file that is listed and not there fails when it is opened.
 func (k container) delivery(r run, there map[string]blob, e billExport) cloud.Delivery {
 	d := cloud.Delivery{
-		Source: cloud.StorageExport, Export: cmp.Or(r.export, k.name), Form: r.form, DeliveredAt: r.at.modified, Rows: r.rows(), Notice: e.notice,
+		Source: cloud.StorageExport, Export: cmp.Or(r.export, k.name), Form: r.form, DeliveredAt: r.at.modified,
+		Rows: r.rows(), Notice: e.notice,
 		Shared: !r.first.Equal(r.last),
 	}
 	sum := sha256.New()
@@ -163,7 +167,8 @@ func (k container) delivery(r run, there map[string]blob, e billExport) cloud.De
 func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	best := map[time.Time]cloud.Delivery{}
 	for k, d := range newest {
-		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}], newest[typed{k.period, cloud.AzureAmortizedForm}]
+		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}],
+			newest[typed{k.period, cloud.AzureAmortizedForm}]
 		focus, isFocus := newest[typed{k.period, cloud.FOCUSForm}]
 		switch {
 		case isFocus:
@@ -234,11 +239,14 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	i := slices.IndexFunc(found, func(b blob) bool { return b.name == in })
 	switch {
 	case i < 0:
-		return nil, notFound("%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
+		return nil, notFound(
+			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case file.Version == "":
 		file.Version = found[i].etag
 	case found[i].etag != file.Version:
 		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Message: file.Name + " was replaced: it is read anew from the next delivery"}
 	}
-	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error { return k.fetch(ctx, p, off, file) }), nil
+	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error {
+		return k.fetch(ctx, p, off, file)
+	}), nil
 }

@@ -32,19 +32,22 @@ type run struct {
 
 // deliver puts a run into the container, and tells the names of its blobs.
 func (r run) deliver(tw *twin.Cloud) []string {
-	folder := fmt.Sprintf("daily/%s/%s-%s/%s/%s/", r.export, r.from.Format("20060102"), r.to.Format("20060102"), r.at.Format("200601021504"), r.id)
+	folder := fmt.Sprintf("daily/%s/%s-%s/%s/%s/", r.export, r.from.Format("20060102"), r.to.Format("20060102"),
+		r.at.Format("200601021504"), r.id)
 	var names []string
 	var blobs []map[string]any
 	for i, text := range r.contents {
 		name := fmt.Sprintf("%s%06d.csv", folder, i+1)
 		tw.PutBlob(inCosts+name, []byte(text), r.at)
-		names, blobs = append(names, name), append(blobs, map[string]any{"blobName": name, "byteCount": len(text), "dataRowCount": i + 10})
+		names, blobs = append(names, name),
+			append(blobs, map[string]any{"blobName": name, "byteCount": len(text), "dataRowCount": i + 10})
 	}
 	m, err := json.Marshal(map[string]any{
 		"manifestVersion": "2024-04-01", "blobCount": len(blobs), "dataRowCount": 21, "blobs": blobs,
 		"exportConfig": map[string]string{"exportName": r.export, "type": r.kind, "dataVersion": "1.0"},
 		"runInfo": map[string]string{
-			"executionType": "Scheduled", "runId": r.id, "startDate": r.from.Format("2006-01-02T15:04:05"), "endDate": r.to.Format("2006-01-02T15:04:05"),
+			"executionType": "Scheduled", "runId": r.id, "startDate": r.from.Format("2006-01-02T15:04:05"),
+			"endDate": r.to.Format("2006-01-02T15:04:05"),
 		},
 	})
 	if err != nil {
@@ -56,7 +59,8 @@ func (r run) deliver(tw *twin.Cloud) []string {
 
 func runOf(export, kind string, m int, contents ...string) run {
 	return run{
-		export: export, kind: kind, id: fmt.Sprintf("%s-%d", export, m), from: month(m), to: month(m+1).AddDate(0, 0, -1), at: month(m).AddDate(0, 0, 3), contents: contents,
+		export: export, kind: kind, id: fmt.Sprintf("%s-%d", export, m), from: month(m),
+		to: month(m+1).AddDate(0, 0, -1), at: month(m).AddDate(0, 0, 3), contents: contents,
 	}
 }
 
@@ -92,17 +96,20 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Code: code, Message: "This request is not authorized to perform this operation using this permission.", Status: 403, Times: -1})
+				tw.AddFault(twin.Fault{Op: op, Code: code,
+					Message: "This request is not authorized to perform this operation using this permission.",
+					Status:  403, Times: -1})
 			}
 		}
 	}
 	last, deliveries := runOf("focus", "FocusCost", 3), 0
 	var names []string
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{}).(cloud.Conn), cloudtest.Bills{
-		From:    month(2),
-		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"}, month(3): {"first of 3", "second of 3"}},
-		Totals:  map[time.Time][2]string{month(3): {"12.123456789012345", "EUR"}},
-		Empty:   month(9),
+		From: month(2),
+		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"},
+			month(3): {"first of 3", "second of 3"}},
+		Totals: map[time.Time][2]string{month(3): {"12.123456789012345", "EUR"}},
+		Empty:  month(9),
 		Deliver: func(contents ...string) {
 			deliveries++
 			last.id, last.at, last.contents = fmt.Sprint("g", deliveries), month(4).AddDate(0, 0, deliveries), contents
@@ -141,11 +148,13 @@ func TestDeliveries_PreferFOCUSThenThePairThenActual(t *testing.T) {
 	if got[0].Form != cloud.FOCUSForm || len(got[0].Files) != 2 || got[0].Rows != 21 || got[0].Files[1].Rows != 11 {
 		t.Errorf("%+v; want FOCUS in March, with its rows", got[0])
 	}
-	if f := got[1].Files; len(f) != 2 || f[0].Form != cloud.AzureActualForm || f[1].Form != cloud.AzureAmortizedForm || got[1].Rows != 42 {
+	if f := got[1].Files; len(f) != 2 || f[0].Form != cloud.AzureActualForm || f[1].Form != cloud.AzureAmortizedForm ||
+		got[1].Rows != 42 {
 		t.Errorf("%+v; want both in April, each file in its own form", got[1])
 	}
 	if f := got[2].Files; len(f) != 1 || got[2].Form != "" || f[0].Form != "" {
-		t.Errorf("%+v; want what there is in May, of no form: alone it tells what is billed and what is effective", got[2])
+		t.Errorf("%+v; want what there is in May, of no form: alone it tells what is billed and what is effective",
+			got[2])
 	}
 }
 
@@ -157,7 +166,8 @@ func TestDeliveries_OfARunOverSeveralMonths(t *testing.T) {
 	r.to, r.at = month(4).AddDate(0, 0, -1), month(4)
 	r.deliver(tw)
 	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(2))
-	if err != nil || len(got) != 2 || !got[0].Shared || got[0].Period != month(2) || got[1].Period != month(3) || got[0].Fingerprint == got[1].Fingerprint {
+	if err != nil || len(got) != 2 || !got[0].Shared || got[0].Period != month(2) || got[1].Period != month(3) ||
+		got[0].Fingerprint == got[1].Fingerprint {
 		t.Errorf("%+v, %v; want February and March, of files that hold January too", got, err)
 	}
 }
@@ -199,7 +209,8 @@ func TestControlTotal_WaitsForTheLongestOfThree(t *testing.T) {
 			t.Fatal(err)
 		}
 		tw.AskToWait(map[string]string{
-			"x-ms-ratelimit-microsoft.costmanagement-qpu-retry-after": "4", "x-ms-ratelimit-microsoft.costmanagement-entity-retry-after": "37",
+			"x-ms-ratelimit-microsoft.costmanagement-qpu-retry-after":    "4",
+			"x-ms-ratelimit-microsoft.costmanagement-entity-retry-after": "37",
 			"x-ms-ratelimit-microsoft.costmanagement-tenant-retry-after": "9",
 		})
 		tw.ThrottleCalls(1)
@@ -240,9 +251,11 @@ func TestBills_OfASampleContainerAreRead(t *testing.T) {
 	at := time.Date(2023, 1, 4, 15, 0, 0, 0, time.UTC)
 	tw.PutBlob(inCosts+blob+"manifest.json", read("koku_manifest.json"), at)
 	tw.PutBlob(inCosts+blob+"000001.csv", want, at)
-	bills := openBills(t, tw, cloud.BillSettings{StorageAccount: "acmecosts", Container: "bills", Prefix: "cost", Export: "partitioned"})
+	bills := openBills(t, tw,
+		cloud.BillSettings{StorageAccount: "acmecosts", Container: "bills", Prefix: "cost", Export: "partitioned"})
 	got, err := bills.Deliveries(t.Context(), time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil || len(got) != 1 || got[0].Rows != 490 || got[0].Period.Format("2006-01") != "2023-01" || got[0].Files[0].Size != int64(len(want)) {
+	if err != nil || len(got) != 1 || got[0].Rows != 490 || got[0].Period.Format("2006-01") != "2023-01" ||
+		got[0].Files[0].Size != int64(len(want)) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	r, err := bills.OpenBill(t.Context(), got[0], got[0].Files[0])

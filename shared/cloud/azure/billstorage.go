@@ -149,7 +149,9 @@ func (k container) list(ctx context.Context, prefix string) ([]blob, error) {
 			return out, nil
 		}
 	}
-	return nil, errUnsupported("%s/%s has more than %d blobs: delete old deliveries, by a rule of the storage account", k.nameOf(""), prefix, maxBlobs)
+	return nil, errUnsupported(
+		"%s/%s has more than %d blobs: delete old deliveries, by a rule of the storage account", k.nameOf(""), prefix,
+		maxBlobs)
 }
 
 func (k container) listPage(ctx context.Context, q url.Values) (blobList, error) {
@@ -186,7 +188,8 @@ func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.Bill
 	}
 	resp, err := k.do(ctx, k.address()+escaped("/"+name), header)
 	if e, ok := errors.AsType[*cloud.Error](err); ok && e.Class == cloud.Moving {
-		return &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err, Message: of.Name + " was replaced while it was read: it is read anew from the next delivery"}
+		return &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err,
+			Message: of.Name + " was replaced while it was read: it is read anew from the next delivery"}
 	}
 	if err != nil {
 		return err
@@ -194,7 +197,8 @@ func (k container) fetch(ctx context.Context, p []byte, off int64, of cloud.Bill
 	defer resp.Body.Close()
 	body, err := runtime.Payload(resp)
 	if err != nil || len(body) != len(p) {
-		return &cloud.Error{Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err, Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p))}
+		return &cloud.Error{Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err,
+			Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p))}
 	}
 	copy(p, body)
 	return nil

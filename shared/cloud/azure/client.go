@@ -133,7 +133,8 @@ func permissionOf(method, path string) string {
 	for i := 1; i < len(parts); i += 2 {
 		named = append(named, parts[i])
 	}
-	words := map[string]string{http.MethodGet: "read", http.MethodPut: "write", http.MethodPatch: "write", http.MethodPost: "action", http.MethodDelete: "delete"}
+	words := map[string]string{http.MethodGet: "read", http.MethodPut: "write", http.MethodPatch: "write",
+		http.MethodPost: "action", http.MethodDelete: "delete"}
 	if strings.EqualFold(named[0], "Microsoft.ResourceGraph") {
 		return "Microsoft.ResourceGraph/resources/read"
 	}

@@ -40,9 +40,11 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	}
 	a, err := kubeconfig.ParseCluster(text)
 	if err != nil {
-		return cloud.ClusterEntry{}, errInvalid("AKS tells of the cluster %s what cannot be used: %s", name, fault.Message(err))
+		return cloud.ClusterEntry{},
+			errInvalid("AKS tells of the cluster %s what cannot be used: %s", name, fault.Message(err))
 	}
-	return cloud.ClusterEntry{UID: uidOf(r.ID), Server: a.Server, ServerName: a.ServerName, Authority: a.Authority, Token: c.clusterToken}, nil
+	return cloud.ClusterEntry{UID: uidOf(r.ID), Server: a.Server, ServerName: a.ServerName, Authority: a.Authority,
+		Token: c.clusterToken}, nil
 }
 
 // enterable returns why a cluster cannot be entered.
@@ -54,12 +56,16 @@ func (k aksCluster) enterable(name string) error {
 	case len(k.Entra) == 0 || string(k.Entra) == "null":
 		return &cloud.Error{
 			Class: cloud.Unsupported, Code: "NoEntra",
-			Message: name + " does not take tokens of Microsoft Entra: switch that on (az aks update --enable-aad), or register the cluster with a kubeconfig",
+			Message: name +
+				" does not take tokens of Microsoft Entra: switch that on (az aks update --enable-aad), or register " +
+				"the cluster with a kubeconfig",
 		}
 	case strings.EqualFold(k.PowerState.Code, "stopped") && state != "starting" && state != "deleting":
-		return &cloud.Error{Class: cloud.Moving, Code: cloud.ClusterStopped, Message: name + " is stopped: nothing answers in it until it is started"}
+		return &cloud.Error{Class: cloud.Moving, Code: cloud.ClusterStopped,
+			Message: name + " is stopped: nothing answers in it until it is started"}
 	case !strings.EqualFold(k.PowerState.Code, "running"), state == "creating", state == "deleting":
-		return &cloud.Error{Class: cloud.Moving, Code: "NotRunning", Message: name + " is " + k.PowerState.Code + ", " + k.ProvisioningState + ": nothing answers in it"}
+		return &cloud.Error{Class: cloud.Moving, Code: "NotRunning",
+			Message: name + " is " + k.PowerState.Code + ", " + k.ProvisioningState + ": nothing answers in it"}
 	}
 	return nil
 }
@@ -69,7 +75,8 @@ func (c *conn) userKubeconfig(ctx context.Context, r resource) (string, error) {
 		Kubeconfigs []struct{ Value []byte }
 	}
 	err := c.client.do(ctx, call{
-		method: http.MethodPost, path: r.ID + "/" + credentialVerb, version: clusterVersion, query: url.Values{"format": {"exec"}},
+		method: http.MethodPost, path: r.ID + "/" + credentialVerb, version: clusterVersion,
+		query: url.Values{"format": {"exec"}},
 	}, &out)
 	if err == nil && len(out.Kubeconfigs) == 0 {
 		err = &cloud.Error{Class: cloud.Transient, Code: "NoKubeconfig", Message: "AKS tells no address of " + r.Name}

@@ -63,10 +63,18 @@ func TestAKS_ThatCannotBeEnteredSaysWhy(t *testing.T) {
 			},
 			cloud.Unsupported, "the AKS cluster main is private: its API server has no public endpoint",
 		},
-		{"one without Entra", func(r *twin.Resource) { delete(r.Properties(), "aadProfile") }, cloud.Unsupported, "--enable-aad"},
-		{"one that is stopped", func(r *twin.Resource) { r.Properties()["powerState"] = map[string]any{"code": "Stopped"} }, cloud.Moving, cloud.ClusterStopped},
-		{"one that is being made", func(r *twin.Resource) { r.Properties()["provisioningState"] = "Creating" }, cloud.Moving, "Creating"},
-		{"an address that is none", func(r *twin.Resource) { r.Endpoint = "ftp://prod" }, cloud.Invalid, "server is not an https address"},
+		{"one without Entra", func(r *twin.Resource) {
+			delete(r.Properties(), "aadProfile")
+		}, cloud.Unsupported, "--enable-aad"},
+		{"one that is stopped", func(r *twin.Resource) {
+			r.Properties()["powerState"] = map[string]any{"code": "Stopped"}
+		}, cloud.Moving, cloud.ClusterStopped},
+		{"one that is being made", func(r *twin.Resource) {
+			r.Properties()["provisioningState"] = "Creating"
+		}, cloud.Moving, "Creating"},
+		{"an address that is none", func(r *twin.Resource) {
+			r.Endpoint = "ftp://prod"
+		}, cloud.Invalid, "server is not an https address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +91,8 @@ func TestAKS_TheRoleHasToAllowTheAddressToBeTold(t *testing.T) {
 	tw, c := connect(t)
 	tw.SetRoles(twin.Role{Actions: []string{"*/read"}})
 	_, err := enter(t, tw, c, nil)
-	if wantClass(t, "EnterCluster", err, cloud.Denied); !strings.Contains(err.Error(), "listClusterUserCredential/action") {
+	if wantClass(t, "EnterCluster", err, cloud.Denied); !strings.Contains(err.Error(),
+		"listClusterUserCredential/action") {
 		t.Errorf("%v; want the permission named", err)
 	}
 	_, err = c.(cloud.ClusterAccess).EnterCluster(t.Context(), region, "nothing")

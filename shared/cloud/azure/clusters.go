@@ -101,7 +101,8 @@ func describeCluster(r resource, region, name string) (cloud.Cluster, error) {
 		nodes += int(pool.Count)
 	}
 	return cloud.Cluster{
-		UID: uidOf(r.ID), Name: name, Region: region, Status: clusterStatus(p.ProvisioningState), Version: p.Version, NodeCount: &nodes,
+		UID: uidOf(r.ID), Name: name, Region: region, Status: clusterStatus(p.ProvisioningState), Version: p.Version,
+		NodeCount: &nodes,
 	}, nil
 }
 

@@ -58,10 +58,12 @@ func (c *conn) subscription(ctx context.Context) (string, error) {
 	case len(all) == 0:
 		return "", &cloud.Error{
 			Class: cloud.Refused, Code: "NoSubscription",
-			Message: "the application sees no subscription: assign it the role in the subscription that is to be connected",
+			Message: "the application sees no subscription: assign it the role in the subscription that is to be " +
+				"connected",
 		}
 	case len(all) > 1:
-		return "", errInvalid("the application sees %d subscriptions: name one as the account's id, such as %s", len(all), all[0].ID)
+		return "", errInvalid(
+			"the application sees %d subscriptions: name one as the account's id, such as %s", len(all), all[0].ID)
 	}
 	c.found = strings.ToLower(all[0].ID)
 	return c.found, nil
@@ -84,7 +86,8 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var got subscriptionRow
-	err = c.client.do(ctx, call{method: http.MethodGet, path: subscriptionsPath + "/" + id, version: subscriptionsVersion}, &got)
+	err = c.client.do(ctx,
+		call{method: http.MethodGet, path: subscriptionsPath + "/" + id, version: subscriptionsVersion}, &got)
 	return strings.ToLower(got.ID), err
 }
 
@@ -171,7 +174,8 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 // readOne returns the state of one resource; nil when it is not there.
 func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*cloud.State, error) {
 	_, r, err := c.client.get(ctx, t.UID, k.version, k.query)
-	if err != nil && cloud.ClassOf(err) == cloud.NotFound || err == nil && r.Location != "" && regionOf(r.Location) != region {
+	if err != nil && cloud.ClassOf(err) == cloud.NotFound || err == nil && r.Location != "" &&
+		regionOf(r.Location) != region {
 		return nil, nil //nolint:nilnil // absence is no failure: it is missing from the answer
 	}
 	if err != nil {
@@ -182,7 +186,8 @@ func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*c
 		return nil, err
 	}
 	return &cloud.State{
-		UID: t.UID, Status: f.status, Native: f.native, Reason: f.reason, Unschedulable: f.unschedulable, Snapshot: f.snapshot,
+		UID: t.UID, Status: f.status, Native: f.native, Reason: f.reason, Unschedulable: f.unschedulable,
+		Snapshot:   f.snapshot,
 		NoCapacity: f.noCapacity,
 	}, nil
 }

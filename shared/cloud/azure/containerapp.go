@@ -16,7 +16,8 @@ const (
 // containerApps are Container Apps. Their desired size is the number of replicas that are always there: what is above it
 // comes and goes with the load, and rules for CPU and memory never reach 0 without a stop.
 var containerApps = kind{
-	Kind: catalogueKind(cloud.AzureContainerApp), arm: containerAppType, version: containerAppVersion, off: "stop", on: "start",
+	Kind: catalogueKind(cloud.AzureContainerApp), arm: containerAppType, version: containerAppVersion, off: "stop",
+	on:    "start",
 	facts: containerAppFacts, scale: scaleContainerApp,
 	needs: needs{
 		discover:  []string{containerAppType + "/read"},
@@ -76,14 +77,16 @@ func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.C
 		return err
 	}
 	if strings.EqualFold(a.Configuration.RevisionsMode, "Multiple") {
-		return errUnsupported("%s keeps several revisions active: a change of size would be a new one without traffic", r.Name)
+		return errUnsupported("%s keeps several revisions active: a change of size would be a new one without traffic",
+			r.Name)
 	}
 	least, most := a.replicas()
 	if want.Desired == nil {
 		want.Desired = want.Min
 	}
 	if want.Min != nil && *want.Min != *want.Desired {
-		return errInvalid("minimum %d and desired %d differ: of a Container App they are the same", *want.Min, *want.Desired)
+		return errInvalid("minimum %d and desired %d differ: of a Container App they are the same", *want.Min,
+			*want.Desired)
 	}
 	to, err := size{least, &bounds{0, most}}.withCapacity(cloud.Capacity{Max: want.Max, Desired: want.Desired})
 	if err != nil {

@@ -5,8 +5,9 @@ import "lamplighter.dev/shared/cloud"
 // containerGroups are groups of Container Instances. A stop gives their machine back, so that nothing is billed; a start takes the images anew
 // and loses what is on their own disks. The Resource Graph does not say whether one runs: lists show it as unknown.
 var containerGroups = kind{
-	Kind: catalogueKind(cloud.AzureContainerGroup), arm: "Microsoft.ContainerInstance/containerGroups", version: "2023-05-01",
-	facts: containerGroupFacts,
+	Kind: catalogueKind(cloud.AzureContainerGroup), arm: "Microsoft.ContainerInstance/containerGroups",
+	version: "2023-05-01",
+	facts:   containerGroupFacts,
 }.withVerbs("stop", "start")
 
 // containerGroupStates: one that has Succeeded ran to its end, and is not billed.

@@ -48,7 +48,8 @@ func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
 }
 
 func TestAzureOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
-	for name, strict := range map[string]bool{"verbs are repeated without complaint": false, "a repeated verb is a conflict": true} {
+	for name, strict := range map[string]bool{"verbs are repeated without complaint": false,
+		"a repeated verb is a conflict": true} {
 		t.Run(name, func(t *testing.T) {
 			tw := &twin.Cloud{Page: 2, Strict: strict}
 			cloudtest.Run(t, azure.New(options(tw)), fixture(tw))
@@ -82,8 +83,10 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 		r.Metrics = map[string][]float64{"Percentage CPU": day}
 	})
 	m := cloudtest.Metered{
-		Kind: "azure-vm", Region: far, Measured: []string{used.UID()}, Quiet: []string{tw.AddVM("quiet", far, nil).UID()}, Missing: used.UID() + "-nothing",
-		PerCall: 50 * len(cloud.MeasuresOf("azure-vm")), Start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Gap: 3 * time.Hour, Unmeasured: "azure-vnet",
+		Kind: "azure-vm", Region: far, Measured: []string{used.UID()},
+		Quiet: []string{tw.AddVM("quiet", far, nil).UID()}, Missing: used.UID() + "-nothing",
+		PerCall: 50 * len(cloud.MeasuresOf("azure-vm")), Start: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		Gap: 3 * time.Hour, Unmeasured: "azure-vnet",
 		Calls: func() int { return len(tw.Calls(metricsRead)) },
 		Deny: func(on bool) {
 			tw.SetRoles()
@@ -102,11 +105,13 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(twin.Fault{Op: graphRead, Code: "AuthorizationFailed", Message: "The client does not have authorization", Status: 403, Times: -1})
+			tw.AddFault(twin.Fault{Op: graphRead, Code: "AuthorizationFailed",
+				Message: "The client does not have authorization", Status: 403, Times: -1})
 		}
 	}}
 	for n := range 3 {
-		disk := tw.AddOther("Microsoft.Compute/disks", fmt.Sprint("disk-", n), far, map[string]any{"properties": map[string]any{"diskState": "Unattached", "diskSizeGB": 8}})
+		disk := tw.AddOther("Microsoft.Compute/disks", fmt.Sprint("disk-", n), far,
+			map[string]any{"properties": map[string]any{"diskState": "Unattached", "diskSizeGB": 8}})
 		c.Facts[disk.UID()] = "disk_state"
 	}
 	return c
@@ -114,19 +119,40 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 
 func groups(tw *twin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
-		vmGroup(tw), scaleSetGroup(tw), clusterGroup(tw), poolGroup(tw), containerAppGroup(tw), instanceGroup(tw), planGroup(tw), databaseGroup(tw),
-		plainGroup("azure-postgresql-flexible", func(n int) string { return tw.AddServer("PostgreSQL", fmt.Sprint("pg-", n), region).UID() }),
-		plainGroup("azure-mysql-flexible", func(n int) string { return tw.AddServer("MySQL", fmt.Sprint("my-", n), region).UID() }),
+		vmGroup(tw), scaleSetGroup(tw), clusterGroup(tw), poolGroup(tw), containerAppGroup(tw), instanceGroup(tw),
+		planGroup(tw), databaseGroup(tw),
+		plainGroup("azure-postgresql-flexible", func(n int) string {
+			return tw.AddServer("PostgreSQL", fmt.Sprint("pg-", n), region).UID()
+		}),
+		plainGroup("azure-mysql-flexible", func(n int) string {
+			return tw.AddServer("MySQL", fmt.Sprint("my-", n), region).UID()
+		}),
 		plainGroup("azure-appservice", func(n int) string { return tw.AddSite(fmt.Sprint("site-", n), region).UID() }),
-		plainGroup("azure-functionapp", func(n int) string { return tw.AddFunctionApp(fmt.Sprint("jobs-", n), region).UID() }),
-		plainGroup(cloud.AzureContainerGroup, func(n int) string { return tw.AddContainerGroup(fmt.Sprint("batch-", n), region).UID() }),
-		plainGroup(cloud.AzureDataExplorer, func(n int) string { return tw.AddDataExplorer(fmt.Sprint("logs", n), region).UID() }),
-		plainGroup(cloud.AzureAppGateway, func(n int) string { return tw.AddGateway(fmt.Sprint("edge-", n), region).UID() }),
-		plainGroup(cloud.AzureAnalysisServices, func(n int) string { return tw.AddAnalysisServer(fmt.Sprint("cubes", n), region).UID() }),
-		plainGroup(cloud.AzureFabricCapacity, func(n int) string { return tw.AddFabricCapacity(fmt.Sprint("fabric", n), region).UID() }),
-		plainGroup(cloud.AzureStreamAnalytics, func(n int) string { return tw.AddStreamJob(fmt.Sprint("clicks-", n), region, "").UID() }),
+		plainGroup("azure-functionapp", func(n int) string {
+			return tw.AddFunctionApp(fmt.Sprint("jobs-", n), region).UID()
+		}),
+		plainGroup(cloud.AzureContainerGroup, func(n int) string {
+			return tw.AddContainerGroup(fmt.Sprint("batch-", n), region).UID()
+		}),
+		plainGroup(cloud.AzureDataExplorer, func(n int) string {
+			return tw.AddDataExplorer(fmt.Sprint("logs", n), region).UID()
+		}),
+		plainGroup(cloud.AzureAppGateway, func(n int) string {
+			return tw.AddGateway(fmt.Sprint("edge-", n), region).UID()
+		}),
+		plainGroup(cloud.AzureAnalysisServices, func(n int) string {
+			return tw.AddAnalysisServer(fmt.Sprint("cubes", n), region).UID()
+		}),
+		plainGroup(cloud.AzureFabricCapacity, func(n int) string {
+			return tw.AddFabricCapacity(fmt.Sprint("fabric", n), region).UID()
+		}),
+		plainGroup(cloud.AzureStreamAnalytics, func(n int) string {
+			return tw.AddStreamJob(fmt.Sprint("clicks-", n), region, "").UID()
+		}),
 		computeGroup(tw),
-		plainGroup("azure-synapse-sqlpool", func(n int) string { return tw.AddSQLPool(fmt.Sprint("dw", n), region).UID() }),
+		plainGroup("azure-synapse-sqlpool", func(n int) string {
+			return tw.AddSQLPool(fmt.Sprint("dw", n), region).UID()
+		}),
 	}
 }
 
@@ -158,14 +184,19 @@ func scaleSetGroup(tw *twin.Cloud) cloudtest.Group {
 		}
 		return s.UID()
 	})
-	pool := tw.AddScaleSet("aks-blue", region, 2, func(r *twin.Resource) { r.Body["tags"] = map[string]any{"aks-managed-poolName": "blue"} })
-	g.Tied = map[string]string{pool.UID(): "AKS node pool blue", tw.AddScaleSet("flexible", region, -1, nil).UID(): "no capacity of its own"}
+	pool := tw.AddScaleSet("aks-blue", region, 2, func(r *twin.Resource) {
+		r.Body["tags"] = map[string]any{"aks-managed-poolName": "blue"}
+	})
+	g.Tied = map[string]string{pool.UID(): "AKS node pool blue",
+		tw.AddScaleSet("flexible", region, -1, nil).UID(): "no capacity of its own"}
 	return g
 }
 
 func clusterGroup(tw *twin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-aks", func(n int) string { return tw.AddCluster(fmt.Sprint("c-", n), region, nil).UID() })
-	auto := tw.AddCluster("auto", region, func(r *twin.Resource) { r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"} })
+	auto := tw.AddCluster("auto", region, func(r *twin.Resource) {
+		r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"}
+	})
 	old := tw.AddCluster("old", region, nil)
 	pool := tw.AddPool(old, "system", 1, 0, 0)
 	pool.Properties()["mode"], pool.Properties()["type"] = "System", "AvailabilitySet"
@@ -176,7 +207,9 @@ func clusterGroup(tw *twin.Cloud) cloudtest.Group {
 // poolGroup has pools in the clusters of clusterGroup's region, but that one's system pool, which this one names.
 func poolGroup(tw *twin.Cloud) cloudtest.Group {
 	cluster := tw.AddCluster("pools", "swedencentral", nil)
-	g := plainGroup("azure-aks-nodepool", func(n int) string { return tw.AddPool(cluster, fmt.Sprint("user", n), 2+n, n, 5*n).UID() })
+	g := plainGroup("azure-aks-nodepool", func(n int) string {
+		return tw.AddPool(cluster, fmt.Sprint("user", n), 2+n, n, 5*n).UID()
+	})
 	system := tw.AddPool(cluster, "system", 1, 0, 0)
 	system.Properties()["mode"] = "System"
 	g.Tied, g.Region, g.Pages = map[string]string{system.UID(): "system pool"}, "swedencentral", 1
@@ -184,19 +217,25 @@ func poolGroup(tw *twin.Cloud) cloudtest.Group {
 }
 
 func containerAppGroup(tw *twin.Cloud) cloudtest.Group {
-	return plainGroup("azure-containerapp", func(n int) string { return tw.AddContainerApp(fmt.Sprint("app-", n), region, n, 10, nil).UID() })
+	return plainGroup("azure-containerapp", func(n int) string {
+		return tw.AddContainerApp(fmt.Sprint("app-", n), region, n, 10, nil).UID()
+	})
 }
 
 func computeGroup(tw *twin.Cloud) cloudtest.Group {
 	w := tw.AddWorkspace("lab", region)
-	g := plainGroup(cloud.AzureMLCompute, func(n int) string { return tw.AddCompute(w, fmt.Sprint("ada-", n), "ComputeInstance").UID() })
+	g := plainGroup(cloud.AzureMLCompute, func(n int) string {
+		return tw.AddCompute(w, fmt.Sprint("ada-", n), "ComputeInstance").UID()
+	})
 	g.Tied, g.Pages = map[string]string{tw.AddCompute(w, "cluster", "AmlCompute").UID(): "compute instances alone"}, 1
 	tw.AddWorkspace("empty", region)
 	return g
 }
 
 func instanceGroup(tw *twin.Cloud) cloudtest.Group {
-	g := plainGroup("azure-sql-mi", func(n int) string { return tw.AddManagedInstance(fmt.Sprint("mi-", n), region, "GeneralPurpose").UID() })
+	g := plainGroup("azure-sql-mi", func(n int) string {
+		return tw.AddManagedInstance(fmt.Sprint("mi-", n), region, "GeneralPurpose").UID()
+	})
 	g.Tied = map[string]string{tw.AddManagedInstance("critical", region, "BusinessCritical").UID(): "BusinessCritical"}
 	return g
 }
@@ -216,7 +255,8 @@ func databaseGroup(tw *twin.Cloud) cloudtest.Group {
 		return tw.AddDatabase(fmt.Sprint("db-", n), region, "v12.0,user,vcore", vcores(2)).UID()
 	})
 	tw.AddDatabase("master", region, "v12.0,system", map[string]any{"name": "System", "tier": "System", "capacity": 0})
-	tw.AddDatabase("warehouse", region, "v12.0,user,datawarehouse", map[string]any{"name": "DataWarehouse", "tier": "DataWarehouse"})
+	tw.AddDatabase("warehouse", region, "v12.0,user,datawarehouse",
+		map[string]any{"name": "DataWarehouse", "tier": "DataWarehouse"})
 	return g
 }
 

@@ -17,7 +17,8 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 	var out []map[string]any
 	for _, one := range all {
 		rule, ok := one.(map[string]any)
-		if ok && textOf(part(rule, "metricTrigger")["metricName"]) == cpuMetric && textOf(part(rule, "scaleAction")["direction"]) == direction {
+		if ok && textOf(part(rule, "metricTrigger")["metricName"]) == cpuMetric &&
+			textOf(part(rule, "scaleAction")["direction"]) == direction {
 			out = append(out, rule)
 		}
 	}
@@ -68,10 +69,12 @@ func newRule(set, direction, operator string, percent int64, cooldown *int64) ma
 	}
 	return map[string]any{
 		"metricTrigger": map[string]any{
-			"metricName": cpuMetric, "metricResourceUri": set, "timeGrain": "PT1M", "statistic": "Average", "timeWindow": "PT5M",
+			"metricName": cpuMetric, "metricResourceUri": set, "timeGrain": "PT1M", "statistic": "Average",
+			"timeWindow":      "PT5M",
 			"timeAggregation": "Average", "operator": operator, "threshold": percent,
 		},
-		"scaleAction": map[string]any{"direction": direction, "type": "ChangeCount", "value": "1", "cooldown": durationOf(wait)},
+		"scaleAction": map[string]any{"direction": direction, "type": "ChangeCount", "value": "1",
+			"cooldown": durationOf(wait)},
 	}
 }
 

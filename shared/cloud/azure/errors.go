@@ -33,7 +33,8 @@ func notFound(format string, args ...any) error {
 
 // errUnreadable is an answer that is not of the form that Azure documents.
 func errUnreadable(what string, err error) error {
-	return &cloud.Error{Class: cloud.Transient, Code: "UnreadableAnswer", Message: fmt.Sprintf("%s: %v", what, err), Err: err}
+	return &cloud.Error{Class: cloud.Transient, Code: "UnreadableAnswer", Message: fmt.Sprintf("%s: %v", what, err),
+		Err: err}
 }
 
 // codes are the codes that the status of their answer would not place right.
@@ -52,7 +53,8 @@ var codes = map[string]cloud.Class{
 	"ScopeLocked":               cloud.Unsupported, // a lock is taken away by a person, not by time
 	"QuotaExceeded":             cloud.Unsupported,
 
-	"AllocationFailed":                      cloud.NoCapacity, // there is no room: with status 409, as what passes sooner
+	// there is no room: with status 409, as what passes sooner
+	"AllocationFailed":                      cloud.NoCapacity,
 	"ZonalAllocationFailed":                 cloud.NoCapacity,
 	"OverconstrainedAllocationRequest":      cloud.NoCapacity,
 	"OverconstrainedZonalAllocationRequest": cloud.NoCapacity,
@@ -119,7 +121,8 @@ var entraCode = regexp.MustCompile(`AADSTS\d+`)
 
 // classifyToken places a failure to get a token: the credentials are not accepted, unless Entra did not answer or had no time.
 func classifyToken(e *azidentity.AuthenticationFailedError) error {
-	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unanswered(e), Message: e.Error(), Err: e}
+	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unanswered(e), Message: e.Error(),
+		Err: e}
 	if e.RawResponse == nil {
 		return out
 	}

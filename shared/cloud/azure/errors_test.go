@@ -20,7 +20,8 @@ import (
 func answered(status int, code, message string) error {
 	body := fmt.Sprintf(`{"error":{"code":%q,"message":%q}}`, code, message)
 	return runtime.NewResponseError(&http.Response{
-		StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte(body))), Request: httptest.NewRequest(http.MethodGet, "/", nil),
+		StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte(body))),
+		Request: httptest.NewRequest(http.MethodGet, "/", nil),
 	})
 }
 
@@ -44,8 +45,11 @@ func TestErrors_AreClassified(t *testing.T) {
 		{409, "Conflict", "", cloud.Moving},
 		{409, "AnotherOperationInProgress", "", cloud.Moving},
 		{409, "OperationNotAllowed", "Another operation (Stopping) is in progress.", cloud.Moving},
-		{409, "OperationNotAllowed", "Operation could not be completed as it results in exceeding approved Total Regional Cores quota.", cloud.Unsupported},
-		{409, "OperationNotAllowed", "Operation 'deallocate' is not supported for VMs with an ephemeral OS disk.", cloud.Unsupported},
+		{409, "OperationNotAllowed",
+			"Operation could not be completed as it results in exceeding approved Total Regional Cores quota.",
+			cloud.Unsupported},
+		{409, "OperationNotAllowed", "Operation 'deallocate' is not supported for VMs with an ephemeral OS disk.",
+			cloud.Unsupported},
 		{409, "ScopeLocked", "", cloud.Unsupported},
 		{412, "EtagMismatch", "", cloud.Moving},
 		{403, "RequestDisallowedByPolicy", "", cloud.Unsupported},
@@ -64,7 +68,8 @@ func TestErrors_AreClassified(t *testing.T) {
 		t.Run(fmt.Sprint(tt.status, " ", tt.code, " ", tt.message), func(t *testing.T) {
 			err := classifyError("op", answered(tt.status, tt.code, tt.message))
 			e, ok := errors.AsType[*cloud.Error](err)
-			if !ok || e.Class != tt.want || e.Code != tt.code || e.Op != "op" || e.Message == "" || tt.message != "" && e.Message != tt.message {
+			if !ok || e.Class != tt.want || e.Code != tt.code || e.Op != "op" || e.Message == "" || tt.message != "" &&
+				e.Message != tt.message {
 				t.Errorf("classified as %+v; want class %d, and Azure's own words", e, tt.want)
 			}
 		})
@@ -93,9 +98,11 @@ func TestErrors_WithoutAnAnswerAreNamed(t *testing.T) {
 
 func TestErrors_AnAnswerThatIsNoneIsStillTold(t *testing.T) {
 	err := runtime.NewResponseError(&http.Response{
-		StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte("<html>"))), Request: httptest.NewRequest(http.MethodGet, "/", nil),
+		StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte("<html>"))),
+		Request: httptest.NewRequest(http.MethodGet, "/", nil),
 	})
-	if e, ok := errors.AsType[*cloud.Error](classifyError("op", err)); !ok || e.Class != cloud.Transient || e.Message == "" {
+	if e, ok := errors.AsType[*cloud.Error](classifyError("op", err)); !ok || e.Class != cloud.Transient ||
+		e.Message == "" {
 		t.Errorf("classified as %+v", e)
 	}
 }

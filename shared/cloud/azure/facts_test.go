@@ -78,7 +78,8 @@ func tellAll(t *testing.T, tw *twin.Cloud) {
 
 func tellPool(tw *twin.Cloud, cluster *twin.Resource) {
 	maps.Copy(tw.AddPool(cluster, "user", 2, 1, 4).Properties(), map[string]any{
-		"scaleSetPriority": "Spot", "osDiskType": "Ephemeral", "availabilityZones": []any{"1"}, "currentOrchestratorVersion": "1.31.5",
+		"scaleSetPriority": "Spot", "osDiskType": "Ephemeral", "availabilityZones": []any{"1"},
+		"currentOrchestratorVersion": "1.31.5",
 	})
 }
 
@@ -104,11 +105,15 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]any{
-		"azure-vm.public_ip": true, "azure-vm.sql_edition": "Enterprise", "azure-vm.burstable": true, "azure-vm.vmss_id": "/s/set",
-		"azure-vmss.health_probe": true, "azure-aks-nodepool.version_lag": 2.0, "azure-aks-nodepool.spot": true, "azure-aks.local_accounts": true,
-		"azure-postgresql-flexible.vcores": 4.0, "azure-mysql-flexible.ha_mode": "Disabled", "azure-containerapp.cpu_cores": 0.75,
+		"azure-vm.public_ip": true, "azure-vm.sql_edition": "Enterprise", "azure-vm.burstable": true,
+		"azure-vm.vmss_id":        "/s/set",
+		"azure-vmss.health_probe": true, "azure-aks-nodepool.version_lag": 2.0, "azure-aks-nodepool.spot": true,
+		"azure-aks.local_accounts":         true,
+		"azure-postgresql-flexible.vcores": 4.0, "azure-mysql-flexible.ha_mode": "Disabled",
+		"azure-containerapp.cpu_cores":      0.75,
 		"azure-appserviceplan.running_apps": 1.0, "azure-synapse-sqlpool.dwu": 100.0, "azure-sql-database.max_gb": 32.0,
-		"azure-sql-database.sibling_count": 1.0, "azure-sql-database.serverless": true, "azure-disk.vm_state": "running", "azure-disk.asr": true,
+		"azure-sql-database.sibling_count": 1.0, "azure-sql-database.serverless": true,
+		"azure-disk.vm_state": "running", "azure-disk.asr": true,
 		"azure-disk.public_access": true, "azure-appgateway.backend_count": 2.0, "azure-appgateway.autoscale_min": 1.0,
 	} {
 		if told[name] != want {

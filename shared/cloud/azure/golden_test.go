@@ -31,18 +31,24 @@ var added = map[string]func(*twin.Cloud) *twin.Resource{
 	"azure-aks-nodepool": func(tw *twin.Cloud) *twin.Resource {
 		return tw.AddPool(tw.AddCluster("prod", region, nil), "user", 3, 1, 5)
 	},
-	"azure-postgresql-flexible": func(tw *twin.Cloud) *twin.Resource { return tw.AddServer("PostgreSQL", "pg", region) },
-	"azure-mysql-flexible":      func(tw *twin.Cloud) *twin.Resource { return tw.AddServer("MySQL", "my", region) },
-	"azure-containerapp":        func(tw *twin.Cloud) *twin.Resource { return tw.AddContainerApp("app", region, 1, 5, nil) },
-	"azure-appservice":          func(tw *twin.Cloud) *twin.Resource { return tw.AddSite("site", region) },
-	"azure-functionapp":         func(tw *twin.Cloud) *twin.Resource { return tw.AddFunctionApp("jobs", region) },
+	"azure-postgresql-flexible": func(tw *twin.Cloud) *twin.Resource {
+		return tw.AddServer("PostgreSQL", "pg", region)
+	},
+	"azure-mysql-flexible": func(tw *twin.Cloud) *twin.Resource { return tw.AddServer("MySQL", "my", region) },
+	"azure-containerapp": func(tw *twin.Cloud) *twin.Resource {
+		return tw.AddContainerApp("app", region, 1, 5, nil)
+	},
+	"azure-appservice":  func(tw *twin.Cloud) *twin.Resource { return tw.AddSite("site", region) },
+	"azure-functionapp": func(tw *twin.Cloud) *twin.Resource { return tw.AddFunctionApp("jobs", region) },
 	"azure-appserviceplan": func(tw *twin.Cloud) *twin.Resource {
 		p := tw.AddPlan("plan", region, "PremiumV3", 2)
 		tw.AddSetting(p, region, 1, 4)
 		return p
 	},
-	"azure-synapse-sqlpool":   func(tw *twin.Cloud) *twin.Resource { return tw.AddSQLPool("dw", region) },
-	"azure-sql-mi":            func(tw *twin.Cloud) *twin.Resource { return tw.AddManagedInstance("mi", region, "GeneralPurpose") },
+	"azure-synapse-sqlpool": func(tw *twin.Cloud) *twin.Resource { return tw.AddSQLPool("dw", region) },
+	"azure-sql-mi": func(tw *twin.Cloud) *twin.Resource {
+		return tw.AddManagedInstance("mi", region, "GeneralPurpose")
+	},
 	"azure-aci":               func(tw *twin.Cloud) *twin.Resource { return tw.AddContainerGroup("batch", region) },
 	"azure-adx":               func(tw *twin.Cloud) *twin.Resource { return tw.AddDataExplorer("logs", region) },
 	"azure-appgateway":        func(tw *twin.Cloud) *twin.Resource { return tw.AddGateway("edge", region) },
@@ -104,7 +110,9 @@ func record(t *testing.T, tw *twin.Cloud, c cloud.Conn, k cloud.Kind) string {
 	remembered := state(t, c, k.Type, uid).Snapshot
 	if k.Actionable {
 		step("stop", func() error { return act(t, c, cloud.Stop, k.Type, cloud.Target{UID: uid}) })
-		step("start", func() error { return act(t, c, cloud.Start, k.Type, cloud.Target{UID: uid, Snapshot: remembered}) })
+		step("start", func() error {
+			return act(t, c, cloud.Start, k.Type, cloud.Target{UID: uid, Snapshot: remembered})
+		})
 	}
 	if k.Scalable {
 		four := int64(4)
@@ -144,7 +152,8 @@ func TestRequiredActions_AreWhatIsCalled(t *testing.T) {
 		stop    bool
 		scale   bool
 	}{
-		"discover": {need.Discover, false, false}, "start and stop": {need.StartStop, true, false}, "scale": {need.Scale, true, true},
+		"discover": {need.Discover, false, false}, "start and stop": {need.StartStop, true, false},
+		"scale": {need.Scale, true, true},
 	}
 	for name, level := range levels {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +208,8 @@ func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
 	_, err = c.List(t.Context(), k.Type, region, "")
 	ask("list", err)
 	_, err = c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
-		Type: k.Type, Region: region, UIDs: []string{uid}, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour, From: time.Unix(0, 0), To: time.Unix(7200, 0),
+		Type: k.Type, Region: region, UIDs: []string{uid}, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour,
+		From: time.Unix(0, 0), To: time.Unix(7200, 0),
 	})
 	ask("metrics", err)
 	_, err = c.(cloud.Clusters).ClusterNames(t.Context(), region)
@@ -237,7 +247,8 @@ func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 	tw, c := connect(t)
 	tw.SetRoles(
 		twin.Role{Actions: []string{"*/read"}},
-		twin.Role{Actions: []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"}, NotActions: []string{"Microsoft.Compute/virtualMachines/deallocate/action"}},
+		twin.Role{Actions: []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"},
+			NotActions: []string{"Microsoft.Compute/virtualMachines/deallocate/action"}},
 	)
 	got, err := c.Permissions(t.Context())
 	if err != nil {
@@ -255,7 +266,8 @@ func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 	seen := map[string]string{}
 	for _, p := range got {
 		seen[p.Action] = p.Status
-		if (p.Status == "granted") != (p.Message == "") || p.Status == "denied" && !strings.Contains(p.Message, p.Action) {
+		if (p.Status == "granted") != (p.Message == "") || p.Status == "denied" &&
+			!strings.Contains(p.Message, p.Action) {
 			t.Errorf("%+v: the message does not fit", p)
 		}
 	}
@@ -277,12 +289,14 @@ func TestPermissions_AreUnknownWhereAzureDoesNotTell(t *testing.T) {
 		t.Fatalf("Permissions = %v, %v", got, err)
 	}
 	for _, p := range got {
-		told := strings.Contains(p.Message, "AuthorizationFailed") || slices.Contains(azure.ListRequiredActions().BillingData, p.Action) && p.Message != ""
+		told := strings.Contains(p.Message, "AuthorizationFailed") ||
+			slices.Contains(azure.ListRequiredActions().BillingData, p.Action) && p.Message != ""
 		if p.Status != "unknown" || !told {
 			t.Errorf("%+v; want it unknown, and why", p)
 		}
 	}
-	tw.AddFault(twin.Fault{Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError", Status: http.StatusInternalServerError, Times: -1})
+	tw.AddFault(twin.Fault{Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError",
+		Status: http.StatusInternalServerError, Times: -1})
 	tw.SetRoles()
 	_, err = c.Permissions(t.Context())
 	wantClass(t, "Permissions of a cloud that is down", err, cloud.Transient)

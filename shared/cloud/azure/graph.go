@@ -49,7 +49,8 @@ func inRegion(armType, region string) string {
 
 // othersInRegion is the query for everything in a region that no kind lists.
 func othersInRegion(region string) string {
-	return fmt.Sprintf("Resources | where type !in~ (%s) | where location =~ '%s' | project %s | order by id asc", ownTypes(), region, columns)
+	return fmt.Sprintf("Resources | where type !in~ (%s) | where location =~ '%s' | project %s | order by id asc",
+		ownTypes(), region, columns)
 }
 
 // listedTypes are the types that kinds are listed by, as a query names them.
@@ -197,8 +198,9 @@ func (k kind) found(r resource, settings settings) (cloud.Resource, error) {
 		return cloud.Resource{}, err
 	}
 	out := cloud.Resource{
-		UID: uidOf(r.ID), Name: r.Name, Type: k.Type, Status: f.status, InstanceType: f.instanceType, Capacity: f.capacity,
-		Tags: r.Tags, Unschedulable: f.unschedulable, CreatedAt: f.created, ParentUID: k.parentOf(r),
+		UID: uidOf(r.ID), Name: r.Name, Type: k.Type, Status: f.status, InstanceType: f.instanceType,
+		Capacity: f.capacity,
+		Tags:     r.Tags, Unschedulable: f.unschedulable, CreatedAt: f.created, ParentUID: k.parentOf(r),
 	}
 	if out.Tags == nil {
 		out.Tags = map[string]string{}

@@ -34,7 +34,8 @@ func TestList_APageIsAThousandRows(t *testing.T) {
 	if len(seen) != n || fmt.Sprint(sizes) != "[1000 1000 500]" {
 		t.Errorf("listed %d machines in pages of %v", len(seen), sizes)
 	}
-	if calls := tw.Calls(graphRead); len(calls) != 6 { // two to see which types are where, one for what stands beside them
+	// two to see which types are where, one for what stands beside them
+	if calls := tw.Calls(graphRead); len(calls) != 6 {
 		t.Errorf("%d queries; want 6", len(calls))
 	}
 }
@@ -97,7 +98,8 @@ func TestList_DatabasesAreNeitherMasterNorWarehouses(t *testing.T) {
 	tw.AddDatabase("dw", region, "v12.0,user,datawarehouse", vcores(0))
 	tw.AddDatabase("shop", region, "v12.0,user,vcore", vcores(4))
 	got, err := c.List(t.Context(), "azure-sql-database", region, "")
-	if err != nil || len(got.Resources) != 1 || got.Resources[0].Name != "shop" || !strings.HasSuffix(got.Resources[0].ParentUID, "/servers/server-1") {
+	if err != nil || len(got.Resources) != 1 || got.Resources[0].Name != "shop" ||
+		!strings.HasSuffix(got.Resources[0].ParentUID, "/servers/server-1") {
 		t.Errorf("List = %+v, %v", got, err)
 	}
 }

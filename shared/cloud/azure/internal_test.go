@@ -108,14 +108,16 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 		}{
 			{"the same", "me", "westeurope", http.MethodPost, machine + "/deallocate", true},
 			{"another write of the principal", "me", "westeurope", http.MethodPost, machine + "/start", true},
-			{"a deallocation of another principal in the region", "you", "westeurope", http.MethodPost, machine + "/deallocate", true},
+			{"a deallocation of another principal in the region", "you", "westeurope", http.MethodPost,
+				machine + "/deallocate", true},
 			{"one in another region", "you", "northeurope", http.MethodPost, machine + "/deallocate", false},
 			{"a start of another principal", "you", "westeurope", http.MethodPost, machine + "/start", false},
 			{"a read", "me", "westeurope", http.MethodGet, machine, false},
 		} {
 			p.limiter = newLimiter(p.options, defaultLimits)
 			refused, r := ask("me", "westeurope", http.MethodPost, machine+"/deallocate")
-			refused.learn(refused.keys(r), &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
+			refused.learn(refused.keys(r),
+				&http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
 			begun := time.Now()
 			next, r := ask(c.principal, c.region, c.method, c.path)
 			for _, k := range next.keys(r) {

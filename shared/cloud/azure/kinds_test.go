@@ -51,7 +51,8 @@ func TestFlexibleServer_MaintenanceIsNoStartOfSomebodys(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddServer("PostgreSQL", "pg", region)
 	for word, want := range map[string]cloud.Status{
-		"Starting": cloud.Starting, "Updating": cloud.Pending, "Stopping": cloud.Stopping, "Stopped": cloud.Stopped, "Ready": cloud.Running,
+		"Starting": cloud.Starting, "Updating": cloud.Pending, "Stopping": cloud.Stopping, "Stopped": cloud.Stopped,
+		"Ready":    cloud.Running,
 		"Dropping": cloud.Terminated, "Inaccessible": cloud.Unknown,
 	} {
 		s.Properties()["state"] = word
@@ -82,7 +83,8 @@ func TestContainerApp_ZeroReplicasAreSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := tw.Calls("Microsoft.App/containerApps/write")
-	if len(calls) != 1 || fmt.Sprint(calls[0].Body) != "map[properties:map[template:map[scale:map[maxReplicas:5 minReplicas:0]]]]" {
+	if len(calls) != 1 ||
+		fmt.Sprint(calls[0].Body) != "map[properties:map[template:map[scale:map[maxReplicas:5 minReplicas:0]]]]" {
 		t.Errorf("the change was %+v; want both bounds, the 0 among them", calls)
 	}
 }
@@ -111,16 +113,21 @@ func TestAppServicePlan_KeepsWhatItIs(t *testing.T) {
 	tw, c := connect(t)
 	p := tw.AddPlan("plan", region, "PremiumV3", 2)
 	five, zero := int64(5), int64(0)
-	wantClass(t, "no workers", c.Scale(t.Context(), "azure-appserviceplan", region, p.UID(), cloud.Capacity{Desired: &zero}), cloud.Invalid)
-	if err := c.Scale(t.Context(), "azure-appserviceplan", region, p.UID(), cloud.Capacity{Desired: &five}); err != nil {
+	wantClass(t, "no workers",
+		c.Scale(t.Context(), "azure-appserviceplan", region, p.UID(), cloud.Capacity{Desired: &zero}), cloud.Invalid)
+	if err := c.Scale(t.Context(), "azure-appserviceplan", region, p.UID(),
+		cloud.Capacity{Desired: &five}); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(p.Body["sku"]); got != "map[capacity:5 family:Pv3 name:P1v3 size:P1v3 tier:PremiumV3]" {
 		t.Errorf("the plan is %s", got)
 	}
 	shared := tw.AddPlan("functions", region, "Dynamic", 0)
-	wantClass(t, "workers of a consumption plan", c.Scale(t.Context(), "azure-appserviceplan", region, shared.UID(), cloud.Capacity{Desired: &five}), cloud.Unsupported)
-	wantClass(t, "stop of a plan", act(t, c, cloud.Stop, "azure-appserviceplan", cloud.Target{UID: p.UID()}), cloud.Unsupported)
+	wantClass(t, "workers of a consumption plan",
+		c.Scale(t.Context(), "azure-appserviceplan", region, shared.UID(), cloud.Capacity{Desired: &five}),
+		cloud.Unsupported)
+	wantClass(t, "stop of a plan", act(t, c, cloud.Stop, "azure-appserviceplan", cloud.Target{UID: p.UID()}),
+		cloud.Unsupported)
 }
 
 func TestSQLDatabase_WithoutCoresIsNotScaled(t *testing.T) {
@@ -132,10 +139,14 @@ func TestSQLDatabase_WithoutCoresIsNotScaled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := tw.AddDatabase(strings.ReplaceAll(name, " ", "-"), region, "v12.0,user", sku)
-			wantClass(t, "scale", c.Scale(t.Context(), "azure-sql-database", region, d.UID(), cloud.Capacity{Desired: &four}), cloud.Unsupported)
+			wantClass(t, "scale",
+				c.Scale(t.Context(), "azure-sql-database", region, d.UID(), cloud.Capacity{Desired: &four}),
+				cloud.Unsupported)
 		})
 	}
-	wantClass(t, "stop", act(t, c, cloud.Stop, "azure-sql-database", cloud.Target{UID: tw.AddDatabase("db", region, "v12.0,user", vcores(2)).UID()}), cloud.Unsupported)
+	wantClass(t, "stop",
+		act(t, c, cloud.Stop, "azure-sql-database",
+			cloud.Target{UID: tw.AddDatabase("db", region, "v12.0,user", vcores(2)).UID()}), cloud.Unsupported)
 }
 
 // What came in while a job was stopped is worked off, as far as its input has it; a job without any output has no such place.
@@ -167,13 +178,27 @@ func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
 		return func(r *twin.Resource, w string) { r.Properties()[part].(map[string]any)["state"] = w }
 	}
 	for kind, k := range map[string]word{
-		"azure-adx":               {added["azure-adx"], state0("state"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Updating": cloud.Pending, "Unavailable": cloud.Unknown, "Migrated": cloud.Unknown}},
-		"azure-appgateway":        {added["azure-appgateway"], state0("operationalState"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting, "Stopping": cloud.Stopping}},
-		"azure-analysis-services": {added["azure-analysis-services"], state0("state"), map[string]cloud.Status{"Succeeded": cloud.Running, "Paused": cloud.Stopped, "Pausing": cloud.Stopping, "Resuming": cloud.Starting, "Failed": cloud.Unknown}},
-		"azure-fabric-capacity":   {added["azure-fabric-capacity"], state0("state"), map[string]cloud.Status{"Active": cloud.Running, "Paused": cloud.Stopped, "Suspended": cloud.Stopped, "Scaling": cloud.Pending, "Failed": cloud.Unknown}},
-		"azure-stream-analytics":  {added["azure-stream-analytics"], state0("jobState"), map[string]cloud.Status{"Running": cloud.Running, "Degraded": cloud.Running, "Created": cloud.Stopped, "Stopped": cloud.Stopped, "Failed": cloud.Unknown, "Scaling": cloud.Pending}},
-		"azure-aci":               {added["azure-aci"], within("instanceView"), map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Succeeded": cloud.Stopped, "Pending": cloud.Starting, "Failed": cloud.Unknown, "": cloud.Unknown}},
-		"azure-ml-compute":        {added["azure-ml-compute"], within("properties"), map[string]cloud.Status{"Running": cloud.Running, "JobRunning": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting, "SettingUp": cloud.Pending, "Unusable": cloud.Unknown}},
+		"azure-adx": {added["azure-adx"], state0("state"),
+			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Updating": cloud.Pending,
+				"Unavailable": cloud.Unknown, "Migrated": cloud.Unknown}},
+		"azure-appgateway": {added["azure-appgateway"], state0("operationalState"),
+			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting,
+				"Stopping": cloud.Stopping}},
+		"azure-analysis-services": {added["azure-analysis-services"], state0("state"),
+			map[string]cloud.Status{"Succeeded": cloud.Running, "Paused": cloud.Stopped, "Pausing": cloud.Stopping,
+				"Resuming": cloud.Starting, "Failed": cloud.Unknown}},
+		"azure-fabric-capacity": {added["azure-fabric-capacity"], state0("state"),
+			map[string]cloud.Status{"Active": cloud.Running, "Paused": cloud.Stopped, "Suspended": cloud.Stopped,
+				"Scaling": cloud.Pending, "Failed": cloud.Unknown}},
+		"azure-stream-analytics": {added["azure-stream-analytics"], state0("jobState"),
+			map[string]cloud.Status{"Running": cloud.Running, "Degraded": cloud.Running, "Created": cloud.Stopped,
+				"Stopped": cloud.Stopped, "Failed": cloud.Unknown, "Scaling": cloud.Pending}},
+		"azure-aci": {added["azure-aci"], within("instanceView"),
+			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Succeeded": cloud.Stopped,
+				"Pending": cloud.Starting, "Failed": cloud.Unknown, "": cloud.Unknown}},
+		"azure-ml-compute": {added["azure-ml-compute"], within("properties"),
+			map[string]cloud.Status{"Running": cloud.Running, "JobRunning": cloud.Running, "Stopped": cloud.Stopped,
+				"Starting": cloud.Starting, "SettingUp": cloud.Pending, "Unusable": cloud.Unknown}},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			tw, c := connect(t)
@@ -208,7 +233,8 @@ func TestMLCompute_ItsWorkspaceIsListedAmongEverythingElse(t *testing.T) {
 	w := tw.AddWorkspace("lab", region)
 	tw.AddCompute(w, "ada", "ComputeInstance")
 	got, err := c.List(t.Context(), cloud.AzureOthers, region, "")
-	if err != nil || len(got.Resources) != 1 || got.Resources[0].UID != w.UID() || got.Resources[0].Type != "azure-ml-workspace" {
+	if err != nil || len(got.Resources) != 1 || got.Resources[0].UID != w.UID() ||
+		got.Resources[0].Type != "azure-ml-workspace" {
 		t.Errorf("listed %+v, %v", got.Resources, err)
 	}
 }

@@ -61,7 +61,8 @@ type pacer struct {
 }
 
 func (p *Provider) pacerOf(a cloud.Account) pacer {
-	out := pacer{limiter: p.limiter, subscription: strings.ToLower(a.NativeID), principal: strings.ToLower(a.Credentials["clientID"])}
+	out := pacer{limiter: p.limiter, subscription: strings.ToLower(a.NativeID),
+		principal: strings.ToLower(a.Credentials["clientID"])}
 	if a.EndpointURL != "" {
 		out.limiter = p.endpoints
 	}
@@ -160,7 +161,8 @@ const costsRetryAfter = "X-Ms-Ratelimit-Microsoft.costmanagement-"
 func retryAfter(h http.Header) time.Duration {
 	longest := 0
 	for name, values := range h {
-		if name != "Retry-After" && (!strings.HasPrefix(name, costsRetryAfter) || !strings.HasSuffix(strings.ToLower(name), "-retry-after")) {
+		if name != "Retry-After" &&
+			(!strings.HasPrefix(name, costsRetryAfter) || !strings.HasSuffix(strings.ToLower(name), "-retry-after")) {
 			continue
 		}
 		if seconds, err := strconv.Atoi(values[0]); err == nil {

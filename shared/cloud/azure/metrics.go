@@ -40,7 +40,9 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	if err != nil {
 		return cloud.MetricAnswer{}, err
 	}
-	here := slices.DeleteFunc(slices.Clone(r.UIDs), func(u string) bool { return !isOf(u, id, r.Measures[0].Namespace) })
+	here := slices.DeleteFunc(slices.Clone(r.UIDs), func(u string) bool {
+		return !isOf(u, id, r.Measures[0].Namespace)
+	})
 	batches := slices.Collect(slices.Chunk(here, perMetricCall))
 	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
 	cloud.InParallel(len(batches), width, func(i int) { answers[i], errs[i] = c.measureAll(ctx, id, batches[i], r) })
@@ -55,7 +57,8 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 }
 
 // measureAll measures a batch. One resource that is gone makes Azure refuse the others with it: then each half is asked for by itself.
-func (c *conn) measureAll(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+func (c *conn) measureAll(ctx context.Context, subscription string, uids []string,
+	r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	points, err := c.measure(ctx, subscription, uids, r)
 	refused := cloud.ClassOf(err) == cloud.NotFound || cloud.ClassOf(err) == cloud.Invalid
 	switch {
@@ -96,13 +99,16 @@ type bucketOfMetric struct {
 }
 
 func (b bucketOfMetric) statistic(name string) *float64 {
-	return map[string]*float64{"Average": b.Average, "Minimum": b.Minimum, "Maximum": b.Maximum, "Total": b.Total, "Count": b.Count}[name]
+	return map[string]*float64{"Average": b.Average, "Minimum": b.Minimum, "Maximum": b.Maximum, "Total": b.Total,
+		"Count": b.Count}[name]
 }
 
-func (c *conn) measure(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) ([]cloud.Points, error) {
+func (c *conn) measure(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) ([]cloud.Points,
+	error) {
 	k := call{
-		method: http.MethodPost, path: subscriptionsPath + "/" + subscription + "/metrics:getBatch", version: metricsVersion,
-		query: metricQuery(r), body: map[string]any{"resourceids": uids},
+		method: http.MethodPost, path: subscriptionsPath + "/" + subscription + "/metrics:getBatch",
+		version: metricsVersion,
+		query:   metricQuery(r), body: map[string]any{"resourceids": uids},
 	}
 	var got struct {
 		Values []measured `json:"values"`

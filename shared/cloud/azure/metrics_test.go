@@ -15,7 +15,8 @@ const metricsRead = "Microsoft.Insights/metrics/read"
 func request(uids ...string) cloud.MetricRequest {
 	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	return cloud.MetricRequest{
-		Type: "azure-vm", Region: region, UIDs: uids, Measures: cloud.MeasuresOf("azure-vm"), Period: time.Hour, From: from, To: from.Add(24 * time.Hour),
+		Type: "azure-vm", Region: region, UIDs: uids, Measures: cloud.MeasuresOf("azure-vm"), Period: time.Hour,
+		From: from, To: from.Add(24 * time.Hour),
 	}
 }
 
@@ -63,7 +64,8 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 			t.Errorf("the third hour is %s", p.Times[i])
 		}
 	}
-	want := map[string]string{"Percentage CPU: Maximum": "[11 31]", "Percentage CPU: Average": "[10 30]", "Network In Total: Total": "[5]"}
+	want := map[string]string{"Percentage CPU: Maximum": "[11 31]", "Percentage CPU: Average": "[10 30]",
+		"Network In Total: Total": "[5]"}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("measured %v; want %v, without the gap and what nobody measured", told, want)
 	}

@@ -25,10 +25,14 @@ type mlCompute struct {
 
 // mlComputeStates are those of instances. One whose set-up failed runs, and is billed.
 var mlComputeStates = map[string]cloud.Status{
-	"running": cloud.Running, "jobrunning": cloud.Running, "setupfailed": cloud.Running, "usersetupfailed": cloud.Running,
-	"stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping, "restarting": cloud.Pending, "resizing": cloud.Pending,
-	"creating": cloud.Pending, "settingup": cloud.Pending, "usersettingup": cloud.Pending, "systemsettingup": cloud.Pending,
-	"deleting": cloud.Terminated,
+	"running": cloud.Running, "jobrunning": cloud.Running, "setupfailed": cloud.Running,
+	"usersetupfailed": cloud.Running,
+	"stopped":         cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping,
+	"restarting": cloud.Pending,
+	"resizing":   cloud.Pending,
+	"creating":   cloud.Pending, "settingup": cloud.Pending, "usersettingup": cloud.Pending,
+	"systemsettingup": cloud.Pending,
+	"deleting":        cloud.Terminated,
 }
 
 func mlComputeFacts(r resource, _ *setting) (facts, error) {
@@ -36,9 +40,11 @@ func mlComputeFacts(r resource, _ *setting) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	f := facts{status: statusOf(mlComputeStates, c.Properties.State), native: c.Properties.State, instanceType: c.Properties.VMSize}
+	f := facts{status: statusOf(mlComputeStates, c.Properties.State), native: c.Properties.State,
+		instanceType: c.Properties.VMSize}
 	if !strings.EqualFold(c.ComputeType, "ComputeInstance") {
-		f.status, f.unschedulable = cloud.Running, "a compute of type "+c.ComputeType+": Azure stops compute instances alone"
+		f.status, f.unschedulable = cloud.Running,
+			"a compute of type "+c.ComputeType+": Azure stops compute instances alone"
 	}
 	return f, nil
 }

@@ -127,7 +127,8 @@ func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 		if v == cloud.Start && len(t.Snapshot) == 0 && p.Count > 0 { // it was stopped as a whole, with its count
 			return nodePoolMemory{p.Count, p.size().bounds}, nil
 		}
-		if v == cloud.Start && (p.Count > 0 || p.Autoscaled) { // somebody has started it: the count is his, and so is an autoscaler
+		// somebody has started it: the count is his, and so is an autoscaler
+		if v == cloud.Start && (p.Count > 0 || p.Autoscaled) {
 			live := p.size()
 			return nodePoolMemory{p.Count, cmp.Or(live.bounds, to.Autoscaled)}, nil
 		}
@@ -172,7 +173,8 @@ func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPoo
 
 // resizedPool changes what a size is made of; what Azure alone may say is left out.
 func resizedPool(p map[string]any, to nodePoolMemory) map[string]any {
-	for _, name := range []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "minCount", "maxCount"} {
+	for _, name := range []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag",
+		"minCount", "maxCount"} {
 		delete(p, name)
 	}
 	p["count"], p["enableAutoScaling"] = to.Count, to.Autoscaled != nil

@@ -46,7 +46,8 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 		return "", err
 	}
 	one := call{
-		method: http.MethodGet, path: groupsPath + c.account.Organisation + "/descendants", version: groupsVersion, query: url.Values{"$top": {"1"}},
+		method: http.MethodGet, path: groupsPath + c.account.Organisation + "/descendants", version: groupsVersion,
+		query: url.Values{"$top": {"1"}},
 	}
 	return g.Name, c.client.do(ctx, one, nil) // who may see the group may yet not list it
 }
@@ -57,7 +58,8 @@ func (c *conn) readGroup(ctx context.Context) (managementGroup, error) {
 	if !groupName.MatchString(c.account.Organisation) {
 		return g, errInvalid("%.100q is not the id of a management group", c.account.Organisation)
 	}
-	err := c.client.do(ctx, call{method: http.MethodGet, path: groupsPath + c.account.Organisation, version: groupsVersion}, &g)
+	err := c.client.do(ctx,
+		call{method: http.MethodGet, path: groupsPath + c.account.Organisation, version: groupsVersion}, &g)
 	return g, err
 }
 
@@ -69,7 +71,8 @@ func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	below, err := listAll[managementGroup](ctx, c.client, groupsPath+c.account.Organisation+"/descendants", groupsVersion)
+	below, err := listAll[managementGroup](ctx, c.client, groupsPath+c.account.Organisation+"/descendants",
+		groupsVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,8 @@ func (c *conn) listSubscriptions(ctx context.Context) (map[string]subscriptionRo
 
 // newMember makes a member of a subscription as its group has it, and as it tells of itself. One that is Warned or PastDue works still.
 func newMember(id string, d managementGroup, s subscriptionRow) cloud.Member {
-	m := cloud.Member{NativeID: id, Name: d.Properties.DisplayName, Tags: s.Tags, Closed: s.State == "Disabled" || s.State == "Deleted"}
+	m := cloud.Member{NativeID: id, Name: d.Properties.DisplayName, Tags: s.Tags, Closed: s.State == "Disabled" ||
+		s.State == "Deleted"}
 	if s.Name != "" {
 		m.Name = s.Name
 	}

@@ -23,12 +23,17 @@ const (
 func organisationTwin() *twin.Cloud {
 	tw := &twin.Cloud{Page: 2}
 	tw.AddGroups(twin.Group{ID: "acme", Name: "Acme"}, twin.Group{ID: "prod", Name: "Production", Parent: "acme"},
-		twin.Group{ID: "web", Name: "Web shop", Parent: "prod"}, twin.Group{ID: "dev", Name: "Dev", Parent: "acme"}, twin.Group{ID: "other", Name: "Not ours"})
-	tw.AddMembers(twin.Member{ID: twin.Subscription, Name: "Main", Group: "acme"}, twin.Member{ID: refusing, Name: "Vault", Group: "prod", Refuses: true},
-		twin.Member{ID: overdue, Name: "Late", Group: "dev", State: "PastDue"}, twin.Member{ID: disabled, Name: "Asleep", Group: "dev", State: "Disabled"},
-		twin.Member{ID: deleted, Name: "Gone", Group: "dev", State: "Deleted"}, twin.Member{ID: strings.Replace(deleted, "2", "9", 1), Name: "Theirs", Group: "other"})
+		twin.Group{ID: "web", Name: "Web shop", Parent: "prod"}, twin.Group{ID: "dev", Name: "Dev", Parent: "acme"},
+		twin.Group{ID: "other", Name: "Not ours"})
+	tw.AddMembers(twin.Member{ID: twin.Subscription, Name: "Main", Group: "acme"},
+		twin.Member{ID: refusing, Name: "Vault", Group: "prod", Refuses: true},
+		twin.Member{ID: overdue, Name: "Late", Group: "dev", State: "PastDue"},
+		twin.Member{ID: disabled, Name: "Asleep", Group: "dev", State: "Disabled"},
+		twin.Member{ID: deleted, Name: "Gone", Group: "dev", State: "Deleted"},
+		twin.Member{ID: strings.Replace(deleted, "2", "9", 1), Name: "Theirs", Group: "other"})
 	for i := range 5 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i), Name: fmt.Sprint("Web ", i), Group: "web", Tags: map[string]string{"env": "prod"}})
+		tw.AddMembers(twin.Member{ID: fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i),
+			Name: fmt.Sprint("Web ", i), Group: "web", Tags: map[string]string{"env": "prod"}})
 	}
 	return tw
 }
@@ -60,7 +65,8 @@ func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 			t.Errorf("%s is opened by %q; want the credentials of the connection", m.Name, m.AuthMethod)
 		case m.Closed != (m.NativeID == disabled || m.NativeID == deleted):
 			t.Errorf("%s: closed is %t", m.Name, m.Closed)
-		case web && (m.Tags["env"] != "prod" || !slices.Equal(m.Units, []cloud.Unit{{ID: "web", Name: "Web shop"}, {ID: "prod", Name: "Production"}, {ID: "acme", Name: "Acme"}})):
+		case web && (m.Tags["env"] != "prod" || !slices.Equal(
+			m.Units, []cloud.Unit{{ID: "web", Name: "Web shop"}, {ID: "prod", Name: "Production"}, {ID: "acme", Name: "Acme"}})):
 			t.Errorf("%+v", m)
 		case m.NativeID == refusing && (m.Name != "Vault" || m.Units[0].ID != "prod"):
 			t.Errorf("one that the application does not see is %+v", m)
@@ -102,7 +108,8 @@ func TestOrganisation_AMemberIsOpenedOrSaysWhyNot(t *testing.T) {
 	}
 	_, err := ask(refusing)
 	wantClass(t, "Identify of one that refuses", err, cloud.Denied)
-	if err == nil || !strings.Contains(err.Error(), "does not have authorization to perform action 'Microsoft.Resources/subscriptions/read'") {
+	if err == nil || !strings.Contains(err.Error(), "does not have authorization to perform action "+
+		"'Microsoft.Resources/subscriptions/read'") {
 		t.Errorf("%v does not say why in Azure's words", err)
 	}
 }
@@ -114,10 +121,12 @@ func TestOrganisation_FailuresAreAzures(t *testing.T) {
 		class cloud.Class
 		says  string
 	}{
-		"a group that is not there":            {"nothing", "", cloud.Denied, "AuthorizationFailed"},
-		"a group that cannot be one":           {"a/../b", "", cloud.Invalid, `"a/../b" is not the id of a management group`},
-		"none":                                 {"", "", cloud.Invalid, `"" is not the id of a management group`},
-		"a group whose members are not listed": {"acme", "Microsoft.Management/managementGroups/descendants/read", cloud.Denied, "descendants/read"},
+		"a group that is not there": {"nothing", "", cloud.Denied, "AuthorizationFailed"},
+		"a group that cannot be one": {"a/../b", "", cloud.Invalid,
+			`"a/../b" is not the id of a management group`},
+		"none": {"", "", cloud.Invalid, `"" is not the id of a management group`},
+		"a group whose members are not listed": {"acme", "Microsoft.Management/managementGroups/descendants/read",
+			cloud.Denied, "descendants/read"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

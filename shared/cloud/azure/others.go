@@ -86,8 +86,9 @@ func otherFacts(r resource, _ *setting) (facts, error) {
 
 // wasteFacts read, by type, the facts of facts.csv that a row tells.
 var wasteFacts = map[string]func(resource) (cloud.Facts, error){
-	"azure-disk": diskFacts, "azure-snapshot": snapshotFacts, "azure-publicip": addressFacts, "azure-loadbalancer": balancerFacts,
-	"azure-nic": interfaceFacts, "azure-natgateway": gatewayFacts,
+	"azure-disk": diskFacts, "azure-snapshot": snapshotFacts, "azure-publicip": addressFacts,
+	"azure-loadbalancer": balancerFacts,
+	"azure-nic":          interfaceFacts, "azure-natgateway": gatewayFacts,
 }
 
 func diskFacts(r resource) (cloud.Facts, error) {
@@ -100,7 +101,8 @@ func diskFacts(r resource) (cloud.Facts, error) {
 	}](r)
 	_, pvc := r.Tags["kubernetes.io-created-for-pvc-name"]
 	f := cloud.Facts{
-		"disk_state": d.State, "managed_by_vm": uidOf(r.ManagedBy), "sku": skuName(r), "size_gb": d.Size, "tier_iops": d.IOPS,
+		"disk_state": d.State, "managed_by_vm": uidOf(r.ManagedBy), "sku": skuName(r), "size_gb": d.Size,
+		"tier_iops": d.IOPS,
 		"tier_mbps": d.MBps, "pvc": pvc, "unattached_since": cloud.Never,
 	}
 	switch {
@@ -133,7 +135,8 @@ func addressFacts(r resource) (cloud.Facts, error) {
 	}](r)
 	attached := a.Interface != nil || a.NAT != nil || a.Prefix != nil
 	f := cloud.Facts{
-		"sku": skuName(r), "allocation": a.Allocation, "attached": attached, "ddos_mode": a.DDoS.Mode, "unattached_since": cloud.Never,
+		"sku": skuName(r), "allocation": a.Allocation, "attached": attached, "ddos_mode": a.DDoS.Mode,
+		"unattached_since": cloud.Never,
 	}
 	if !attached {
 		f["unattached_since"] = cloud.Since{}

@@ -19,7 +19,8 @@ var baseNeeds = []string{
 	"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/locations/read",
 	"Microsoft.Authorization/permissions/read", "Microsoft.ResourceGraph/resources/read",
 	metricsNeed,
-	"*/read", // the Resource Graph shows what the role may read, and no more: without it the rest of the inventory is not seen
+	// the Resource Graph shows what the role may read, and no more: without it the rest of the inventory is not seen
+	"*/read",
 }
 
 // RequiredActions are the permissions that this package calls for, by what a customer allows: each level holds the ones before.
@@ -38,9 +39,12 @@ func ListRequiredActions() RequiredActions {
 	discover := slices.Clone(baseNeeds)
 	var startStop, scale []string
 	for _, k := range registry {
-		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...),
+			append(scale, k.needs.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds), []string{blobsNeed}}
+	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
+		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+		[]string{blobsNeed}}
 }
 
 func sortUnique(actions ...[]string) []string {
@@ -93,7 +97,9 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 		add("scale", k.needs.scale...)
 	}
 	add("billing", billingNeeds...)
-	out = append(out, cloud.Permission{Capability: "billing", Action: blobsNeed, Status: "unknown", Message: "it is given in the storage account: the first delivery will tell"})
+	out = append(out,
+		cloud.Permission{Capability: "billing", Action: blobsNeed, Status: "unknown",
+			Message: "it is given in the storage account: the first delivery will tell"})
 	return out, nil
 }
 

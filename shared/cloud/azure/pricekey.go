@@ -14,13 +14,16 @@ var diskProducts = map[string]bool{
 // meters are prices that the names of their meters tell apart.
 var meters = map[string]string{
 	"Standard Uptime SLA": "aks/standard", "Standard Long Term Support": "aks/premium",
-	"Standard Included LB Rules and Outbound Rules": "lb/standard/base", "Standard Overage LB Rules and Outbound Rules": "lb/standard/rule",
+	"Standard Included LB Rules and Outbound Rules": "lb/standard/base",
+	"Standard Overage LB Rules and Outbound Rules":  "lb/standard/rule",
 	"Standard Gateway":               "nat/hours",
-	"Standard IPv4 Static Public IP": "publicip/standard/static", "Basic IPv4 Static Public IP": "publicip/basic/static",
+	"Standard IPv4 Static Public IP": "publicip/standard/static",
+	"Basic IPv4 Static Public IP":    "publicip/basic/static",
 	"Basic IPv4 Dynamic Public IP":   "publicip/basic/dynamic",
 	"Ultra LRS Provisioned Capacity": "disk/ultra/gib", "Ultra LRS Provisioned IOPS": "disk/ultra/iops",
-	"Ultra LRS Provisioned Throughput (MBps)": "disk/ultra/mbps",
-	"Premium LRS Provisioned Capacity":        "disk/premiumv2/gib", "Premium LRS Provisioned IOPS": "disk/premiumv2/iops",
+	"Ultra LRS Provisioned Throughput (MBps)":   "disk/ultra/mbps",
+	"Premium LRS Provisioned Capacity":          "disk/premiumv2/gib",
+	"Premium LRS Provisioned IOPS":              "disk/premiumv2/iops",
 	"Premium LRS Provisioned Throughput (MBps)": "disk/premiumv2/mbps",
 }
 
@@ -67,7 +70,8 @@ func (r *retailPrice) hourly() string {
 
 // machine returns the key of a machine: "" of spare capacity, and of what is no machine by itself.
 func (r *retailPrice) machine() string {
-	if r.ArmSKU == "" || strings.Contains(r.SKU, "Spot") || strings.Contains(r.SKU, "Low Priority") || strings.Contains(r.Product, "CloudServices") ||
+	if r.ArmSKU == "" || strings.Contains(r.SKU, "Spot") || strings.Contains(r.SKU, "Low Priority") ||
+		strings.Contains(r.Product, "CloudServices") ||
 		strings.Contains(r.Product, "Dedicated Host") {
 		return ""
 	}

@@ -23,7 +23,8 @@ const retailVersion = "2023-01-01-preview"
 
 // pricedServices are the services whose prices are asked for.
 var pricedServices = []string{
-	"Virtual Machines", "Storage", "Azure Kubernetes Service", "Azure Database for PostgreSQL", "Azure Database for MySQL", "SQL Database",
+	"Virtual Machines", "Storage", "Azure Kubernetes Service", "Azure Database for PostgreSQL",
+	"Azure Database for MySQL", "SQL Database",
 	"Azure App Service", "Load Balancer", "NAT Gateway", "Virtual Network",
 }
 
@@ -53,11 +54,14 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 	}
 	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}
 	for _, service := range pricedServices {
-		filter := fmt.Sprintf("armRegionName eq '%s' and serviceName eq '%s' and priceType eq 'Consumption'", strings.ReplaceAll(region, "'", "''"), service)
+		filter := fmt.Sprintf("armRegionName eq '%s' and serviceName eq '%s' and priceType eq 'Consumption'",
+			strings.ReplaceAll(region, "'", "''"), service)
 		next := base + "?" + url.Values{"api-version": {retailVersion}, "$filter": {filter}}.Encode()
 		for n := 0; next != ""; n++ {
 			if n == mostPages || !strings.HasPrefix(next, base) {
-				return "", fault.New(fault.Unavailable, "the prices of %s in %s go on at page %d, %.100q", service, region, n+1, next)
+				return "",
+					fault.New(fault.Unavailable, "the prices of %s in %s go on at page %d, %.100q", service, region,
+						n+1, next)
 			}
 			page, err := readRetail(ctx, lists, next)
 			if err != nil {
@@ -83,7 +87,8 @@ func readRetail(ctx context.Context, lists pricelist.Reader, address string) (re
 	var page retailPage
 	err := lists.Read(ctx, address, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
 	if err == nil && (page.Count == nil || *page.Count != len(page.Items)) {
-		err = fault.New(fault.Unavailable, "the answer has %d prices, and does not say that it has as many", len(page.Items))
+		err = fault.New(fault.Unavailable, "the answer has %d prices, and does not say that it has as many",
+			len(page.Items))
 	}
 	return page, err
 }
@@ -92,7 +97,8 @@ func readRetail(ctx context.Context, lists pricelist.Reader, address string) (re
 func (page *retailPage) tell(region string, take func(cloud.Price) error) error {
 	for i := range page.Items {
 		r := &page.Items[i]
-		if r.Currency != "USD" || r.Type != "Consumption" || !strings.EqualFold(r.Region, region) || r.From != "0" && r.From != "0.0" {
+		if r.Currency != "USD" || r.Type != "Consumption" || !strings.EqualFold(r.Region, region) || r.From != "0" &&
+			r.From != "0.0" {
 			continue
 		}
 		key, unit, divide := r.key()

@@ -30,18 +30,24 @@ type meter struct{ service, product, sku, name, unit, arm string }
 
 func (m meter) at(usd float64) map[string]any {
 	return map[string]any{
-		"currencyCode": "USD", "tierMinimumUnits": 0.0, "retailPrice": usd, "unitPrice": usd, "armRegionName": "eastus", "location": "US East",
-		"meterName": m.name, "productName": m.product, "skuName": m.sku, "serviceName": m.service, "unitOfMeasure": m.unit, "type": "Consumption",
+		"currencyCode": "USD", "tierMinimumUnits": 0.0, "retailPrice": usd, "unitPrice": usd, "armRegionName": "eastus",
+		"location":  "US East",
+		"meterName": m.name, "productName": m.product, "skuName": m.sku, "serviceName": m.service,
+		"unitOfMeasure": m.unit, "type": "Consumption",
 		"isPrimaryMeterRegion": true, "armSkuName": m.arm,
 	}
 }
 
 func eastus() *retail {
 	return &retail{items: []map[string]any{
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour", "Standard_D2s_v5"}.at(0.096),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour", "Standard_D2s_v5"}.at(0.188),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour", "Standard_D2s_v5"}.at(0.0192),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority", "1 Hour", "Standard_D2s_v5"}.at(0.0192),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour",
+			"Standard_D2s_v5"}.at(0.096),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour",
+			"Standard_D2s_v5"}.at(0.188),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour",
+			"Standard_D2s_v5"}.at(0.0192),
+		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority",
+			"1 Hour", "Standard_D2s_v5"}.at(0.0192),
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk", "1/Month", ""}.at(19.71),
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk Mount", "1/Month", ""}.at(1.17),
 		meter{"Storage", "Standard HDD Managed Disks", "S4 LRS", "S4 LRS Disk", "1/Month", ""}.at(1.536),
@@ -60,7 +66,8 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from, _ := strconv.Atoi(q.Get("$skip"))
 	var found []map[string]any
 	for _, it := range s.items {
-		if strings.Contains(q.Get("$filter"), "serviceName eq '"+it["serviceName"].(string)+"'") && strings.Contains(q.Get("$filter"), "armRegionName eq 'eastus'") {
+		if strings.Contains(q.Get("$filter"), "serviceName eq '"+it["serviceName"].(string)+"'") &&
+			strings.Contains(q.Get("$filter"), "armRegionName eq 'eastus'") {
 			found = append(found, it)
 		}
 	}
@@ -72,7 +79,8 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			next = "http://evil.example/?" + q.Encode()
 		}
 	}
-	b, _ := json.Marshal(map[string]any{"BillingCurrency": "USD", "Items": page, "NextPageLink": next, "Count": len(page)})
+	b, _ := json.Marshal(map[string]any{"BillingCurrency": "USD", "Items": page, "NextPageLink": next,
+		"Count": len(page)})
 	if s.asked == s.breaks {
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		b = b[:len(b)/2]
@@ -88,7 +96,8 @@ func (s *retail) fetch(t *testing.T) (prices map[string]string, version string, 
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	p := azure.New(azure.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))}, PriceLists: server.URL + "/api/retail/prices", Transport: http.DefaultTransport})
+	p := azure.New(azure.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		PriceLists: server.URL + "/api/retail/prices", Transport: http.DefaultTransport})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "eastus", func(p cloud.Price) error {
 		prices[p.Key] = p.USD.Fixed(6) + " " + string(p.Unit)
@@ -100,8 +109,9 @@ func (s *retail) fetch(t *testing.T) (prices map[string]string, version string, 
 func TestPrices_AreThoseOfConsumptionWithoutSpareCapacity(t *testing.T) {
 	got, version, err := eastus().fetch(t)
 	want := map[string]string{
-		"vm/Standard_D2s_v5/linux": "0.096000 hour", "vm/Standard_D2s_v5/windows": "0.188000 hour", "disk/P10/LRS": "19.710000 month",
-		"disk/S4/LRS": "1.536000 month", "nat/hours": "0.045000 hour", "sqldb/S1": "0.040321 hour",
+		"vm/Standard_D2s_v5/linux": "0.096000 hour", "vm/Standard_D2s_v5/windows": "0.188000 hour",
+		"disk/P10/LRS": "19.710000 month",
+		"disk/S4/LRS":  "1.536000 month", "nat/hours": "0.045000 hour", "sqldb/S1": "0.040321 hour",
 	}
 	if err != nil || version != "retail 2026-07-21" || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v of %q, %v; want %v", got, version, err, want)

@@ -48,7 +48,8 @@ func isOf(uid, subscription, armType string) bool {
 		return false
 	}
 	id, err := arm.ParseResourceID(uid)
-	return err == nil && strings.EqualFold(id.SubscriptionID, subscription) && strings.EqualFold(id.ResourceType.String(), armType)
+	return err == nil && strings.EqualFold(id.SubscriptionID, subscription) &&
+		strings.EqualFold(id.ResourceType.String(), armType)
 }
 
 // facts are what a kind reads out of a resource.

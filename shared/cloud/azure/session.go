@@ -49,12 +49,14 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := arm.NewClient("lamplighter", "v1.0.0", token, &arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
+	c, err := arm.NewClient("lamplighter", "v1.0.0", token,
+		&arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
 	if err != nil {
 		return nil, errInvalid("the account cannot be opened: %v", err)
 	}
 	out := &conn{
-		account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()}, metrics: newMetricClient(a, token, o), clock: p.options.Clock,
+		account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()},
+		metrics: newMetricClient(a, token, o), clock: p.options.Clock,
 		storage: newPipeline(token, storageScope, o),
 	}
 	if a.EndpointURL != "" {
@@ -149,13 +151,15 @@ func (p *Provider) retries() policy.RetryOptions {
 }
 
 // credential makes the tokens of the account's authMethod.
-func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential, error) {
+func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
+	error) {
 	switch a.AuthMethod {
 	case "service_principal":
 		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
 			return nil, err
 		}
-		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"], a.Credentials["clientSecret"],
+		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"],
+			a.Credentials["clientSecret"],
 			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 	case federation:
 		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
@@ -165,7 +169,8 @@ func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience 
 		if err != nil {
 			return nil, err
 		}
-		c, err := azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"], keepError(assertion),
+		c, err := azidentity.NewClientAssertionCredential(a.Credentials["tenantID"], a.Credentials["clientID"],
+			keepError(assertion),
 			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 		return asserting{c}, err
 	default:
@@ -231,12 +236,16 @@ func (c *conn) demandAudience(ctx context.Context) error {
 	if c.stranger == nil {
 		return nil
 	}
-	_, err := c.stranger.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{"https://management.azure.com/.default"}})
+	_, err := c.stranger.GetToken(ctx,
+		policy.TokenRequestOptions{Scopes: []string{"https://management.azure.com/.default"}})
 	if err == nil {
-		return &cloud.Error{Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation", Message: "the application " +
-			c.account.Credentials["clientID"] + " takes tokens of this service for the audience " + anyAudience +
-			", so anybody who knows its id could use it through this service; leave it the federated credential with the audience " +
-			Audience(c.account.Org) + " alone"}
+		return &cloud.Error{Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation",
+			Message: "the application " +
+				c.account.Credentials["clientID"] + " takes tokens of this service for the audience " + anyAudience +
+				", so anybody who knows its id could use it through this service; leave it the federated " +
+				"credential with " +
+				"the audience " +
+				Audience(c.account.Org) + " alone"}
 	}
 	if err = classifyError("", err); cloud.ClassOf(err) == cloud.Refused {
 		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Code == "NoIdentity" {

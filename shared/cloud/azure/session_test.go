@@ -23,7 +23,8 @@ func (i identity) IdentityToken(_ context.Context, audience string) (string, err
 
 func federated() cloud.Account {
 	a := principal("")
-	a.AuthMethod, a.Credentials = "workload_identity_federation", map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client}
+	a.AuthMethod, a.Credentials = "workload_identity_federation",
+		map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client}
 	return a
 }
 
@@ -46,7 +47,8 @@ func TestConnect_OneTokenServesManyCalls(t *testing.T) {
 		}
 	}
 	calls := tw.Calls("entra:token")
-	if len(calls) != 1 || calls[0].Body["scope"] != "https://management.core.windows.net//.default openid offline_access profile" {
+	if len(calls) != 1 ||
+		calls[0].Body["scope"] != "https://management.core.windows.net//.default openid offline_access profile" {
 		t.Errorf("tokens were asked for as %+v; want once, for the resource manager", calls)
 	}
 	for _, k := range tw.Calls("Microsoft.Resources/subscriptions/read") {
@@ -67,7 +69,8 @@ func TestConnect_FederationShowsATokenOfTheOrganisation(t *testing.T) {
 		calls[1].Body["client_assertion"] != "signed for api://AzureADTokenExchange/org_1" {
 		t.Errorf("tokens were asked for as %+v; want first the one that must not open, then the organization's", calls)
 	}
-	if calls[1].Body["client_assertion_type"] != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" || calls[1].Body["client_secret"] != nil {
+	if calls[1].Body["client_assertion_type"] != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" ||
+		calls[1].Body["client_secret"] != nil {
 		t.Errorf("the token was asked for with %+v", calls[1].Body)
 	}
 }
@@ -76,7 +79,8 @@ func TestConnect_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
 	tw := &twin.Cloud{Assertion: "signed for api://AzureADTokenExchange"}
 	_, err := openFederated(t, tw, identity{}).Identify(t.Context())
 	wantClass(t, "Identify of an unsafe application", err, cloud.Refused)
-	if !strings.Contains(err.Error(), "anybody who knows its id") || !strings.Contains(err.Error(), "api://AzureADTokenExchange/org_1") {
+	if !strings.Contains(err.Error(), "anybody who knows its id") ||
+		!strings.Contains(err.Error(), "api://AzureADTokenExchange/org_1") {
 		t.Errorf("the message %q does not say what is wrong and what to do", err)
 	}
 }
@@ -94,10 +98,18 @@ func TestConnect_RefusedCredentialsAreToldInEntrasWords(t *testing.T) {
 		change func(*cloud.Account)
 		code   string
 	}{
-		"a wrong secret":         {func(a *cloud.Account) { a.Credentials["clientSecret"] = "wrong-secret" }, "AADSTS7000215"},
-		"an unknown application": {func(a *cloud.Account) { a.Credentials["clientID"] = "11111111-0000-0000-0000-000000000000" }, "AADSTS700016"},
-		"an unknown tenant":      {func(a *cloud.Account) { a.Credentials["tenantID"] = "22222222-0000-0000-0000-000000000000" }, ""},
-		"another subscription":   {func(a *cloud.Account) { a.NativeID = "33333333-0000-0000-0000-000000000000" }, "SubscriptionNotFound"},
+		"a wrong secret": {func(a *cloud.Account) {
+			a.Credentials["clientSecret"] = "wrong-secret"
+		}, "AADSTS7000215"},
+		"an unknown application": {func(a *cloud.Account) {
+			a.Credentials["clientID"] = "11111111-0000-0000-0000-000000000000"
+		}, "AADSTS700016"},
+		"an unknown tenant": {func(a *cloud.Account) {
+			a.Credentials["tenantID"] = "22222222-0000-0000-0000-000000000000"
+		}, ""},
+		"another subscription": {func(a *cloud.Account) {
+			a.NativeID = "33333333-0000-0000-0000-000000000000"
+		}, "SubscriptionNotFound"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +117,8 @@ func TestConnect_RefusedCredentialsAreToldInEntrasWords(t *testing.T) {
 			tt.change(&a)
 			_, err := open(t, &twin.Cloud{}, a).Identify(t.Context())
 			wantClass(t, "Identify", err, cloud.Refused)
-			if e, ok := errors.AsType[*cloud.Error](err); !ok || tt.code != "" && e.Code != tt.code || strings.Contains(e.Message, "Trace ID") {
+			if e, ok := errors.AsType[*cloud.Error](err); !ok || tt.code != "" && e.Code != tt.code ||
+				strings.Contains(e.Message, "Trace ID") {
 				t.Errorf("error %+v; want code %s and one line", e, tt.code)
 			}
 		})
@@ -134,17 +147,24 @@ func TestConnect_RefusesWhatIsIncomplete(t *testing.T) {
 		private bool
 		says    string
 	}{
-		"a principal without a secret":   {account: with("service_principal", map[string]string{"tenantID": "t1", "clientID": "c1"}), says: "clientSecret"},
-		"a federation without a tenant":  {account: with("workload_identity_federation", map[string]string{"clientID": "c1"}), says: "tenantID"},
-		"a federation without identity":  {account: federated(), says: "no identity of its own"},
-		"a tenant that is an address":    {account: with("service_principal", map[string]string{"tenantID": "a/../b", "clientID": "c", "clientSecret": "s"}), says: "tenantID"},
-		"a method of another cloud":      {account: with("assume_role", nil), says: `"assume_role"`},
-		"a subscription that is none":    {account: named("my-subscription"), says: `"my-subscription"`},
-		"an endpoint where none is":      {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true, says: "must begin with https://"},
-		"an endpoint of this machine":    {account: at("https://127.0.0.1:5000"), custom: true, says: "private or special network"},
-		"an endpoint without TLS":        {account: at("http://cloud.example.com"), custom: true, says: "must begin with https://"},
-		"an endpoint that is metadata":   {account: at("http://169.254.169.254/"), custom: true, private: true, says: "link-local or metadata address"},
+		"a principal without a secret": {account: with("service_principal",
+			map[string]string{"tenantID": "t1", "clientID": "c1"}), says: "clientSecret"},
+		"a federation without a tenant": {account: with("workload_identity_federation",
+			map[string]string{"clientID": "c1"}), says: "tenantID"},
+		"a federation without identity": {account: federated(), says: "no identity of its own"},
+		"a tenant that is an address": {account: with("service_principal",
+			map[string]string{"tenantID": "a/../b", "clientID": "c", "clientSecret": "s"}), says: "tenantID"},
+		"a method of another cloud":   {account: with("assume_role", nil), says: `"assume_role"`},
+		"a subscription that is none": {account: named("my-subscription"), says: `"my-subscription"`},
+		"an endpoint where none is":   {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
+		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true,
+			says: "must begin with https://"},
+		"an endpoint of this machine": {account: at("https://127.0.0.1:5000"), custom: true,
+			says: "private or special network"},
+		"an endpoint without TLS": {account: at("http://cloud.example.com"), custom: true,
+			says: "must begin with https://"},
+		"an endpoint that is metadata": {account: at("http://169.254.169.254/"), custom: true, private: true,
+			says: "link-local or metadata address"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +218,8 @@ func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
 		t.Errorf("listed %d machines; want 5", seen)
 	}
 	// The twin's links say https, as Azure's do; permissions are read over several pages of them.
-	tw.SetRoles(twin.Role{Actions: []string{"*/read"}}, twin.Role{Actions: []string{"Microsoft.Compute/*"}}, twin.Role{Actions: []string{"Microsoft.Web/*"}})
+	tw.SetRoles(twin.Role{Actions: []string{"*/read"}}, twin.Role{Actions: []string{"Microsoft.Compute/*"}},
+		twin.Role{Actions: []string{"Microsoft.Web/*"}})
 	if got, err := c.Permissions(t.Context()); err != nil || len(got) == 0 {
 		t.Errorf("Permissions = %v, %v", got, err)
 	}
@@ -224,7 +245,8 @@ func TestConnect_ACustomEndpointCannotSendTheSecretElsewhere(t *testing.T) {
 	host := strings.TrimPrefix(other.URL, "http://")
 	misled := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"issuer":"https://` + r.Host + `/t/v2.0","authorization_endpoint":"https://` + host + `/a","token_endpoint":"https://` + host + `/` + twin.Tenant + `/oauth2/v2.0/token"}`))
+		_, _ = w.Write([]byte(`{"issuer":"https://` + r.Host + `/t/v2.0","authorization_endpoint":"https://` + host +
+			`/a","token_endpoint":"https://` + host + `/` + twin.Tenant + `/oauth2/v2.0/token"}`))
 	})
 	if _, err := plain(t, misled, principal(twin.Secret)).Identify(t.Context()); err == nil {
 		t.Error("Identify succeeded at an endpoint that has no tokens")

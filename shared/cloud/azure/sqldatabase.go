@@ -18,7 +18,8 @@ const (
 // sqlDatabases are databases of Azure SQL. They have no stop: serverless ones pause by themselves, the others are made
 // smaller. Their size is the number of virtual cores.
 var sqlDatabases = kind{
-	Kind: catalogueKind(cloud.AzureSQLDatabase), arm: databaseType, version: databaseVersion, facts: databaseFacts, scale: scaleDatabase,
+	Kind: catalogueKind(cloud.AzureSQLDatabase), arm: databaseType, version: databaseVersion, facts: databaseFacts,
+	scale: scaleDatabase,
 	foreign: func(r resource) bool {
 		return strings.EqualFold(r.Name, "master") || strings.Contains(strings.ToLower(r.Kind), "datawarehouse")
 	},
@@ -29,8 +30,9 @@ var sqlDatabases = kind{
 var byDTU = []string{"basic", "standard", "premium"}
 
 var databaseStates = map[string]cloud.Status{
-	"online": cloud.Running, "autoclosed": cloud.Running, "paused": cloud.Stopped, "pausing": cloud.Stopping, "resuming": cloud.Starting,
-	"scaling": cloud.Pending, "creating": cloud.Pending,
+	"online": cloud.Running, "autoclosed": cloud.Running, "paused": cloud.Stopped, "pausing": cloud.Stopping,
+	"resuming": cloud.Starting,
+	"scaling":  cloud.Pending, "creating": cloud.Pending,
 }
 
 func databaseFacts(r resource, _ *setting) (facts, error) {

@@ -27,7 +27,8 @@ type streamJob struct {
 }
 
 var streamJobStates = map[string]cloud.Status{
-	"running": cloud.Running, "degraded": cloud.Running, "stopped": cloud.Stopped, "created": cloud.Stopped, "starting": cloud.Starting,
+	"running": cloud.Running, "degraded": cloud.Running, "stopped": cloud.Stopped, "created": cloud.Stopped,
+	"starting":   cloud.Starting,
 	"restarting": cloud.Starting, "stopping": cloud.Stopping, "scaling": cloud.Pending, "deleting": cloud.Terminated,
 }
 

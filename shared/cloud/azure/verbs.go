@@ -8,7 +8,8 @@ import (
 
 // The kinds that Azure stops and starts by a verb, and that tell their state in one word.
 var (
-	postgresServers  = newWordKind(cloud.AzurePostgreSQL, "Microsoft.DBforPostgreSQL/flexibleServers", "2024-08-01", serverStates)
+	postgresServers = newWordKind(cloud.AzurePostgreSQL, "Microsoft.DBforPostgreSQL/flexibleServers", "2024-08-01",
+		serverStates)
 	mysqlServers     = newWordKind(cloud.AzureMySQL, "Microsoft.DBforMySQL/flexibleServers", "2023-12-30", serverStates)
 	managedInstances = newWordKind(cloud.AzureSQLMI, "Microsoft.Sql/managedInstances", "2023-08-01", instanceStates).
 				refusing(otherTiers)
@@ -17,13 +18,17 @@ var (
 		leaving(isFunctionApp)
 	functionApps = newWordKind(cloud.AzureFunctionApp, "Microsoft.Web/sites", "2023-12-01", appStates).
 			leaving(func(r resource) bool { return !isFunctionApp(r) })
-	sqlPools = newWordKind(cloud.AzureSynapseSQLPool, "Microsoft.Synapse/workspaces/sqlPools", "2021-06-01", poolStates).
-			withVerbs("pause", "resume")
+	sqlPools = newWordKind(cloud.AzureSynapseSQLPool, "Microsoft.Synapse/workspaces/sqlPools", "2021-06-01",
+		poolStates).
+		withVerbs("pause", "resume")
 	dataExplorers = newWordKind(cloud.AzureDataExplorer, "Microsoft.Kusto/clusters", "2023-08-15", explorerStates)
 	// A stopped gateway keeps its address, and serves nothing.
-	appGateways      = newWordKind(cloud.AzureAppGateway, "Microsoft.Network/applicationGateways", "2024-05-01", gatewayStates)
-	analysisServers  = newWordKind(cloud.AzureAnalysisServices, "Microsoft.AnalysisServices/servers", "2017-08-01", capacityStates).withVerbs("suspend", "resume")
-	fabricCapacities = newWordKind(cloud.AzureFabricCapacity, "Microsoft.Fabric/capacities", "2023-11-01", capacityStates).withVerbs("suspend", "resume")
+	appGateways = newWordKind(cloud.AzureAppGateway, "Microsoft.Network/applicationGateways", "2024-05-01",
+		gatewayStates)
+	analysisServers = newWordKind(cloud.AzureAnalysisServices, "Microsoft.AnalysisServices/servers", "2017-08-01",
+		capacityStates).withVerbs("suspend", "resume")
+	fabricCapacities = newWordKind(cloud.AzureFabricCapacity, "Microsoft.Fabric/capacities", "2023-11-01",
+		capacityStates).withVerbs("suspend", "resume")
 )
 
 // otherTiers refuses managed instances that Azure cannot stop.
@@ -49,12 +54,14 @@ var appStates = map[string]cloud.Status{"running": cloud.Running, "stopped": clo
 
 // poolStates: a pause ends the queries that run; while a pool is scaled Azure accepts neither pause nor resume.
 var poolStates = map[string]cloud.Status{
-	"online": cloud.Running, "paused": cloud.Stopped, "pausing": cloud.Stopping, "resuming": cloud.Starting, "scaling": cloud.Pending,
+	"online": cloud.Running, "paused": cloud.Stopped, "pausing": cloud.Stopping, "resuming": cloud.Starting,
+	"scaling":  cloud.Pending,
 	"creating": cloud.Pending, "deleting": cloud.Terminated,
 }
 
 var explorerStates = map[string]cloud.Status{
-	"running": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping, "updating": cloud.Pending,
+	"running": cloud.Running, "stopped": cloud.Stopped, "starting": cloud.Starting, "stopping": cloud.Stopping,
+	"updating": cloud.Pending,
 	"creating": cloud.Pending, "deleting": cloud.Terminated, "deleted": cloud.Terminated,
 }
 

@@ -55,7 +55,8 @@ func machineFacts(r resource, _ *setting) (facts, error) {
 	}
 	power := m.powerState()
 	f := facts{
-		status: statusOf(powerStates, power), native: power, instanceType: m.HardwareProfile.VMSize, created: m.TimeCreated.UTC(),
+		status: statusOf(powerStates, power), native: power, instanceType: m.HardwareProfile.VMSize,
+		created: m.TimeCreated.UTC(),
 	}
 	switch {
 	case strings.EqualFold(m.ProvisioningState, "Deleting"):

@@ -17,8 +17,10 @@ func TestVM_PoweredOffIsNotStopped(t *testing.T) {
 			tw, c := connect(t)
 			m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "stopped" })
 			s := state(t, c, vm, m.UID())
-			if s.Status == cloud.Stopped || s.Status == cloud.Running || s.Status.IsTransitional() || !strings.Contains(s.Reason, "billed") {
-				t.Fatalf("a machine that is powered off is %+v; want neither running nor stopped nor on its way, and why", s)
+			if s.Status == cloud.Stopped || s.Status == cloud.Running || s.Status.IsTransitional() ||
+				!strings.Contains(s.Reason, "billed") {
+				t.Fatalf("a machine that is powered off is %+v; want neither running nor stopped nor on its "+
+					"way, and why", s)
 			}
 			if err := act(t, c, v, vm, cloud.Target{UID: m.UID()}); err != nil {
 				t.Fatal(err)
@@ -60,14 +62,16 @@ func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 		tw, c := connect(t)
 		m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "deallocated" })
 		tw.AddFault(twin.Fault{
-			Op: "Microsoft.Compute/virtualMachines/start/action", Code: "AllocationFailed", Message: "Allocation failed.", Status: 409, Times: 1,
+			Op: "Microsoft.Compute/virtualMachines/start/action", Code: "AllocationFailed",
+			Message: "Allocation failed.", Status: 409, Times: 1,
 		})
 		wantClass(t, "start", act(t, c, cloud.Start, vm, cloud.Target{UID: m.UID()}), cloud.NoCapacity)
 	})
 	t.Run("told by the operation", func(t *testing.T) {
 		tw, c := connect(t)
 		m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "deallocated" })
-		tw.FailNext(m, "AllocationFailed", "We do not have sufficient capacity for the requested VM size in this region.")
+		tw.FailNext(m, "AllocationFailed",
+			"We do not have sufficient capacity for the requested VM size in this region.")
 		if err := act(t, c, cloud.Start, vm, cloud.Target{UID: m.UID()}); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +80,8 @@ func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 		}
 		tw.SettleAll()
 		s := state(t, c, vm, m.UID())
-		if s.Status != cloud.Stopped || !s.NoCapacity || !strings.HasPrefix(s.Reason, "AllocationFailed: We do not have sufficient capacity") {
+		if s.Status != cloud.Stopped || !s.NoCapacity ||
+			!strings.HasPrefix(s.Reason, "AllocationFailed: We do not have sufficient capacity") {
 			t.Errorf("after the start failed: %+v; want stopped, and Azure's reason", s)
 		}
 	})
@@ -92,7 +97,8 @@ func TestVM_MovingBothWaysIsToldAndWaitedFor(t *testing.T) {
 		if s := state(t, c, vm, m.UID()); !s.Status.IsTransitional() {
 			t.Errorf("during the %s: %+v", v, s)
 		}
-		wantClass(t, "an act on a machine on its way", act(t, c, cloud.Stop, vm, cloud.Target{UID: m.UID()}), cloud.Moving)
+		wantClass(t, "an act on a machine on its way", act(t, c, cloud.Stop, vm, cloud.Target{UID: m.UID()}),
+			cloud.Moving)
 		tw.SettleAll()
 		if s := state(t, c, vm, m.UID()); s.Status != v.WantedStatus() {
 			t.Errorf("after the %s: %+v", v, s)
@@ -112,7 +118,8 @@ func TestVM_ALockIsToldAndNotWaitedFor(t *testing.T) {
 }
 
 func TestVM_ALostAnswerHasItsEffectOnce(t *testing.T) {
-	for name, strict := range map[string]bool{"a repeated verb is accepted": false, "a repeated verb is a conflict": true} {
+	for name, strict := range map[string]bool{"a repeated verb is accepted": false,
+		"a repeated verb is a conflict": true} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
 			tw.Strict = strict
@@ -135,7 +142,8 @@ func TestVM_AnotherProcessVerifiesWhatOneBegan(t *testing.T) {
 	if err := act(t, first, cloud.Stop, vm, cloud.Target{UID: m.UID()}); err != nil {
 		t.Fatal(err)
 	}
-	second := open(t, tw, principal(twin.Secret)) // a provider of its own, with tokens, limits and connections of its own
+	// a provider of its own, with tokens, limits and connections of its own
+	second := open(t, tw, principal(twin.Secret))
 	if s := state(t, second, vm, m.UID()); s.Status != cloud.Stopping {
 		t.Errorf("the second process sees %+v; want the operation of the first", s)
 	}
@@ -202,8 +210,10 @@ func TestList_AMachineIsDescribed(t *testing.T) {
 		t.Fatalf("List = %+v, %v", got, err)
 	}
 	r := got.Resources[0]
-	want := "/subscriptions/" + twin.Subscription + "/resourcegroups/group-1/providers/microsoft.compute/virtualmachines/web"
-	if r.UID != want || r.Name != "Web" || r.Zone != "2" || r.InstanceType != "Standard_D2s_v5" || r.Tags["app"] != "Web" ||
+	want := "/subscriptions/" + twin.Subscription +
+		"/resourcegroups/group-1/providers/microsoft.compute/virtualmachines/web"
+	if r.UID != want || r.Name != "Web" || r.Zone != "2" || r.InstanceType != "Standard_D2s_v5" ||
+		r.Tags["app"] != "Web" ||
 		r.CreatedAt.Format("2006-01-02T15:04:05Z07:00") != "2026-01-02T03:04:05Z" || r.Status != cloud.Running {
 		t.Errorf("listed as %+v", r)
 	}

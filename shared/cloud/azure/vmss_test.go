@@ -56,7 +56,8 @@ func TestVMSS_AutoscaleIsDisabledFirstAndRestored(t *testing.T) {
 	}
 	tw.SettleAll()
 	if capacityOf(set) != 3.0 || fmt.Sprint(setting.Body) != before {
-		t.Errorf("after the start: capacity %v, setting %v; want 3, and the setting as it was: %s", capacityOf(set), setting.Body, before)
+		t.Errorf("after the start: capacity %v, setting %v; want 3, and the setting as it was: %s", capacityOf(set),
+			setting.Body, before)
 	}
 }
 
@@ -134,14 +135,17 @@ func TestVMSS_AStartWithoutMemoryEnablesWhatAStopDisabled(t *testing.T) {
 		tw.SettleAll()
 	}
 	if setting.Properties()["enabled"] != true || capacityOf(set) != 2.0 {
-		t.Errorf("enabled %v, capacity %v; want it enabled, at its minimum", setting.Properties()["enabled"], capacityOf(set))
+		t.Errorf("enabled %v, capacity %v; want it enabled, at its minimum", setting.Properties()["enabled"],
+			capacityOf(set))
 	}
 }
 
 // A set that nothing scales, and one that was made again under the name of an earlier one.
 func TestVMSS_AStartInventsNoSize(t *testing.T) {
 	tw, c := connect(t)
-	set := tw.AddScaleSet("web", region, 0, func(r *twin.Resource) { r.Properties()["timeCreated"] = "2026-01-02T03:04:05Z" })
+	set := tw.AddScaleSet("web", region, 0, func(r *twin.Resource) {
+		r.Properties()["timeCreated"] = "2026-01-02T03:04:05Z"
+	})
 	for _, memory := range []string{"", `{"capacity":4,"autoscale":false,"made":1700000000}`} {
 		err := act(t, c, cloud.Start, vmss, cloud.Target{UID: set.UID(), Snapshot: []byte(memory)})
 		wantClass(t, "start with "+memory, err, cloud.Unsupported)
@@ -155,7 +159,8 @@ func TestVMSS_AChangeThatFailedIsNotTakenForDone(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 0, nil)
 	tw.FailNext(set, "AllocationFailed", "There is no room.")
-	if err := act(t, c, cloud.Start, vmss, cloud.Target{UID: set.UID(), Snapshot: json.RawMessage(`{"capacity":4}`)}); err != nil {
+	if err := act(t, c, cloud.Start, vmss,
+		cloud.Target{UID: set.UID(), Snapshot: json.RawMessage(`{"capacity":4}`)}); err != nil {
 		t.Fatal(err)
 	}
 	tw.SettleAll()
@@ -169,13 +174,16 @@ func TestVMSS_AScaleSetsEveryProfile(t *testing.T) {
 	set := tw.AddScaleSet("web", region, 3, nil)
 	setting := tw.AddSetting(set, region, 2, 9)
 	five, ten, twenty := int64(5), int64(10), int64(20)
-	wantClass(t, "a desired size above the maximum", c.Scale(t.Context(), vmss, region, set.UID(), cloud.Capacity{Desired: &twenty}), cloud.Invalid)
-	if err := c.Scale(t.Context(), vmss, region, set.UID(), cloud.Capacity{Min: &five, Max: &twenty, Desired: &ten}); err != nil {
+	wantClass(t, "a desired size above the maximum",
+		c.Scale(t.Context(), vmss, region, set.UID(), cloud.Capacity{Desired: &twenty}), cloud.Invalid)
+	if err := c.Scale(t.Context(), vmss, region, set.UID(),
+		cloud.Capacity{Min: &five, Max: &twenty, Desired: &ten}); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range setting.Properties()["profiles"].([]any) {
 		if got := fmt.Sprint(p.(map[string]any)["capacity"]); got != "map[default:5 maximum:20 minimum:5]" {
-			t.Errorf("profile %v has %s; want texts, the minimum raised and the default with it", p.(map[string]any)["name"], got)
+			t.Errorf("profile %v has %s; want texts, the minimum raised and the default with it",
+				p.(map[string]any)["name"], got)
 		}
 	}
 	if capacityOf(set) != 10.0 {

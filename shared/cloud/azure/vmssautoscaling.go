@@ -38,7 +38,8 @@ func (s *setting) native() (*settingNative, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &settingNative{strings.TrimSuffix(s.id, "/"), whole["location"], part(whole, "tags"), part(whole, "properties")}, nil
+	return &settingNative{strings.TrimSuffix(s.id, "/"), whole["location"], part(whole, "tags"),
+		part(whole, "properties")}, nil
 }
 
 // decodeNative reads what was remembered; numbers stay as they were written.
@@ -56,7 +57,8 @@ func (s *settingNative) same(t *settingNative) bool {
 	if s == nil || t == nil {
 		return s == t
 	}
-	return bytes.Equal(encodeSnapshot(s.Properties), encodeSnapshot(t.Properties)) && bytes.Equal(encodeSnapshot(s.Tags), encodeSnapshot(t.Tags))
+	return bytes.Equal(encodeSnapshot(s.Properties), encodeSnapshot(t.Properties)) &&
+		bytes.Equal(encodeSnapshot(s.Tags), encodeSnapshot(t.Tags))
 }
 
 func (s *settingNative) put(ctx context.Context, c *armClient) error {
@@ -189,7 +191,8 @@ func wantedScaling(r resource, s *setting, want cloud.Autoscaling) (scaleSetNati
 	case s == nil && want.TargetCPUPercent == nil && want.Min == want.Max:
 		return to, nil
 	case s != nil && !s.scales():
-		return to, errUnsupported("the autoscale setting %s of the scale set is disabled: enable it, or delete it", s.id)
+		return to, errUnsupported(
+			"the autoscale setting %s of the scale set is disabled: enable it, or delete it", s.id)
 	}
 	var err error
 	if to.Setting, err = s.native(); err != nil {
@@ -210,7 +213,8 @@ func newSetting(r resource) *settingNative {
 	return &settingNative{
 		ID: group + "/providers/" + settingType + "/" + name, Location: r.Location, Tags: map[string]any{},
 		Properties: map[string]any{
-			"name": name, "enabled": true, "targetResourceUri": r.ID, "profiles": []any{map[string]any{"name": "always", "rules": []any{}}},
+			"name": name, "enabled": true, "targetResourceUri": r.ID,
+			"profiles": []any{map[string]any{"name": "always", "rules": []any{}}},
 		},
 	}
 }

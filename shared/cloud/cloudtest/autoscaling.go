@@ -13,12 +13,14 @@ import (
 type Autoscaled struct {
 	Kind, Region string
 	UID, Missing string
-	Fixed        bool                               // it has no rule, and no minimum and maximum before one is made
-	Loose        bool                               // its size is its rule's to set: what is wanted is told only where there is none
-	Unscaled     string                             // a kind of the same provider that is not scaled by it
-	Other        func(t *testing.T)                 // nil leaves the case out
-	Mutations    func() int                         //
-	Custom       func(t *testing.T) (before string) // tells of the customer's own rules, which stay as they are; nil leaves the case out
+	Fixed        bool // it has no rule, and no minimum and maximum before one is made
+	// its size is its rule's to set: what is wanted is told only where there is none
+	Loose     bool
+	Unscaled  string             // a kind of the same provider that is not scaled by it
+	Other     func(t *testing.T) // nil leaves the case out
+	Mutations func() int         //
+	// tells of the customer's own rules, which stay as they are; nil leaves the case out
+	Custom func(t *testing.T) (before string)
 }
 
 func (r run) runAutoscaled(t *testing.T) {
@@ -46,7 +48,9 @@ func (g autoscaled) runAll(t *testing.T) {
 	t.Run("sizes are set and the rule stays", g.setsSizes)
 	t.Run("what was remembered comes back", func(t *testing.T) { g.restore(t, found) })
 	t.Run("what somebody else did meanwhile is told, and undone", func(t *testing.T) { g.others(t, found) })
-	t.Run("one that is stopped meanwhile stays so, and its start gives it back", func(t *testing.T) { g.keepsStopped(t, found) })
+	t.Run("one that is stopped meanwhile stays so, and its start gives it back", func(t *testing.T) {
+		g.keepsStopped(t, found)
+	})
 	t.Run("the permissions of its kind are told alone", g.kindPermissions)
 	if got := g.custom(t); got != custom {
 		t.Errorf("the customer's own rules are %s; want %s, as before", got, custom)
@@ -75,7 +79,8 @@ func (g autoscaled) set(t *testing.T, want cloud.Autoscaling) {
 	t.Helper()
 	var err error
 	for range polls {
-		if err = g.scaler.SetAutoscaling(t.Context(), g.Kind, g.Region, g.UID, want); cloud.ClassOf(err) != cloud.Moving {
+		if err = g.scaler.SetAutoscaling(t.Context(), g.Kind, g.Region, g.UID,
+			want); cloud.ClassOf(err) != cloud.Moving {
 			break
 		}
 		g.moveOn()
@@ -116,14 +121,15 @@ func text(a cloud.Autoscaling) string {
 func (g autoscaled) refusals(t *testing.T) {
 	ctx, one, two := t.Context(), int64(1), int64(2)
 	wrong := map[string]cloud.Autoscaling{
-		"a minimum above the maximum":  {Min: 2, Max: 1, Desired: 1},
-		"a size above the maximum":     {Min: 1, Max: 2, Desired: 3},
-		"a size below the minimum":     {Min: 2, Max: 3, Desired: 1},
-		"a negative minimum":           {Min: -1, Max: 1},
-		"a target above 100":           {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(101))},
-		"a target of 0":                {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(0))},
-		"a cooldown without a target":  {Min: 1, Max: 1, Desired: 1, CooldownSeconds: &two},
-		"a cooldown of a day":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one, CooldownSeconds: new(int64(86_400))},
+		"a minimum above the maximum": {Min: 2, Max: 1, Desired: 1},
+		"a size above the maximum":    {Min: 1, Max: 2, Desired: 3},
+		"a size below the minimum":    {Min: 2, Max: 3, Desired: 1},
+		"a negative minimum":          {Min: -1, Max: 1},
+		"a target above 100":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(101))},
+		"a target of 0":               {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(0))},
+		"a cooldown without a target": {Min: 1, Max: 1, Desired: 1, CooldownSeconds: &two},
+		"a cooldown of a day": {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one,
+			CooldownSeconds: new(int64(86_400))},
 		"a memory that cannot be read": {Native: []byte(`"nonsense"`)},
 	}
 	before := g.read(t)
@@ -133,11 +139,13 @@ func (g autoscaled) refusals(t *testing.T) {
 	some := cloud.Autoscaling{Min: 1, Max: 1, Desired: 1}
 	_, err := g.scaler.ReadAutoscaling(ctx, g.Kind, g.Region, g.Missing)
 	wantClass(t, "ReadAutoscaling of a missing group", err, cloud.NotFound)
-	wantClass(t, "SetAutoscaling of a missing group", g.scaler.SetAutoscaling(ctx, g.Kind, g.Region, g.Missing, some), cloud.NotFound)
+	wantClass(t, "SetAutoscaling of a missing group", g.scaler.SetAutoscaling(ctx, g.Kind, g.Region, g.Missing, some),
+		cloud.NotFound)
 	if g.Unscaled != "" {
 		_, err = g.scaler.ReadAutoscaling(ctx, g.Unscaled, g.Region, g.UID)
 		wantClass(t, "ReadAutoscaling of a kind that is not scaled", err, cloud.Unsupported)
-		wantClass(t, "SetAutoscaling of it", g.scaler.SetAutoscaling(ctx, g.Unscaled, g.Region, g.UID, some), cloud.Unsupported)
+		wantClass(t, "SetAutoscaling of it", g.scaler.SetAutoscaling(ctx, g.Unscaled, g.Region, g.UID, some),
+			cloud.Unsupported)
 	}
 	_, err = g.scaler.ReadAutoscaling(ctx, "no-such-kind", g.Region, g.UID)
 	wantClass(t, "ReadAutoscaling of an unknown kind", err, cloud.Invalid)
@@ -156,7 +164,8 @@ func (g autoscaled) wanted(t *testing.T) cloud.Autoscaling {
 	t.Helper()
 	now := g.read(t)
 	return cloud.Autoscaling{
-		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2, TargetCPUPercent: new(int64(55)), CooldownSeconds: new(int64(180)),
+		Min: now.Desired + 1, Max: max(now.Max, now.Desired) + 3, Desired: now.Desired + 2,
+		TargetCPUPercent: new(int64(55)), CooldownSeconds: new(int64(180)),
 	}
 }
 
@@ -188,7 +197,8 @@ func (g autoscaled) setsSizes(t *testing.T) {
 	want := cloud.Autoscaling{Min: was.Min + 1, Max: was.Max + 1, Desired: was.Desired + 1}
 	g.set(t, want)
 	got := g.settled(t, want)
-	rule := cloud.Autoscaling{Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent, CooldownSeconds: was.CooldownSeconds}
+	rule := cloud.Autoscaling{Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent,
+		CooldownSeconds: was.CooldownSeconds}
 	if !rule.IsMetBy(got) || (was.TargetCPUPercent == nil) != (got.TargetCPUPercent == nil) {
 		t.Errorf("the rule became %s; want that of %s", text(got), text(was))
 	}

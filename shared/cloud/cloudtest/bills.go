@@ -15,8 +15,9 @@ import (
 
 // Bills is what of a cloud is billed, for the contract of cloud.Biller. What is nil leaves its cases out.
 type Bills struct {
-	From    time.Time                // asked for: there are older deliveries
-	Content map[time.Time][]string   // of the newest delivery of each period from From on, the contents of its files in order
+	From time.Time // asked for: there are older deliveries
+	// of the newest delivery of each period from From on, the contents of its files in order
+	Content map[time.Time][]string
 	Totals  map[time.Time][2]string  // what the provider's own interface says: total and currency
 	Empty   time.Time                // a period from which on there is nothing; the zero time leaves the case out
 	Deliver func(contents ...string) // makes a newer delivery of the last period
@@ -231,7 +232,8 @@ func (b billing) newer(t *testing.T) {
 	before := b.last(t)
 	b.Deliver("newer 1", "newer 2")
 	after := b.last(t)
-	if after.Period != before.Period || after.Fingerprint == before.Fingerprint || after.DeliveredAt.Before(before.DeliveredAt) || len(after.Files) != 2 {
+	if after.Period != before.Period || after.Fingerprint == before.Fingerprint ||
+		after.DeliveredAt.Before(before.DeliveredAt) || len(after.Files) != 2 {
 		t.Errorf("%+v after %+v", after, before)
 	}
 	got, err := b.read(t.Context(), after, after.Files[1])

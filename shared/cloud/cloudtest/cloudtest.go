@@ -89,7 +89,8 @@ func (r run) kinds(t *testing.T) {
 			t.Errorf("kind %+v: provider, type and name have to be given, once", k)
 		}
 		if k.Actionable && (k.ActBatch < 1 || k.ReadBatch < 1 || k.Deadline <= 0) {
-			t.Errorf("kind %s: batches %d and %d and deadline %v have to be positive", k.Type, k.ActBatch, k.ReadBatch, k.Deadline)
+			t.Errorf("kind %s: batches %d and %d and deadline %v have to be positive", k.Type, k.ActBatch, k.ReadBatch,
+				k.Deadline)
 		}
 		seen[k.Type] = true
 	}
@@ -152,7 +153,8 @@ func (r run) unknown(t *testing.T) {
 		t.Fatalf("Act on an unknown kind = %+v; want one result for x", res)
 	}
 	wantClass(t, "Act on an unknown kind", res[0].Err, cloud.Invalid)
-	wantClass(t, "Scale of an unknown kind", r.conn.Scale(ctx, "no-such-kind", "nowhere", "x", cloud.Capacity{}), cloud.Invalid)
+	wantClass(t, "Scale of an unknown kind", r.conn.Scale(ctx, "no-such-kind", "nowhere", "x", cloud.Capacity{}),
+		cloud.Invalid)
 }
 
 func (r run) throttling(t *testing.T) {

@@ -44,7 +44,8 @@ func TestFacts_AreThoseOfTheRules(t *testing.T) {
 func TestFacts_HaveAKindAndAType(t *testing.T) {
 	told := 0
 	for _, one := range readFacts() {
-		if _, ok := cloud.KindOf(one.Type); !ok || !slices.Contains([]string{"bool", "number", "string", "timestamp", "list(string)"}, one.Kind) {
+		if _, ok := cloud.KindOf(one.Type); !ok ||
+			!slices.Contains([]string{"bool", "number", "string", "timestamp", "list(string)"}, one.Kind) {
 			t.Errorf("%+v: of no type, or kind", one)
 		}
 		if one.Missing == "" {

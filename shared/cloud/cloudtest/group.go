@@ -141,7 +141,8 @@ func wantListed(t *testing.T, g Group, found map[string]cloud.Resource) {
 		if res.Type != g.Kind || res.Region != g.Region || res.Name == "" || res.Status == "" {
 			t.Errorf("%s: type, region, name or status is wrong: %+v", uid, res)
 		}
-		if part := g.Tied[uid]; !strings.Contains(res.Unschedulable, part) || (part == "") != (res.Unschedulable == "") {
+		if part := g.Tied[uid]; !strings.Contains(res.Unschedulable, part) ||
+			(part == "") != (res.Unschedulable == "") {
 			t.Errorf("%s: listed as unschedulable %q; want %q in it", uid, res.Unschedulable, part)
 		}
 	}
@@ -255,7 +256,8 @@ func (g trial) again(t *testing.T, v cloud.Verb, before map[string]cloud.State) 
 	t.Helper()
 	for _, res := range g.conn.Act(t.Context(), v, g.Kind, g.Region, targets(g.Free, before)) {
 		if res.Err != nil && cloud.ClassOf(res.Err) != cloud.Moving {
-			t.Errorf("a repeated %s of %s: %v of class %d; want none, or Moving", v, res.UID, res.Err, cloud.ClassOf(res.Err))
+			t.Errorf("a repeated %s of %s: %v of class %d; want none, or Moving", v, res.UID, res.Err,
+				cloud.ClassOf(res.Err))
 		}
 	}
 	g.await(t, v.WantedStatus())

@@ -13,7 +13,8 @@ import (
 func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
 	before := g.state(t)
-	more := cloud.Autoscaling{Min: found.Desired + 1, Max: max(found.Max, found.Desired) + 3, Desired: found.Desired + 2}
+	more := cloud.Autoscaling{Min: found.Desired + 1, Max: max(found.Max, found.Desired) + 3,
+		Desired: found.Desired + 2}
 	g.set(t, more)
 	g.settled(t, more)
 	g.act(t, cloud.Stop, g.state(t).Snapshot)
@@ -86,7 +87,9 @@ func (g autoscaled) kindPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range got {
-		known := slices.ContainsFunc(all, func(p cloud.Permission) bool { return p.Capability == one.Capability && p.Action == one.Action })
+		known := slices.ContainsFunc(all, func(p cloud.Permission) bool {
+			return p.Capability == one.Capability && p.Action == one.Action
+		})
 		if !known || one.Capability != "scale" && one.Capability != "start_stop" || one.Status == "denied" {
 			t.Errorf("%+v is not among the permissions of the account, or not of the kind", one)
 		}

@@ -12,16 +12,17 @@ import (
 // Metered is what of a cloud is measured, for the contract of cloud.Metered: resources of one type in one region.
 type Metered struct {
 	Kind, Region string
-	Measured     []string      // uids that have points all day, at least of one measure, but for the hour of Gap
-	Quiet        []string      // uids that exist and have no points
-	Missing      string        // a well-formed uid of which there is no resource
-	Many         []string      // uids for more than one call; may be of resources without points
-	PerCall      int           // how many of them the provider's calls tell of at the least, each measure by itself where it counts those
-	Start        time.Time     // the first moment of the day
-	Gap          time.Duration // after Start begins an hour without points; 0 is none
-	Calls        func() int    // how many calls for metrics the cloud has seen; nil where it does not count them
-	Unmeasured   string        // a type that has no metrics
-	Deny         func(on bool) // takes the permission away, or gives it back; nil leaves the case out
+	Measured     []string // uids that have points all day, at least of one measure, but for the hour of Gap
+	Quiet        []string // uids that exist and have no points
+	Missing      string   // a well-formed uid of which there is no resource
+	Many         []string // uids for more than one call; may be of resources without points
+	// how many of them the provider's calls tell of at the least, each measure by itself where it counts those
+	PerCall    int
+	Start      time.Time     // the first moment of the day
+	Gap        time.Duration // after Start begins an hour without points; 0 is none
+	Calls      func() int    // how many calls for metrics the cloud has seen; nil where it does not count them
+	Unmeasured string        // a type that has no metrics
+	Deny       func(on bool) // takes the permission away, or gives it back; nil leaves the case out
 }
 
 // runMetered holds a connection against what cloud.Metered promises.
@@ -52,7 +53,8 @@ func (m metering) runAll(t *testing.T) {
 
 func (m metering) request(uids ...string) cloud.MetricRequest {
 	return cloud.MetricRequest{
-		Type: m.Kind, Region: m.Region, UIDs: uids, Measures: cloud.MeasuresOf(m.Kind), Period: time.Hour, From: m.Start, To: m.Start.AddDate(0, 0, 1),
+		Type: m.Kind, Region: m.Region, UIDs: uids, Measures: cloud.MeasuresOf(m.Kind), Period: time.Hour,
+		From: m.Start, To: m.Start.AddDate(0, 0, 1),
 	}
 }
 
@@ -63,7 +65,8 @@ func (m metering) ask(t *testing.T, r cloud.MetricRequest) cloud.MetricAnswer {
 		t.Fatalf("Metrics of %d %s: %v", len(r.UIDs), r.Type, err)
 	}
 	for _, p := range got.Points {
-		if !slices.Contains(r.UIDs, p.UID) || p.Measure < 0 || p.Measure >= len(r.Measures) || len(p.Times) == 0 || len(p.Times) != len(p.Values) {
+		if !slices.Contains(r.UIDs, p.UID) || p.Measure < 0 || p.Measure >= len(r.Measures) || len(p.Times) == 0 ||
+			len(p.Times) != len(p.Values) {
 			t.Errorf("points %+v: of nothing that was asked for, or none, or not as many as times", p)
 		}
 	}
@@ -90,7 +93,8 @@ func (m metering) window(t *testing.T) {
 	got := m.ask(t, r)
 	for _, p := range got.Points {
 		for i, at := range p.Times {
-			if at.Before(r.From) || !at.Before(r.To) || !at.Equal(at.Truncate(r.Period)) || i > 0 && !at.After(p.Times[i-1]) {
+			if at.Before(r.From) || !at.Before(r.To) || !at.Equal(at.Truncate(r.Period)) || i > 0 &&
+				!at.After(p.Times[i-1]) {
 				t.Errorf("times %v; want hours from %s until before %s, in their order", p.Times, r.From, r.To)
 			}
 		}
@@ -132,7 +136,8 @@ func (m metering) calls(t *testing.T) {
 		t.Errorf("%d calls are told of %d", got.Calls, m.Calls()-before)
 	}
 	if most := len(r.Measures) + len(m.Many)*len(r.Measures)/m.PerCall + 1; got.Calls < 1 || got.Calls > most {
-		t.Errorf("%d calls for %d resources with %d measures; want %d at most", got.Calls, len(m.Many), len(r.Measures), most)
+		t.Errorf("%d calls for %d resources with %d measures; want %d at most", got.Calls, len(m.Many), len(r.Measures),
+			most)
 	}
 }
 

@@ -15,12 +15,15 @@ func (g trial) testScale(t *testing.T) {
 	uid := g.Free[0]
 	one, two := int64(1), int64(2)
 	if !g.kind.Scalable {
-		wantClass(t, "Scale of a kind without sizes", g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
+		wantClass(t, "Scale of a kind without sizes",
+			g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &one}), cloud.Unsupported)
 		return
 	}
 	was := g.capacity(t, uid)
-	wantClass(t, "Scale of a missing uid", g.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
-	wantClass(t, "Scale to a minimum above the maximum", g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
+	wantClass(t, "Scale of a missing uid",
+		g.conn.Scale(t.Context(), g.Kind, g.Region, g.Missing, cloud.Capacity{Desired: &one}), cloud.NotFound)
+	wantClass(t, "Scale to a minimum above the maximum",
+		g.conn.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Min: &two, Max: &one}), cloud.Invalid)
 	bigger := maps.Clone(was)
 	bigger["desired"]++
 	if limit, ok := was["max"]; ok {

@@ -51,7 +51,8 @@ func TestPrices_AreWhatAUnitIsWorthInDollars(t *testing.T) {
 		t.Fatalf("%s, %v", version, err)
 	}
 	for key, want := range map[string]string{
-		"2026-11-20/EUR": "1.25", "2026-11-20/JPY": "0.0078125", "2026-11-20/USD": "1", "2026-11-19/GBP": "1.5", "2026-11-19/EUR": "1.2",
+		"2026-11-20/EUR": "1.25", "2026-11-20/JPY": "0.0078125", "2026-11-20/USD": "1", "2026-11-19/GBP": "1.5",
+		"2026-11-19/EUR": "1.2",
 	} {
 		if got[key] != want {
 			t.Errorf("%s is %s, want %s", key, got[key], want)
@@ -64,9 +65,11 @@ func TestPrices_AreWhatAUnitIsWorthInDollars(t *testing.T) {
 
 func TestPrices_OfAnAnswerThatIsNoneAreNone(t *testing.T) {
 	for name, body := range map[string]string{
-		"refused": "", "cut off": before + friday[:40], "no dollar": before + strings.Replace(friday, "USD", "CHF", 1) + after,
-		"nought": before + strings.Replace(friday, "160", "0", 1) + after, "no number": before + strings.Replace(friday, "160", "N/A", 1) + after,
-		"no day": before + strings.Replace(friday, "2026-11-20", "Friday", 1) + after,
+		"refused": "", "cut off": before + friday[:40],
+		"no dollar": before + strings.Replace(friday, "USD", "CHF", 1) + after,
+		"nought":    before + strings.Replace(friday, "160", "0", 1) + after,
+		"no number": before + strings.Replace(friday, "160", "N/A", 1) + after,
+		"no day":    before + strings.Replace(friday, "2026-11-20", "Friday", 1) + after,
 	} {
 		if _, _, err := prices(twin(t, body)); err == nil {
 			t.Errorf("%s: no error", name)

@@ -23,8 +23,10 @@ var alloyInstances = kind{
 }
 
 var alloyStates = map[string]native{
-	"READY": {cloud.Running}, "STOPPED": {cloud.Stopped}, "STOPPING": {cloud.Stopping}, "CREATING": {cloud.Pending}, "MAINTENANCE": {cloud.Pending},
-	"BOOTSTRAPPING": {cloud.Pending}, "PROMOTING": {cloud.Pending}, "SWITCHOVER": {cloud.Pending}, "DELETING": {cloud.Terminated},
+	"READY": {cloud.Running}, "STOPPED": {cloud.Stopped}, "STOPPING": {cloud.Stopping}, "CREATING": {cloud.Pending},
+	"MAINTENANCE":   {cloud.Pending},
+	"BOOTSTRAPPING": {cloud.Pending}, "PROMOTING": {cloud.Pending}, "SWITCHOVER": {cloud.Pending},
+	"DELETING": {cloud.Terminated},
 }
 
 // alloyStatus: what is changed at the moment moves to where its policy points.
@@ -72,11 +74,13 @@ func listAlloyInstances(ctx context.Context, p place, page string) (cloud.Resour
 func alloyResource(i *alloydb.Instance) cloud.Resource {
 	uid := "//alloydb.googleapis.com/" + i.Name
 	r := cloud.Resource{
-		UID: uid, Name: lastPart(i.Name), Zone: i.GceZone, Status: alloyStatus(i), Tags: tagsOf(i.Labels), Unschedulable: tiedAlloy(i),
-		Capacity: map[string]int64{}, CreatedAt: timeOf(i.CreateTime),
+		UID: uid, Name: lastPart(i.Name), Zone: i.GceZone, Status: alloyStatus(i), Tags: tagsOf(i.Labels),
+		Unschedulable: tiedAlloy(i),
+		Capacity:      map[string]int64{}, CreatedAt: timeOf(i.CreateTime),
 	}
 	if a, ok := parseName(uid); ok {
-		r.ParentUID = "//alloydb.googleapis.com/projects/" + a.project + "/locations/" + a.location + "/clusters/" + a.cluster
+		r.ParentUID = "//alloydb.googleapis.com/projects/" + a.project + "/locations/" + a.location + "/clusters/" +
+			a.cluster
 	}
 	if m := i.MachineConfig; m != nil {
 		r.InstanceType, r.Capacity["vCPU"] = m.MachineType, m.CpuCount
@@ -87,7 +91,8 @@ func alloyResource(i *alloydb.Instance) cloud.Resource {
 
 // alloyFacts are the facts by which waste is judged, in the names of the rules.
 func alloyFacts(i *alloydb.Instance) cloud.Facts {
-	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType, "nodes": 0.0, "ha": i.AvailabilityType == "REGIONAL"}
+	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType, "nodes": 0.0,
+		"ha": i.AvailabilityType == "REGIONAL"}
 	if i.MachineConfig != nil {
 		f["vcpu"] = float64(i.MachineConfig.CpuCount)
 	}
@@ -107,7 +112,8 @@ func readAlloyInstance(ctx context.Context, p place, r ref) (cloud.State, error)
 		return cloud.State{}, err
 	}
 	return cloud.State{
-		UID: r.uid, Status: alloyStatus(i), Unschedulable: tiedAlloy(i), Native: i.State + ", activation policy " + i.ActivationPolicy,
+		UID: r.uid, Status: alloyStatus(i), Unschedulable: tiedAlloy(i),
+		Native: i.State + ", activation policy " + i.ActivationPolicy,
 	}, nil
 }
 

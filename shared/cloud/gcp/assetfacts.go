@@ -50,7 +50,8 @@ func (t thing) word() string {
 var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
 	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
-		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never, "instance_state": ""}
+		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
+			"instance_state": ""}
 		if t.word() == "RESERVED" {
 			f["unused_since"] = cloud.Since{}
 		}
@@ -58,7 +59,8 @@ var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n nei
 		return f
 	},
 	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
-		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30), "snapshot_type": t.SnapshotType}
+		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
+			"snapshot_type": t.SnapshotType}
 	},
 	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
 		return cloud.Facts{"scheme": t.LoadBalancingScheme}
@@ -72,8 +74,10 @@ func diskFacts(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.
 	_, labelled := a.Labels["goog-gke-volume"]
 	f := cloud.Facts{
 		"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),
-		"provisioned_iops": float64(t.ProvisionedIOPS), "regional": t.Region != "", "snapshot_policy": len(t.ResourcePolicies) > 0,
-		"pvc": labelled || strings.Contains(t.Description, "kubernetes.io/created-for/pvc"), "instance_state": "",
+		"provisioned_iops": float64(t.ProvisionedIOPS), "regional": t.Region != "",
+		"snapshot_policy":     len(t.ResourcePolicies) > 0,
+		"pvc":                 labelled || strings.Contains(t.Description, "kubernetes.io/created-for/pvc"),
+		"instance_state":      "",
 		"instance_stopped_at": cloud.Never,
 	}
 	switch {

@@ -15,7 +15,8 @@ import (
 func scaledGroup(tw *twin.Cloud, one twin.Group) cloudtest.Autoscaled {
 	g := tw.AddGroup(one)
 	return cloudtest.Autoscaled{
-		Kind: cloud.GCPMIG, Region: region, UID: g.UID(), Missing: (&twin.Group{Name: "nothing", Zone: region + "-b"}).UID(), Unscaled: cloud.GCPCompute,
+		Kind: cloud.GCPMIG, Region: region, UID: g.UID(),
+		Missing: (&twin.Group{Name: "nothing", Zone: region + "-b"}).UID(), Unscaled: cloud.GCPCompute,
 		Fixed: one.Scaler == nil, Loose: true,
 		Other: func(*testing.T) { tw.ChangeLocked(func() { g.Size++ }) },
 		Mutations: func() int {
@@ -38,9 +39,15 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 		Autoscaled: []cloudtest.Autoscaled{
 			scaledGroup(tw, twin.Group{Name: "web", Zone: region + "-b", Size: 2}),
 			scaledGroup(tw, twin.Group{Name: "jobs", Region: region, Size: 2}),
-			scaledGroup(tw, twin.Group{Name: "api", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90}}),
-			scaledGroup(tw, twin.Group{Name: "shop", Region: region, Size: 4, Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60}}),
-			scaledGroup(tw, twin.Group{Name: "off", Region: region, Size: 4, Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60}}),
+			scaledGroup(tw,
+				twin.Group{Name: "api", Zone: region + "-c", Size: 3,
+					Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90}}),
+			scaledGroup(tw,
+				twin.Group{Name: "shop", Region: region, Size: 4,
+					Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60}}),
+			scaledGroup(tw,
+				twin.Group{Name: "off", Region: region, Size: 4,
+					Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60}}),
 		},
 	})
 	needed := gcp.ListRequiredPermissions().Scale

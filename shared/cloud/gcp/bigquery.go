@@ -40,7 +40,8 @@ type answerOf struct {
 func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
 	no := false
 	got, err := call("bigquery.jobs.create", s.bigquery.Jobs.Query(s.project, &bigquery.QueryRequest{
-		Query: sql, UseLegacySql: &no, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned, TimeoutMs: patience,
+		Query: sql, UseLegacySql: &no, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
+		TimeoutMs: patience,
 		RequestId: rand.Text(), // an answer that was lost is asked for again, not the question
 	}).Context(ctx).Do)
 	if err != nil {
@@ -61,7 +62,8 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
 func (s *session) nextPage(ctx context.Context, a *answerOf) error {
-	c := s.bigquery.Jobs.GetQueryResults(a.job.ProjectId, a.job.JobId).Location(a.job.Location).MaxResults(rowsInPage).TimeoutMs(patience).Context(ctx)
+	c := s.bigquery.Jobs.GetQueryResults(a.job.ProjectId,
+		a.job.JobId).Location(a.job.Location).MaxResults(rowsInPage).TimeoutMs(patience).Context(ctx)
 	if a.next != "" {
 		c = c.PageToken(a.next)
 	}

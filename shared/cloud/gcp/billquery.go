@@ -72,7 +72,9 @@ GROUP BY %s`,
 		optional("resource", "t.resource.global_name", "''"), optional("resource", "t.resource.name", "''"),
 		optional("currency_conversion_rate", "t.currency_conversion_rate", "0"),
 		optional("tags",
-			"TO_JSON_STRING(ARRAY_CONCAT(ARRAY(SELECT STRUCT('' AS namespace, l.key AS key, l.value AS value) FROM UNNEST(t.labels) AS l), ARRAY(SELECT STRUCT(g.namespace AS namespace, g.key AS key, g.value AS value) FROM UNNEST(t.tags) AS g)))",
+			"TO_JSON_STRING(ARRAY_CONCAT(ARRAY(SELECT STRUCT('' AS namespace, l.key AS key, l.value AS value) FROM "+
+				"UNNEST(t.labels) AS l), ARRAY(SELECT STRUCT(g.namespace AS namespace, g.key AS key, g.value AS "+
+				"value) FROM UNNEST(t.tags) AS g)))",
 			"TO_JSON_STRING(t.labels)"),
 		t.quoted(), cost, optional("cost_at_list", "IFNULL(CAST(t.cost_at_list AS NUMERIC), "+cost+")", cost),
 		s.from, s.to, s.month.Format("200601"), strings.Join(billColumns, ", "))
@@ -80,14 +82,18 @@ GROUP BY %s`,
 
 // billColumns are what a line is of.
 var billColumns = []string{
-	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceName", "SkuId", "RegionId", "ResourceId", "ResourceName",
-	"BillingCurrency", "ChargePeriodStart", "ChargePeriodEnd", "Tags", "ChargeCategory", "ChargeClass", "PricingCategory", "ChargeDescription", "PricingUnit",
+	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceName", "SkuId", "RegionId",
+	"ResourceId", "ResourceName",
+	"BillingCurrency", "ChargePeriodStart", "ChargePeriodEnd", "Tags", "ChargeCategory", "ChargeClass",
+	"PricingCategory", "ChargeDescription", "PricingUnit",
 }
 
 // focusColumns are what a line of a table in the columns of FOCUS is of, where it has them.
 var focusColumns = []string{
-	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceCategory", "ServiceName", "SkuId", "RegionId", "ResourceId", "ResourceName",
-	"ResourceType", "BillingCurrency", "ChargeCategory", "ChargeClass", "ChargeFrequency", "PricingCategory", "ChargeDescription", "PricingUnit",
+	"BillingAccountId", "SubAccountId", "SubAccountName", "PublisherName", "ServiceCategory", "ServiceName", "SkuId",
+	"RegionId", "ResourceId", "ResourceName",
+	"ResourceType", "BillingCurrency", "ChargeCategory", "ChargeClass", "ChargeFrequency", "PricingCategory",
+	"ChargeDescription", "PricingUnit",
 	"CommitmentDiscountId", "CommitmentDiscountStatus", "InvoiceId",
 }
 

@@ -44,10 +44,13 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 }
 
 func noExport(project string, tables int) error {
-	message := "there is no table of a billing export in the project " + project + ": switch on the detailed usage cost export in the console of " +
-		"Cloud Billing (Billing export, BigQuery export), into a dataset of the multi-region US or EU, and name it in billing.dataset where it is in another project"
+	message := "there is no table of a billing export in the project " + project +
+		": switch on the detailed usage cost export in the console of " +
+		"Cloud Billing (Billing export, BigQuery export), into a dataset of the multi-region US or EU, and name it " +
+		"in billing.dataset where it is in another project"
 	if tables > 0 {
-		message = "the billing export holds nothing of these months yet: Google fills a dataset of a multi-region with this month and the one before, within five days, any other from the day it is switched on"
+		message = "the billing export holds nothing of these months yet: Google fills a dataset of a multi-region " +
+			"with this month and the one before, within five days, any other from the day it is switched on"
 	}
 	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery", Message: message}
 }
@@ -74,7 +77,8 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 		}
 		d := by[month]
 		if d == nil {
-			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.name(), Period: month, Form: cloud.FOCUSForm, Rows: -1, DeliveredAt: month}
+			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.name(), Period: month, Form: cloud.FOCUSForm,
+				Rows: -1, DeliveredAt: month}
 			by[month] = d
 		} else {
 			d.Export += ", " + t.name()
@@ -116,7 +120,8 @@ func (t billTable) fileName(s span) string {
 		columns = append(columns, c)
 	}
 	slices.Sort(columns)
-	q := url.Values{"month": {s.month.Format("2006-01")}, "from": {s.from}, "to": {s.to}, "location": {t.location}, "columns": {strings.Join(columns, ",")}}
+	q := url.Values{"month": {s.month.Format("2006-01")}, "from": {s.from}, "to": {s.to}, "location": {t.location},
+		"columns": {strings.Join(columns, ",")}}
 	return "bigquery://" + t.project + "/" + t.dataset + "/" + t.id + "?" + q.Encode()
 }
 
@@ -129,7 +134,8 @@ func parseFile(name string) (t billTable, s span, ok bool) {
 	if !ok || len(parts) != 3 || err != nil {
 		return t, s, false
 	}
-	t = billTable{project: parts[0], dataset: parts[1], id: parts[2], location: q.Get("location"), columns: map[string]bool{}}
+	t = billTable{project: parts[0], dataset: parts[1], id: parts[2], location: q.Get("location"),
+		columns: map[string]bool{}}
 	for c := range strings.SplitSeq(q.Get("columns"), ",") {
 		t.columns[c] = true
 	}
@@ -149,7 +155,8 @@ func (c *conn) OpenBill(ctx context.Context, _ cloud.Delivery, file cloud.BillFi
 	}
 	more := map[string]string{
 		"ProviderName": "Google Cloud", "InvoiceIssuerName": "Google Cloud",
-		"BillingPeriodStart": s.month.Format(time.RFC3339), "BillingPeriodEnd": s.month.AddDate(0, 1, 0).Format(time.RFC3339),
+		"BillingPeriodStart": s.month.Format(time.RFC3339),
+		"BillingPeriodEnd":   s.month.AddDate(0, 1, 0).Format(time.RFC3339),
 	}
 	return c.lines(ctx, t.location, t.billSQL(s), more), nil
 }

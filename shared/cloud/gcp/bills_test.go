@@ -20,23 +20,29 @@ const (
 
 func usage(m, day, cost string) twin.BillingRow {
 	return twin.BillingRow{
-		Month: m, Partition: day, Exported: day + "T23:06:07.000000Z", Day: day, Project: twin.Project, Service: "Compute Engine", SKU: "E2", Region: region,
-		Resource: "//compute.googleapis.com/projects/acme/vm-1", Currency: "EUR", CostType: "regular", Cost: cost, Labels: `[{"key":"team","value":"a"}]`,
+		Month: m, Partition: day, Exported: day + "T23:06:07.000000Z", Day: day, Project: twin.Project,
+		Service: "Compute Engine", SKU: "E2", Region: region,
+		Resource: "//compute.googleapis.com/projects/acme/vm-1", Currency: "EUR", CostType: "regular", Cost: cost,
+		Labels: `[{"key":"team","value":"a"}]`,
 	}
 }
 
 // billedTwin is a project with the detailed export, and the standard one beside it, January to March.
 func billedTwin() *twin.Cloud {
 	tw := &twin.Cloud{}
-	columns := []string{"billing_account_id", "service", "sku", "labels", "cost", "credits", "currency", "export_time", "invoice", "cost_type"}
+	columns := []string{"billing_account_id", "service", "sku", "labels", "cost", "credits", "currency", "export_time",
+		"invoice", "cost_type"}
 	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "sales", Location: "US", ID: "orders"})
-	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: standard, Columns: columns})
-	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: detailed, Columns: append(columns, "resource", "cost_at_list", "tags")})
+	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: standard,
+		Columns: columns})
+	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: detailed,
+		Columns: append(columns, "resource", "cost_at_list", "tags")})
 	march := usage("202603", "2026-03-02", "2.5")
 	march.Credits = map[string]string{"Sustained use": "-0.5"}
 	tax := march
 	tax.CostType, tax.Cost, tax.Resource, tax.Credits, tax.Partition = "tax", "0.07", "", nil, "2026-04-03"
-	tw.AddBillingRows(detailed, usage("202601", "2026-01-05", "9"), usage("202602", "2026-02-05", "1.000000001"), march, usage("202603", "2026-03-02", "0.25"), tax)
+	tw.AddBillingRows(detailed, usage("202601", "2026-01-05", "9"), usage("202602", "2026-02-05", "1.000000001"), march,
+		usage("202603", "2026-03-02", "0.25"), tax)
 	tw.AddBillingRows(standard, usage("202602", "2026-02-05", "77"))
 	return tw
 }
@@ -50,9 +56,13 @@ func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Bille
 
 func line(day, category, about, resource, cost string) string {
 	m := day[5:7]
-	return `{"BilledCost":"` + cost + `","BillingAccountId":"01-AB","BillingCurrency":"EUR","BillingPeriodEnd":"` + month(int(m[1]-'0')+1).Format(time.RFC3339) +
-		`","BillingPeriodStart":"2026-` + m + `-01T00:00:00Z","ChargeCategory":"` + category + `","ChargeDescription":"` + about + `","ChargePeriodStart":"` + day +
-		`T00:00:00Z","EffectiveCost":"` + cost + `","InvoiceIssuerName":"Google Cloud","ProviderName":"Google Cloud","RegionId":"europe-west1","ResourceId":"` + resource +
+	return `{"BilledCost":"` + cost + `","BillingAccountId":"01-AB","BillingCurrency":"EUR","BillingPeriodEnd":"` +
+		month(int(m[1]-'0')+1).Format(time.RFC3339) +
+		`","BillingPeriodStart":"2026-` + m + `-01T00:00:00Z","ChargeCategory":"` + category +
+		`","ChargeDescription":"` + about + `","ChargePeriodStart":"` + day +
+		`T00:00:00Z","EffectiveCost":"` + cost +
+		`","InvoiceIssuerName":"Google Cloud","ProviderName":"Google Cloud","RegionId":"europe-west1","ResourceId":"` +
+		resource +
 		`","ServiceName":"Compute Engine","SkuId":"E2","SubAccountId":"acme-prod","Tags":"[{\"key\":\"team\",\"value\":\"a\"}]"}` + "\n"
 }
 
@@ -64,7 +74,8 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Reason: "accessDenied", Message: "Access Denied: Project acme-prod: User does not have permission", Status: 403, Times: -1})
+				tw.AddFault(twin.Fault{Op: op, Reason: "accessDenied",
+					Message: "Access Denied: Project acme-prod: User does not have permission", Status: 403, Times: -1})
 			}
 		}
 	}
@@ -72,12 +83,14 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		From: month(2),
 		Content: map[time.Time][]string{
 			month(2): {line("2026-02-05", "Usage", "E2", vm, "1.000000001")},
-			month(3): {line("2026-03-02", "Credit", "Sustained use", vm, "-0.5") + line("2026-03-02", "Tax", "E2", "", "0.07") + line("2026-03-02", "Usage", "E2", vm, "2.75")},
+			month(3): {line("2026-03-02", "Credit", "Sustained use", vm, "-0.5") + line("2026-03-02", "Tax", "E2", "",
+				"0.07") + line("2026-03-02", "Usage", "E2", vm, "2.75")},
 		},
 		Empty: month(9),
 		Deny: map[string]func(bool){
-			"bigquery.datasets.get": deny("bigquery.datasets.list"), "bigquery.tables.list": deny("bigquery.tables.list"),
-			"bigquery.tables.get": deny("bigquery.tables.get"), "bigquery.jobs.create": deny("bigquery.jobs.query"),
+			"bigquery.datasets.get": deny("bigquery.datasets.list"),
+			"bigquery.tables.list":  deny("bigquery.tables.list"),
+			"bigquery.tables.get":   deny("bigquery.tables.get"), "bigquery.jobs.create": deny("bigquery.jobs.query"),
 		},
 		Break: func(on bool) {
 			tw.EndFaults()
@@ -93,12 +106,14 @@ func TestDeliveries_ChangeWithTheRowsOfTheirMonth(t *testing.T) {
 	tw := billedTwin()
 	bills := openBills(t, tw, cloud.BillSettings{Dataset: "billing"})
 	before, err := bills.Deliveries(t.Context(), month(2))
-	if err != nil || len(before) != 2 || !strings.Contains(before[1].Files[0].Name, "from=2026-03-02") || !strings.Contains(before[1].Files[0].Name, "to=2026-04-03") {
+	if err != nil || len(before) != 2 || !strings.Contains(before[1].Files[0].Name, "from=2026-03-02") ||
+		!strings.Contains(before[1].Files[0].Name, "to=2026-04-03") {
 		t.Fatalf("%+v, %v", before, err)
 	}
 	tw.AddBillingRows(detailed, usage("202602", "2026-04-20", "-1"))
 	after, err := bills.Deliveries(t.Context(), month(2))
-	if err != nil || after[0].Fingerprint == before[0].Fingerprint || after[1].Fingerprint != before[1].Fingerprint || !after[0].DeliveredAt.After(before[0].DeliveredAt) {
+	if err != nil || after[0].Fingerprint == before[0].Fingerprint || after[1].Fingerprint != before[1].Fingerprint ||
+		!after[0].DeliveredAt.After(before[0].DeliveredAt) {
 		t.Errorf("%+v, %v after %+v", after, err, before)
 	}
 	if spent := bills.(cloud.BillSpender).Spent(); spent.Bytes != 2048 || spent.USD <= 0 {
@@ -126,13 +141,17 @@ func TestBills_OfPagesAndQueriesThatTakeTime(t *testing.T) {
 
 func TestDeliveries_OfADatasetOfAnotherProject(t *testing.T) {
 	tw := &twin.Cloud{}
-	tw.AddBillingTable(twin.BillingTable{Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard, Columns: []string{"cost"}})
+	tw.AddBillingTable(twin.BillingTable{Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard,
+		Columns: []string{"cost"}})
 	tw.AddBillingRows(standard, usage("202602", "2026-02-05", "77"))
-	if _, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(1)); err == nil || !strings.Contains(err.Error(), "billing.dataset") {
+	if _, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(1)); err == nil ||
+		!strings.Contains(err.Error(), "billing.dataset") {
 		t.Errorf("%v; want what to do", err)
 	}
-	got, err := openBills(t, tw, cloud.BillSettings{Dataset: "acme-finance.all_bills"}).Deliveries(t.Context(), month(1))
-	if err != nil || len(got) != 1 || got[0].Export != "acme-finance.all_bills."+standard || !strings.Contains(got[0].Notice, "names no resources") {
+	got, err := openBills(t, tw, cloud.BillSettings{Dataset: "acme-finance.all_bills"}).Deliveries(t.Context(),
+		month(1))
+	if err != nil || len(got) != 1 || got[0].Export != "acme-finance.all_bills."+standard ||
+		!strings.Contains(got[0].Notice, "names no resources") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = openBills(t, tw, cloud.BillSettings{Dataset: "a`; DROP"}).Deliveries(t.Context(), month(1))

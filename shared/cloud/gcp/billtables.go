@@ -13,7 +13,8 @@ import (
 )
 
 // billingNeeds are the permissions that reading bills takes: the first in the project, the others in the dataset.
-var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list", "bigquery.tables.get", "bigquery.tables.getData"}
+var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
+	"bigquery.tables.get", "bigquery.tables.getData"}
 
 // The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources, those that do not.
 const (
@@ -92,11 +93,13 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 	err := s.bigquery.Datasets.List(s.project).MaxResults(500).Pages(ctx, func(page *bigquery.DatasetList) error {
 		for _, d := range page.Datasets {
 			if d.DatasetReference != nil && datasetName.MatchString(d.DatasetReference.DatasetId) {
-				out = append(out, billTable{project: s.project, dataset: d.DatasetReference.DatasetId, location: d.Location})
+				out = append(out,
+					billTable{project: s.project, dataset: d.DatasetReference.DatasetId, location: d.Location})
 			}
 		}
 		if len(out) > mostTables {
-			return errUnsupported("project %s has more than %d datasets: name the one of the billing export in billing.dataset", s.project, mostTables)
+			return errUnsupported("project %s has more than %d datasets: name the one of the billing export in "+
+				"billing.dataset", s.project, mostTables)
 		}
 		return nil
 	})
@@ -107,19 +110,21 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, error) {
 	var out []billTable
 	seen := 0
-	err := s.bigquery.Tables.List(in.project, in.dataset).MaxResults(1000).Pages(ctx, func(page *bigquery.TableList) error {
-		for _, t := range page.Tables {
-			if t.TableReference != nil && tableName.MatchString(t.TableReference.TableId) {
-				found := in
-				found.id = t.TableReference.TableId
-				out = append(out, found)
+	err := s.bigquery.Tables.List(in.project, in.dataset).MaxResults(1000).Pages(ctx,
+		func(page *bigquery.TableList) error {
+			for _, t := range page.Tables {
+				if t.TableReference != nil && tableName.MatchString(t.TableReference.TableId) {
+					found := in
+					found.id = t.TableReference.TableId
+					out = append(out, found)
+				}
 			}
-		}
-		if seen += len(page.Tables); seen > 50*mostTables {
-			return errUnsupported("dataset %s has more than %d tables: name the one of the billing export in billing.dataset", in.dataset, 50*mostTables)
-		}
-		return nil
-	})
+			if seen += len(page.Tables); seen > 50*mostTables {
+				return errUnsupported("dataset %s has more than %d tables: name the one of the billing export in "+
+					"billing.dataset", in.dataset, 50*mostTables)
+			}
+			return nil
+		})
 	return out, classifyError("bigquery.tables.list", err)
 }
 
@@ -129,7 +134,8 @@ func bestOf(all []billTable) []billTable {
 		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.is)
 	}
 	slices.SortFunc(all, func(a, b billTable) int {
-		return cmp.Or(strings.Compare(a.billingAccount(), b.billingAccount()), cmp.Compare(rank(a), rank(b)), strings.Compare(a.name(), b.name()))
+		return cmp.Or(strings.Compare(a.billingAccount(), b.billingAccount()), cmp.Compare(rank(a), rank(b)),
+			strings.Compare(a.name(), b.name()))
 	})
 	return slices.CompactFunc(all, func(a, b billTable) bool { return a.billingAccount() == b.billingAccount() })
 }

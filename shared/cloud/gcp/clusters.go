@@ -41,7 +41,8 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 		return cloud.Cluster{}, err
 	}
 	got := cloud.Cluster{
-		UID: fullName("container.googleapis.com", k.SelfLink), Name: name, Region: region, Status: clusterStatuses[k.Status], Version: k.CurrentMasterVersion,
+		UID: fullName("container.googleapis.com", k.SelfLink), Name: name, Region: region,
+		Status: clusterStatuses[k.Status], Version: k.CurrentMasterVersion,
 	}
 	if got.Status == "" {
 		got.Status = cloud.ClusterUnknown
@@ -83,7 +84,8 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (*container
 	case 1:
 		return found[0], p, nil
 	default:
-		return nil, p, errUnsupported("there are GKE clusters %s in %s: the name and the region do not say which is meant", name, strings.Join(places, " and "))
+		return nil, p, errUnsupported("there are GKE clusters %s in %s: the name and the region do not say "+
+			"which is meant", name, strings.Join(places, " and "))
 	}
 }
 
@@ -120,7 +122,8 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 		return cloud.ClusterEntry{}, err
 	}
 	entry := cloud.ClusterEntry{UID: fullName("container.googleapis.com", k.SelfLink), Token: c.clusterToken}
-	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
+	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil &&
+		e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
 		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
 		return entry, nil
 	}
@@ -132,7 +135,8 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	}
 	entry.Server = "https://" + k.Endpoint
 	if entry.Authority, err = base64.StdEncoding.DecodeString(k.MasterAuth.ClusterCaCertificate); err != nil {
-		return cloud.ClusterEntry{}, errInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
+		return cloud.ClusterEntry{},
+			errInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
 	}
 	return entry, nil
 }

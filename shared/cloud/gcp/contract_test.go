@@ -51,9 +51,11 @@ func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
 // mutations are the twin's operations that start, stop and scale.
 var mutations = []string{
 	"compute.instances.stop", "compute.instances.start", "compute.instances.resume",
-	"compute.instanceGroupManagers.resize", "compute.regionInstanceGroupManagers.resize", "compute.autoscalers.patch", "compute.regionAutoscalers.patch",
+	"compute.instanceGroupManagers.resize", "compute.regionInstanceGroupManagers.resize", "compute.autoscalers.patch",
+	"compute.regionAutoscalers.patch",
 	"sql.instances.patch", "container.nodePools.setSize", "container.nodePools.setAutoscaling", "run.services.patch",
-	"workstations.workstations.start", "workstations.workstations.stop", "notebooks.instances.start", "notebooks.instances.stop",
+	"workstations.workstations.start", "workstations.workstations.stop", "notebooks.instances.start",
+	"notebooks.instances.stop",
 	"dataproc.clusters.start", "dataproc.clusters.stop", "alloydb.instances.patch",
 }
 
@@ -63,7 +65,8 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	cloudtest.Run(t, gcp.New(options(tw)), cloudtest.Fixture{
 		Account: keyAccount(twin.KeyFile()), NativeID: twin.Project, Refused: &refused,
 		Groups: []cloudtest.Group{
-			instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw), workstationGroup(tw), workbenchGroup(tw), sparkGroup(tw), alloyGroup(tw),
+			instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw), workstationGroup(tw),
+			workbenchGroup(tw), sparkGroup(tw), alloyGroup(tw),
 		},
 		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
@@ -93,12 +96,14 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 		}
 	}
 	tw.AddSeries(twin.Series{
-		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance", Labels: map[string]string{"zone": far + "-a"},
+		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
+		Labels:       map[string]string{"zone": far + "-a"},
 		MetricLabels: map[string]string{"instance_name": "used"}, At: at,
 	})
 	const op = "monitoring.timeSeries.list"
 	m := cloudtest.Metered{
-		Kind: cloud.GCPCompute, Region: far, Measured: []string{uid("used")}, Quiet: []string{uid("quiet")}, Missing: uid("nothing"), PerCall: 100_000,
+		Kind: cloud.GCPCompute, Region: far, Measured: []string{uid("used")}, Quiet: []string{uid("quiet")},
+		Missing: uid("nothing"), PerCall: 100_000,
 		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "gcp-dns-zone", Calls: func() int { return len(tw.Calls(op)) },
 		Deny: func(on bool) {
 			tw.EndFaults()
@@ -121,7 +126,8 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 		}
 	}}
 	for n := range 3 {
-		disk := asset("compute.googleapis.com/Disk", far+"-a", fmt.Sprint("compute.googleapis.com/projects/acme-prod/zones/us-central1-a/disks/d-", n))
+		disk := asset("compute.googleapis.com/Disk", far+"-a",
+			fmt.Sprint("compute.googleapis.com/projects/acme-prod/zones/us-central1-a/disks/d-", n))
 		disk.Thing = `{"sizeGb":"8","type":"pd-ssd"}`
 		tw.AddAsset(disk)
 		c.Facts[disk.Name] = "size_gb"
@@ -133,20 +139,23 @@ const assetsSearch = "cloudasset.assets.searchAllResources"
 
 // deny is how the API of the op says that a permission is missing.
 func deny(op string) twin.Fault {
-	return twin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing", Status: 403, Times: -1}
+	return twin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
+		Status: 403, Times: -1}
 }
 
 func instanceGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPCompute, Region: region, Pages: 3, Tied: map[string]string{}}
 	g.Missing = (&twin.Instance{Name: "nothing", Zone: region + "-b"}).UID()
 	for n := range 4 {
-		g.Free = append(g.Free, tw.AddInstance(twin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-" + string("bcdb"[n])}).UID())
+		g.Free = append(g.Free,
+			tw.AddInstance(twin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-" + string("bcdb"[n])}).UID())
 	}
 	tied := map[string]twin.Instance{
 		"member of managed instance group web": {Group: "web"},
-		"node of GKE node pool blue":           {Group: "gke-x-blue-1-grp", Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
-		"Dataproc cluster sparks":              {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
-		"has 2 local SSD":                      {LocalSSDs: 2},
+		"node of GKE node pool blue": {Group: "gke-x-blue-1-grp",
+			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
+		"Dataproc cluster sparks": {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
+		"has 2 local SSD":         {LocalSSDs: 2},
 	}
 	for reason, i := range tied {
 		i.Name, i.Zone = fmt.Sprint("tied-", len(g.Tied)), region+"-c"
@@ -165,7 +174,8 @@ func migGroup(tw *twin.Cloud) cloudtest.Group {
 		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "cart", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "jobs", Region: region, Size: 3},
-		{Name: "shop", Region: region, Size: 4, Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
+		{Name: "shop", Region: region, Size: 4,
+			Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
 	} {
 		g.Free = append(g.Free, tw.AddGroup(one).UID())
 	}
@@ -186,9 +196,12 @@ func databaseGroup(tw *twin.Cloud) cloudtest.Group {
 	for _, name := range []string{"orders", "users"} {
 		g.Free = append(g.Free, tw.AddDatabase(twin.Database{Name: name, Region: region}).UID())
 	}
-	g.Tied[tw.AddDatabase(twin.Database{Name: "copy", Region: region, ReplicaOf: "main"}).UID()] = "read replica of main"
-	g.Tied[tw.AddDatabase(twin.Database{Name: "main", Region: region, Replicas: []string{"copy"}}).UID()] = "primary of read replicas (copy)"
-	g.Tied[tw.AddDatabase(twin.Database{Name: "reads", Region: region, Type: "READ_POOL_INSTANCE"}).UID()] = "READ_POOL_INSTANCE"
+	g.Tied[tw.AddDatabase(twin.Database{Name: "copy", Region: region,
+		ReplicaOf: "main"}).UID()] = "read replica of main"
+	g.Tied[tw.AddDatabase(twin.Database{Name: "main", Region: region,
+		Replicas: []string{"copy"}}).UID()] = "primary of read replicas (copy)"
+	g.Tied[tw.AddDatabase(twin.Database{Name: "reads", Region: region,
+		Type: "READ_POOL_INSTANCE"}).UID()] = "READ_POOL_INSTANCE"
 	tw.AddDatabase(twin.Database{Name: "near", Region: region + "0"})
 	return g
 }
@@ -202,13 +215,16 @@ func poolGroup(tw *twin.Cloud) cloudtest.Group {
 	auto := tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true})
 	scaled := map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}
 	g.Free = append(g.Free,
-		tw.AddPool(prod, twin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled}, 2).UID(),
-		tw.AddPool(stage, twin.Pool{Name: "teal", Zones: []string{region + "-b"}, Scaling: maps.Clone(scaled)}, 2).UID(),
+		tw.AddPool(prod, twin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled},
+			2).UID(),
+		tw.AddPool(stage, twin.Pool{Name: "teal", Zones: []string{region + "-b"}, Scaling: maps.Clone(scaled)},
+			2).UID(),
 		tw.AddPool(zonal, twin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID(),
 		tw.AddPool(test, twin.Pool{Name: "lime", Zones: []string{region + "-b"}}, 3).UID())
 	g.Tied[tw.AddPool(auto, twin.Pool{Name: "pool", Zones: []string{region + "-d"}}, 1).UID()] = "Autopilot"
 	g.Missing = prod.UID() + "/nodePools/nothing"
-	tw.AddPool(tw.AddCluster(twin.Cluster{Name: "far", Location: "us-central1-a"}), twin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
+	tw.AddPool(tw.AddCluster(twin.Cluster{Name: "far", Location: "us-central1-a"}),
+		twin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
 	return g
 }
 
@@ -219,10 +235,12 @@ func runGroup(tw *twin.Cloud) cloudtest.Group {
 		tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
 		tw.AddService(twin.Service{Name: "cleaner", Region: region, Mode: "MANUAL", Manual: 2}).UID(),
 		tw.AddService(twin.Service{Name: "cart", Region: region, Min: 1, Max: 20}).UID(),
-		tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 20, Annotations: map[string]string{"owner": "ada"}}).UID())
+		tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 20,
+			Annotations: map[string]string{"owner": "ada"}}).UID())
 	g.Tied[tw.AddService(twin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
 	g.Tied[tw.AddService(twin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
-	g.Tied[tw.AddService(twin.Service{Name: "fn", Region: region, Min: 1, Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
+	g.Tied[tw.AddService(twin.Service{Name: "fn", Region: region, Min: 1,
+		Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
 	return g
 }
 
@@ -260,7 +278,8 @@ func sparkGroup(tw *twin.Cloud) cloudtest.Group {
 
 func alloyGroup(tw *twin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPAlloyDB, Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Free = append(g.Free, tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID(), tw.AddAlloyInstance(region, "orders", "reads", "READ_POOL").UID(),
+	g.Free = append(g.Free, tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID(),
+		tw.AddAlloyInstance(region, "orders", "reads", "READ_POOL").UID(),
 		tw.AddAlloyInstance(region, "users", "main", "PRIMARY").UID())
 	g.Missing = g.Free[0] + "-nothing"
 	g.Tied[tw.AddAlloyInstance(region, "copy", "main", "SECONDARY").UID()] = "secondary cluster"

@@ -26,7 +26,8 @@ const (
 )
 
 var (
-	poolProvider   = regexp.MustCompile(`^//iam\.googleapis\.com/projects/\d+/locations/global/workloadIdentityPools/[a-z0-9-]+/providers/[a-z0-9-]+$`)
+	poolProvider = regexp.MustCompile(
+		`^//iam\.googleapis\.com/projects/\d+/locations/global/workloadIdentityPools/[a-z0-9-]+/providers/[a-z0-9-]+$`)
 	serviceAccount = regexp.MustCompile(`^[a-z0-9-]+@([a-z0-9-]+(?:\.[a-z0-9-]+)*?)\.iam\.gserviceaccount\.com$`)
 	projectID      = regexp.MustCompile(`^(?:(?:[a-z0-9.-]{1,60}:)?[a-z][a-z0-9-]{1,62}|\d{6,19})$`) // or the number
 )
@@ -47,7 +48,8 @@ func (p *Provider) openCredentials(a cloud.Account, client *http.Client) (identi
 	case "workload_identity_federation":
 		return p.federatedIdentity(a, client)
 	default:
-		return identity{}, errInvalid("authMethod %q is not one of service_account, oauth, workload_identity_federation", a.AuthMethod)
+		return identity{},
+			errInvalid("authMethod %q is not one of service_account, oauth, workload_identity_federation", a.AuthMethod)
 	}
 }
 
@@ -77,7 +79,8 @@ func parseKey(text string) (serviceAccountKey, error) {
 	}
 	switch {
 	case k.Type != "service_account":
-		return k, errInvalid("credentials.serviceAccountKey is a key of type %.40q; the file of a service account has the type service_account", k.Type)
+		return k, errInvalid("credentials.serviceAccountKey is a key of type %.40q; the file of a service account "+
+			"has the type service_account", k.Type)
 	case k.ClientEmail == "" || k.PrivateKey == "":
 		return k, errInvalid("credentials.serviceAccountKey lacks client_email or private_key")
 	case !isPrivateKey(k.PrivateKey):
@@ -131,11 +134,14 @@ func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity
 		c = OAuthClient{ID: "lamplighter", Secret: "lamplighter"}
 	}
 	if c.ID == "" {
-		return identity{}, errInvalid("authMethod oauth is not available: this installation has no OAuth client at Google")
+		return identity{},
+			errInvalid("authMethod oauth is not available: this installation has no OAuth client at Google")
 	}
 	tokens, err := auth.New3LOTokenProvider(&auth.Options3LO{
-		ClientID: c.ID, ClientSecret: c.Secret, RefreshToken: a.Credentials["refreshToken"], AuthStyle: auth.StyleInParams,
-		AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: tokenURL, Scopes: []string{scope}, Client: client,
+		ClientID: c.ID, ClientSecret: c.Secret, RefreshToken: a.Credentials["refreshToken"],
+		AuthStyle: auth.StyleInParams,
+		AuthURL:   "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: tokenURL, Scopes: []string{scope},
+		Client: client,
 	})
 	if err != nil {
 		return identity{}, errInvalid("credentials.refreshToken: %v", err)
@@ -153,16 +159,23 @@ func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (iden
 	email := serviceAccount.FindStringSubmatch(c["serviceAccountEmail"])
 	switch {
 	case !poolProvider.MatchString(c["workloadIdentityProvider"]):
-		return identity{}, errInvalid("credentials.workloadIdentityProvider %.200q is not of the form //iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>", c["workloadIdentityProvider"])
+		return identity{},
+			errInvalid("credentials.workloadIdentityProvider %.200q is not of the form "+
+				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>", c["workloadIdentityProvider"])
 	case email == nil:
-		return identity{}, errInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account", c["serviceAccountEmail"])
+		return identity{},
+			errInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account",
+				c["serviceAccountEmail"])
 	case p.options.Identity == nil && a.EndpointURL == "":
-		return identity{}, errInvalid("authMethod workload_identity_federation is not available: this installation has no identity of its own to federate")
+		return identity{},
+			errInvalid("authMethod workload_identity_federation is not available: this installation has no identity " +
+				"of its own to federate")
 	}
 	made, err := externalaccount.NewCredentials(&externalaccount.Options{
 		Audience: c["workloadIdentityProvider"], SubjectTokenType: jwtType, TokenURL: exchangeURL,
-		ServiceAccountImpersonationURL: impersonateURL + url.PathEscape(c["serviceAccountEmail"]) + ":generateAccessToken",
-		Scopes:                         []string{scope}, Client: client, SubjectTokenProvider: p.subject(a),
+		ServiceAccountImpersonationURL: impersonateURL + url.PathEscape(c["serviceAccountEmail"]) +
+			":generateAccessToken",
+		Scopes: []string{scope}, Client: client, SubjectTokenProvider: p.subject(a),
 	})
 	if err != nil {
 		return identity{}, errInvalid("credentials.workloadIdentityProvider: %v", err)

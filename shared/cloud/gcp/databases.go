@@ -37,13 +37,15 @@ type databaseMemory struct {
 
 // listDatabases reads a page of the project's instances, and keeps those of the region.
 func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("cloudsql.instances.list", p.sql.Instances.List(p.project).Filter("region:"+p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+	out, err := call("cloudsql.instances.list",
+		p.sql.Instances.List(p.project).Filter("region:"+p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	for _, w := range out.Warnings {
 		if w.Region == p.region {
-			return cloud.ResourcePage{}, &cloud.Error{Class: cloud.Transient, Op: "cloudsql.instances.list", Code: w.Code, Message: w.Message}
+			return cloud.ResourcePage{},
+				&cloud.Error{Class: cloud.Transient, Op: "cloudsql.instances.list", Code: w.Code, Message: w.Message}
 		}
 	}
 	got := cloud.ResourcePage{Next: out.NextPageToken}
@@ -57,7 +59,8 @@ func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePag
 
 func databaseResource(p place, d *sqladmin.DatabaseInstance) cloud.Resource {
 	r := cloud.Resource{
-		UID: databaseUID(p, d.Name), Name: d.Name, Zone: d.GceZone, Status: databaseStatus(d, nil), Tags: map[string]string{},
+		UID: databaseUID(p, d.Name), Name: d.Name, Zone: d.GceZone, Status: databaseStatus(d, nil),
+		Tags:          map[string]string{},
 		Unschedulable: tiedDatabase(d), CreatedAt: timeOf(d.CreateTime), Facts: databaseFacts(d),
 	}
 	if s := d.Settings; s != nil {
@@ -167,7 +170,8 @@ func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInst
 	case pending != nil:
 		s.Reason = fmt.Sprintf("operation %s is %s", pending.OperationType, pending.Status)
 	case newest != nil && newest.Error != nil && len(newest.Error.Errors) > 0:
-		s.Reason = fmt.Sprintf("its last operation, %s, failed: %s: %s", newest.OperationType, newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
+		s.Reason = fmt.Sprintf("its last operation, %s, failed: %s: %s", newest.OperationType,
+			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
 	if p := activation(d); p != never && p != "" {
 		s.Snapshot = encodeSnapshot(databaseMemory{p})
@@ -177,7 +181,8 @@ func databaseState(ctx context.Context, p place, r ref, d *sqladmin.DatabaseInst
 
 // databaseOperations returns the newest operation of the instance, and the one that has not ended; either may be nil.
 func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *sqladmin.Operation, err error) {
-	out, err := call("cloudsql.instances.get", p.sql.Operations.List(p.project).Instance(r.name).MaxResults(10).Context(ctx).Do)
+	out, err := call("cloudsql.instances.get",
+		p.sql.Operations.List(p.project).Instance(r.name).MaxResults(10).Context(ctx).Do)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -211,7 +216,8 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 			policy = m.ActivationPolicy
 		}
 	}
-	if activation(d) == policy || v == cloud.Start && activation(d) != never { // or somebody has started it, as he likes
+	// or somebody has started it, as he likes
+	if activation(d) == policy || v == cloud.Start && activation(d) != never {
 		return nil
 	}
 	_, err = call("cloudsql.instances.update", p.sql.Instances.Patch(p.project, t.name, &sqladmin.DatabaseInstance{

@@ -92,7 +92,8 @@ type wireStatus struct {
 
 // parseAnswer reads the body of an answer that is not a success; a body that is none of Google's is told by its status.
 func parseAnswer(status int, body []byte) answer {
-	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""), message: fmt.Sprintf("HTTP %d without a message", status)}
+	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""),
+		message: fmt.Sprintf("HTTP %d without a message", status)}
 	var w wireError
 	if json.Unmarshal(body, &w) != nil || len(w.Error) == 0 {
 		return a

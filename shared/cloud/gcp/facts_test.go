@@ -29,7 +29,8 @@ func tellAll(tw *twin.Cloud) {
 		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY","authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
 	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
 	tw.AddPool(prod, twin.Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
-	tw.Describe("batch", `{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
+	tw.Describe("batch",
+		`{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
 	tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
 	tw.Describe("projects/"+twin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL","template":{"maxInstanceRequestConcurrency":80,
 		"containers":[{"resources":{"limits":{"cpu":"500m","memory":"512Mi"}}}],"nodeSelector":{"accelerator":"nvidia-l4"}}}`)
@@ -37,11 +38,17 @@ func tellAll(tw *twin.Cloud) {
 	instance := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/instances/web"
 	user := `"users":["https://www.googleapis.com/compute/v1/projects/acme-prod/zones/` + zone + `/instances/web"]`
 	for _, a := range []struct{ kind, at, path, thing string }{
-		{"compute.googleapis.com/Disk", zone, disk, `{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z","resourcePolicies":["x"],` + user + `}`},
-		{"compute.googleapis.com/Instance", zone, instance, `{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`},
-		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s", `{"sourceDisk":"https://x/projects/acme-prod/zones/` + zone + `/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`},
-		{"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a", `{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`},
-		{"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c", `{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`},
+		{"compute.googleapis.com/Disk", zone, disk,
+			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z","resourcePolicies":["x"],` + user + `}`},
+		{"compute.googleapis.com/Instance", zone, instance,
+			`{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`},
+		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s",
+			`{"sourceDisk":"https://x/projects/acme-prod/zones/` + zone +
+				`/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`},
+		{"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a",
+			`{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`},
+		{"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c",
+			`{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`},
 	} {
 		one := asset(a.kind, a.at, a.path)
 		one.Thing = a.thing
@@ -51,13 +58,16 @@ func tellAll(tw *twin.Cloud) {
 }
 
 func tellManaged(tw *twin.Cloud) {
-	maps.Copy(tw.AddWorkbench(zone, "n").Body, map[string]any{"gceSetup": map[string]any{"metadata": map[string]any{"idle-timeout-seconds": "3600"}}})
+	maps.Copy(tw.AddWorkbench(zone, "n").Body,
+		map[string]any{"gceSetup": map[string]any{"metadata": map[string]any{"idle-timeout-seconds": "3600"}}})
 	maps.Copy(tw.AddSparkCluster(region, "d", 0, 0).Body, map[string]any{"config": map[string]any{
-		"lifecycleConfig": map[string]any{"idleDeleteTtl": "600s"}, "autoscalingConfig": map[string]any{"policyUri": "p"},
+		"lifecycleConfig":       map[string]any{"idleDeleteTtl": "600s"},
+		"autoscalingConfig":     map[string]any{"policyUri": "p"},
 		"secondaryWorkerConfig": map[string]any{"numInstances": 3}, "workerConfig": map[string]any{"numInstances": 2},
 	}})
 	maps.Copy(tw.AddAlloyInstance(region, "c", "i", "READ_POOL").Body, map[string]any{
-		"machineConfig": map[string]any{"cpuCount": 8}, "readPoolConfig": map[string]any{"nodeCount": 2}, "availabilityType": "REGIONAL",
+		"machineConfig": map[string]any{"cpuCount": 8}, "readPoolConfig": map[string]any{"nodeCount": 2},
+		"availabilityType": "REGIONAL",
 	})
 }
 
@@ -76,13 +86,19 @@ func TestFactsAreAllToldThatTheRulesRead(t *testing.T) {
 	}
 	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
 	for name, want := range map[string]any{
-		"gcp-compute.spot": true, "gcp-compute.gpu_count": 2.0, "gcp-compute.os_license": "windows-server-2022-dc", "gcp-compute.auto_restart": false,
-		"gcp-compute.default_sa": true, "gcp-mig.autohealing": true, "gcp-mig.min_replicas": 2.0, "gcp-mig.unstable_since": cloud.Never,
-		"gcp-cloudsql.vcpu": 4.0, "gcp-cloudsql.open_network": true, "gcp-cloudsql.retained_backups": 7.0, "gcp-gke-nodepool.node_count": 3.0,
-		"gcp-gke-nodepool.default_sa": false, "gcp-cloudrun.cpu_limit": 0.5, "gcp-cloudrun.cpu_always": true, "gcp-cloudrun.gpu": true,
-		"gcp-disk.instance_state": "TERMINATED", "gcp-disk.instance_stopped_at": day(2), "gcp-disk.last_snapshot_at": day(3),
-		"gcp-disk.snapshot_policy": true, "gcp-address.instance_state": "TERMINATED", "gcp-notebook.idle_shutdown": true,
-		"gcp-dataproc.state": "RUNNING", "gcp-alloydb.nodes": 2.0, "gcp-memorystore.memory_gb": 5.0,
+		"gcp-compute.spot": true, "gcp-compute.gpu_count": 2.0, "gcp-compute.os_license": "windows-server-2022-dc",
+		"gcp-compute.auto_restart": false,
+		"gcp-compute.default_sa":   true, "gcp-mig.autohealing": true, "gcp-mig.min_replicas": 2.0,
+		"gcp-mig.unstable_since": cloud.Never,
+		"gcp-cloudsql.vcpu":      4.0, "gcp-cloudsql.open_network": true, "gcp-cloudsql.retained_backups": 7.0,
+		"gcp-gke-nodepool.node_count": 3.0,
+		"gcp-gke-nodepool.default_sa": false, "gcp-cloudrun.cpu_limit": 0.5, "gcp-cloudrun.cpu_always": true,
+		"gcp-cloudrun.gpu":        true,
+		"gcp-disk.instance_state": "TERMINATED", "gcp-disk.instance_stopped_at": day(2),
+		"gcp-disk.last_snapshot_at": day(3),
+		"gcp-disk.snapshot_policy":  true, "gcp-address.instance_state": "TERMINATED",
+		"gcp-notebook.idle_shutdown": true,
+		"gcp-dataproc.state":         "RUNNING", "gcp-alloydb.nodes": 2.0, "gcp-memorystore.memory_gb": 5.0,
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

@@ -33,18 +33,22 @@ var makers = map[string]func(*twin.Cloud) string{
 	},
 	cloud.GCPMIG: func(tw *twin.Cloud) string {
 		tw.AddGroup(twin.Group{Name: "jobs", Region: region, Size: 1, Scaler: &twin.Scaler{Min: 1, Max: 2, Mode: "ON"}})
-		return tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
+		return tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
+			Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
 	},
 	cloud.GCPCloudSQL: func(tw *twin.Cloud) string {
 		return tw.AddDatabase(twin.Database{Name: "orders", Region: region}).UID()
 	},
 	cloud.GCPGKENodepool: func(tw *twin.Cloud) string {
-		return pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3).UID()
+		return pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}},
+			3).UID()
 	},
 	cloud.GCPWorkstation: func(tw *twin.Cloud) string { return tw.AddWorkstation(region, "ada").UID() },
 	cloud.GCPNotebook:    func(tw *twin.Cloud) string { return tw.AddWorkbench(region+"-b", "study").UID() },
 	cloud.GCPDataproc:    func(tw *twin.Cloud) string { return tw.AddSparkCluster(region, "sparks", 0, 0).UID() },
-	cloud.GCPAlloyDB:     func(tw *twin.Cloud) string { return tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID() },
+	cloud.GCPAlloyDB: func(tw *twin.Cloud) string {
+		return tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID()
+	},
 	cloud.GCPCloudRun: func(tw *twin.Cloud) string {
 		return tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9}).UID()
 	},
@@ -178,8 +182,10 @@ var permissionOf = map[string]string{
 
 // What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.
 func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
-	tw, called := &twin.Cloud{}, map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true} // of suspended ones, of regions
-	called["compute.instanceGroupManagers.use"] = true                                                                   // is checked when an autoscaler is made, and is no method
+	// of suspended ones, of regions
+	tw, called := &twin.Cloud{}, map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true}
+	// is checked when an autoscaler is made, and is no method
+	called["compute.instanceGroupManagers.use"] = true
 	for kind := range makers {
 		exercise(t, tw, kind, func(string) {})
 	}
@@ -194,7 +200,8 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	if _, err := c.List(t.Context(), cloud.GCPOthers, region, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, (&twin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
+	if _, err := c.(cloud.Metered).Metrics(t.Context(),
+		request(cloud.GCPCompute, (&twin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range tw.Calls("") {
@@ -218,7 +225,9 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 		}
 	}
 	for _, p := range need.Discover {
-		if !slices.ContainsFunc([]string{".get", ".list", ".searchAllResources"}, func(s string) bool { return strings.HasSuffix(p, s) }) {
+		if !slices.ContainsFunc([]string{".get", ".list", ".searchAllResources"}, func(s string) bool {
+			return strings.HasSuffix(p, s)
+		}) {
 			t.Errorf("discover takes %s, which changes something", p)
 		}
 	}

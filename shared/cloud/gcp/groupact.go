@@ -127,7 +127,8 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 	if g.scaler == nil || m.Mode == "" || m.Mode == modeOff {
 		return nil
 	}
-	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+	return begin("compute.autoscalers.update",
+		patchScaler(ctx, p, g, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
 }
 
 // remembered returns what is remembered of the group, which was not made again since the stop; else what a stop wrote into its
@@ -155,7 +156,8 @@ func (g group) minimum() int64 {
 // goes.
 func alreadyScaled(ctx context.Context, p place, g group) error {
 	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
-		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; set a minimum", g.mode())
+		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; "+
+			"set a minimum", g.mode())
 	}
 	if _, marked := g.mark(); !marked {
 		return nil
@@ -172,9 +174,11 @@ func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
 // resizing is the call that sets the size.
 func resizing(ctx context.Context, p place, r ref, n int64) operating {
 	if r.isRegional() {
-		return p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+		return p.compute.RegionInstanceGroupManagers.Resize(p.project, r.location, r.name,
+			n).RequestId(uuid.NewString()).Context(ctx).Do
 	}
-	return p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name, n).RequestId(uuid.NewString()).Context(ctx).Do
+	return p.compute.InstanceGroupManagers.Resize(p.project, r.location, r.name,
+		n).RequestId(uuid.NewString()).Context(ctx).Do
 }
 
 // operating is a call that begins an operation.
@@ -192,16 +196,19 @@ func begin(op string, do operating) error {
 // scalerMode is a change of the autoscaler's mode and description.
 func scalerMode(mode, description string) *compute.Autoscaler {
 	return &compute.Autoscaler{
-		Description: description, AutoscalingPolicy: &compute.AutoscalingPolicy{Mode: mode}, ForceSendFields: []string{"Description"},
+		Description: description, AutoscalingPolicy: &compute.AutoscalingPolicy{Mode: mode},
+		ForceSendFields: []string{"Description"},
 	}
 }
 
 // patchScaler is the call that makes the change. What it leaves out stays.
 func patchScaler(ctx context.Context, p place, g group, change *compute.Autoscaler) operating {
 	name := g.scaler.Name
-	do := p.compute.Autoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
+	do := p.compute.Autoscalers.Patch(p.project, g.location,
+		change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
 	if g.isRegional() {
-		do = p.compute.RegionAutoscalers.Patch(p.project, g.location, change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
+		do = p.compute.RegionAutoscalers.Patch(p.project, g.location,
+			change).Autoscaler(name).RequestId(uuid.NewString()).Context(ctx).Do
 	}
 	return do
 }
@@ -241,7 +248,8 @@ func (s *session) pause(ctx context.Context) error {
 
 func getOperation(ctx context.Context, p place, r ref, name string) (*compute.Operation, error) {
 	if r.isRegional() {
-		return call("compute.regionOperations.get", p.compute.RegionOperations.Get(p.project, r.location, name).Context(ctx).Do)
+		return call("compute.regionOperations.get",
+			p.compute.RegionOperations.Get(p.project, r.location, name).Context(ctx).Do)
 	}
 	return call("compute.zoneOperations.get", p.compute.ZoneOperations.Get(p.project, r.location, name).Context(ctx).Do)
 }
@@ -287,7 +295,8 @@ func refuseScale(g group, want cloud.Capacity) error {
 }
 
 func setBounds(ctx context.Context, p place, g group, z size) error {
-	return begin("compute.autoscalers.update", patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
-		MinNumReplicas: z.Min, MaxNumReplicas: z.Max, ForceSendFields: []string{"MinNumReplicas"},
-	}}))
+	return begin("compute.autoscalers.update",
+		patchScaler(ctx, p, g, &compute.Autoscaler{AutoscalingPolicy: &compute.AutoscalingPolicy{
+			MinNumReplicas: z.Min, MaxNumReplicas: z.Max, ForceSendFields: []string{"MinNumReplicas"},
+		}}))
 }

@@ -40,7 +40,8 @@ func (g group) native() groupNative {
 		out.Size = g.TargetSize
 	}
 	if p := g.policy(); p != nil {
-		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CpuUtilization, p.CoolDownPeriodSec}
+		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CpuUtilization,
+			p.CoolDownPeriodSec}
 	}
 	return out
 }
@@ -50,7 +51,8 @@ func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == mode
 
 // autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
 func (g group) autoscaling() cloud.Autoscaling {
-	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize, SizedByProvider: !g.sizedByHand()}
+	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize,
+		SizedByProvider: !g.sizedByHand()}
 	if p := g.policy(); p != nil {
 		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
 		if p.CpuUtilization != nil {
@@ -102,7 +104,8 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 		return groupNative{Size: want.Desired}
 	}
 	if to.Scaler == nil {
-		to = groupNative{Scaler: &scalerNative{Name: g.Name, Mode: modeOn, CPU: &compute.AutoscalingPolicyCpuUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
+		to = groupNative{Scaler: &scalerNative{Name: g.Name, Mode: modeOn,
+			CPU: &compute.AutoscalingPolicyCpuUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
 	}
 	if to.Size > 0 {
 		to.Size = want.Desired
@@ -160,7 +163,8 @@ func (s scalerNative) same(t scalerNative) bool {
 	if (s.CPU == nil) != (t.CPU == nil) || s.Min != t.Min || s.Max != t.Max || s.Cooldown != t.Cooldown {
 		return false
 	}
-	return s.CPU == nil || s.CPU.UtilizationTarget == t.CPU.UtilizationTarget && s.CPU.PredictiveMethod == t.CPU.PredictiveMethod
+	return s.CPU == nil || s.CPU.UtilizationTarget == t.CPU.UtilizationTarget &&
+		s.CPU.PredictiveMethod == t.CPU.PredictiveMethod
 }
 
 // change makes the bounds and the rule of an autoscaler those of s, and leaves the rest.
@@ -177,7 +181,8 @@ func (s scalerNative) change() *compute.Autoscaler {
 
 func insertScaler(ctx context.Context, p place, g group, s scalerNative) operating {
 	a := s.change()
-	a.Name, a.Target, a.Description, a.AutoscalingPolicy.Mode, a.AutoscalingPolicy.NullFields = s.Name, g.SelfLink, madeHere, s.Mode, nil
+	a.Name, a.Target, a.Description, a.AutoscalingPolicy.Mode, a.AutoscalingPolicy.NullFields = s.Name, g.SelfLink,
+		madeHere, s.Mode, nil
 	if g.isRegional() {
 		return p.compute.RegionAutoscalers.Insert(p.project, g.location, a).RequestId(uuid.NewString()).Context(ctx).Do
 	}
@@ -186,7 +191,9 @@ func insertScaler(ctx context.Context, p place, g group, s scalerNative) operati
 
 func deleteScaler(ctx context.Context, p place, g group) operating {
 	if g.isRegional() {
-		return p.compute.RegionAutoscalers.Delete(p.project, g.location, g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
+		return p.compute.RegionAutoscalers.Delete(p.project, g.location,
+			g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
 	}
-	return p.compute.Autoscalers.Delete(p.project, g.location, g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
+	return p.compute.Autoscalers.Delete(p.project, g.location,
+		g.scaler.Name).RequestId(uuid.NewString()).Context(ctx).Do
 }

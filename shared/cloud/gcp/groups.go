@@ -18,10 +18,13 @@ var groups = kind{
 	Kind:    catalogueKind(cloud.GCPMIG),
 	service: "compute.googleapis.com", collection: "instanceGroupManagers",
 	needs: needs{
-		discover:  []string{"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get", "compute.autoscalers.list", "compute.autoscalers.get"},
-		startStop: []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.zoneOperations.get", "compute.regionOperations.get"},
+		discover: []string{"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get",
+			"compute.autoscalers.list", "compute.autoscalers.get"},
+		startStop: []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update",
+			"compute.zoneOperations.get", "compute.regionOperations.get"},
 		scale: []string{
-			"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.autoscalers.create", "compute.autoscalers.delete",
+			"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.autoscalers.create",
+			"compute.autoscalers.delete",
 			"compute.instanceGroupManagers.use", // Google checks it of who makes an autoscaler
 		},
 	},
@@ -78,8 +81,9 @@ func listGroups(ctx context.Context, p place, page string) (cloud.ResourcePage, 
 }
 
 func listZonalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
-	out, err := call("compute.instanceGroupManagers.list", p.compute.InstanceGroupManagers.AggregatedList(p.project).Filter(inZones(p.region)).
-		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call("compute.instanceGroupManagers.list",
+		p.compute.InstanceGroupManagers.AggregatedList(p.project).Filter(inZones(p.region)).
+			MaxResults(500).PageToken(page).Context(ctx).Do, partly)
 	if err == nil {
 		err = p.missing(out.Unreachables)
 	}
@@ -98,8 +102,9 @@ func listZonalGroups(ctx context.Context, p place, page string) ([]group, string
 }
 
 func listRegionalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
-	out, err := call("compute.instanceGroupManagers.list", p.compute.RegionInstanceGroupManagers.List(p.project, p.region).
-		MaxResults(500).PageToken(page).Context(ctx).Do)
+	out, err := call("compute.instanceGroupManagers.list",
+		p.compute.RegionInstanceGroupManagers.List(p.project, p.region).
+			MaxResults(500).PageToken(page).Context(ctx).Do)
 	if err != nil {
 		return nil, "", err
 	}
@@ -115,7 +120,8 @@ func newGroup(p place, m *compute.InstanceGroupManager) group {
 	if m.Zone != "" {
 		where = "zones/" + lastPart(m.Zone)
 	}
-	r, _ := parseName("//compute.googleapis.com/projects/" + p.project + "/" + where + "/instanceGroupManagers/" + m.Name)
+	r, _ := parseName("//compute.googleapis.com/projects/" + p.project + "/" + where + "/instanceGroupManagers/" +
+		m.Name)
 	return group{ref: r, InstanceGroupManager: m}
 }
 
@@ -158,14 +164,16 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*compu
 
 func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*compute.Autoscaler, string, error) {
 	if regional {
-		out, err := call("compute.autoscalers.list", p.compute.RegionAutoscalers.List(p.project, p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
+		out, err := call("compute.autoscalers.list",
+			p.compute.RegionAutoscalers.List(p.project, p.region).MaxResults(500).PageToken(page).Context(ctx).Do)
 		if err != nil {
 			return nil, "", err
 		}
 		return out.Items, out.NextPageToken, nil
 	}
-	out, err := call("compute.autoscalers.list", p.compute.Autoscalers.AggregatedList(p.project).Filter(inZones(p.region)).
-		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call("compute.autoscalers.list",
+		p.compute.Autoscalers.AggregatedList(p.project).Filter(inZones(p.region)).
+			MaxResults(500).PageToken(page).Context(ctx).Do, partly)
 	if err == nil {
 		err = p.missing(out.Unreachables)
 	}
@@ -188,9 +196,11 @@ func scalerName(m *compute.InstanceGroupManager) string {
 
 func groupResource(g group) cloud.Resource {
 	r := cloud.Resource{
-		UID: g.uid, Name: g.Name, Status: g.status(), InstanceType: lastPart(g.InstanceTemplate), Tags: map[string]string{},
-		Capacity: map[string]int64{"desired": g.TargetSize}, Unschedulable: tiedGroup(g.InstanceGroupManager), CreatedAt: timeOf(g.CreationTimestamp),
-		Facts: groupFacts(g),
+		UID: g.uid, Name: g.Name, Status: g.status(), InstanceType: lastPart(g.InstanceTemplate),
+		Tags:     map[string]string{},
+		Capacity: map[string]int64{"desired": g.TargetSize}, Unschedulable: tiedGroup(g.InstanceGroupManager),
+		CreatedAt: timeOf(g.CreationTimestamp),
+		Facts:     groupFacts(g),
 	}
 	if g.Zone != "" {
 		r.Zone = lastPart(g.Zone)
@@ -231,7 +241,8 @@ func left(a *compute.InstanceGroupManagerActionsSummary) int64 {
 	if a == nil {
 		return 0
 	}
-	return a.None + a.Creating + a.CreatingWithoutRetries + a.Recreating + a.Deleting + a.Abandoning + a.Restarting + a.Refreshing + a.Verifying +
+	return a.None + a.Creating + a.CreatingWithoutRetries + a.Recreating + a.Deleting + a.Abandoning + a.Restarting +
+		a.Refreshing + a.Verifying +
 		a.Starting + a.Stopping + a.Suspending + a.Resuming
 }
 
@@ -257,7 +268,8 @@ func (g group) reason() string {
 		if g.CurrentActions != nil {
 			running = g.CurrentActions.None
 		}
-		return strings.TrimSuffix(fmt.Sprintf("%d of %d instances are up: %s", running, g.TargetSize, g.scalerSays()), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("%d of %d instances are up: %s", running, g.TargetSize, g.scalerSays()),
+			": ")
 	case cloud.Stopping:
 		return fmt.Sprintf("%d instances are left", left(g.CurrentActions))
 	case cloud.Pending:

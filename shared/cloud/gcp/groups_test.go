@@ -26,13 +26,15 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
-			g.Name, g.Size, g.Scaler = "api", 3, &twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}
+			g.Name, g.Size, g.Scaler = "api", 3,
+				&twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}
 			w := tw.AddGroup(g)
 			before := state(t, c, cloud.GCPMIG, w.UID()).Snapshot
 			if err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: w.UID()}); err != nil {
 				t.Fatalf("stop: %v", err)
 			}
-			if ops := strings.Fields(opsOf(tw)); len(ops) != 2 || !strings.HasSuffix(ops[0], "utoscalers.patch") || !strings.HasSuffix(ops[1], "roupManagers.resize") {
+			if ops := strings.Fields(opsOf(tw)); len(ops) != 2 || !strings.HasSuffix(ops[0], "utoscalers.patch") ||
+				!strings.HasSuffix(ops[1], "roupManagers.resize") {
 				t.Errorf("stopped by %v; want the autoscaler first", ops)
 			}
 			if w.Size != 0 || w.Scaler.Mode != "OFF" || w.Scaler.Min != 2 || w.Scaler.Max != 9 {
@@ -46,11 +48,13 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 			if err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: w.UID(), Snapshot: before}); err != nil {
 				t.Fatalf("start: %v", err)
 			}
-			if ops := strings.Fields(opsOf(tw)); len(ops) != 2 || !strings.HasSuffix(ops[0], "roupManagers.resize") || !strings.HasSuffix(ops[1], "utoscalers.patch") {
+			if ops := strings.Fields(opsOf(tw)); len(ops) != 2 || !strings.HasSuffix(ops[0], "roupManagers.resize") ||
+				!strings.HasSuffix(ops[1], "utoscalers.patch") {
 				t.Errorf("started by %v; want the size first", ops)
 			}
 			tw.SettleAll()
-			if w.Size != 3 || *w.Scaler != (twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}) {
+			if w.Size != 3 ||
+				*w.Scaler != (twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}) {
 				t.Errorf("started: size %d, scaler %+v; want all as before", w.Size, w.Scaler)
 			}
 		})
@@ -59,13 +63,17 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 
 func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	before := state(t, c, cloud.GCPMIG, g.UID()).Snapshot
-	stuck := twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error", Status: 503, Times: -1}
+	stuck := twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error",
+		Status: 503, Times: -1}
 	tw.AddFault(stuck)
-	wantClass(t, "stop that fails at its second call", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}), cloud.Transient)
+	wantClass(t, "stop that fails at its second call", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}),
+		cloud.Transient)
 	s := state(t, c, cloud.GCPMIG, g.UID())
-	if s.Status != cloud.Pending || string(s.Snapshot) != string(before) || !strings.Contains(s.Reason, "was ON before") {
+	if s.Status != cloud.Pending || string(s.Snapshot) != string(before) ||
+		!strings.Contains(s.Reason, "was ON before") {
 		t.Errorf("half stopped it reads %+v with %s; want pending, with what was before: %s", s, s.Snapshot, before)
 	}
 	tw.EndFaults()
@@ -73,8 +81,10 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 		t.Fatalf("second stop: %v, size %d", err, g.Size)
 	}
 	tw.SettleAll()
-	tw.AddFault(twin.Fault{Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error", Status: 503, Times: -1})
-	wantClass(t, "start that fails at its second call", act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: g.UID(), Snapshot: before}), cloud.Transient)
+	tw.AddFault(twin.Fault{Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error",
+		Status: 503, Times: -1})
+	wantClass(t, "start that fails at its second call",
+		act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: g.UID(), Snapshot: before}), cloud.Transient)
 	tw.SettleAll()
 	if s := state(t, c, cloud.GCPMIG, g.UID()); s.Status != cloud.Pending {
 		t.Errorf("half started it reads %s; want pending, not running, for its autoscaler is still off", s.Status)
@@ -88,8 +98,10 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 
 func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "OFF"}})
-	tw.AddFault(twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet", Message: "Resize is forbidden", Status: 412, Times: 1})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "OFF"}})
+	tw.AddFault(twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet",
+		Message: "Resize is forbidden", Status: 412, Times: 1})
 	err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()})
 	wantClass(t, "412", err, cloud.Moving)
 	if n := len(tw.Calls("compute.instanceGroupManagers.resize")); n != 1 {
@@ -101,7 +113,8 @@ func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 	tw, c := connect(t)
 	tw.Slow = true
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}), cloud.Moving)
 	if len(tw.Calls("compute.instanceGroupManagers.resize")) != 0 || g.Size != 3 {
 		t.Error("the size was set while the autoscaler was on")
@@ -115,7 +128,8 @@ func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 
 func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 4, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 4,
+		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	if err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -129,22 +143,29 @@ func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 	tw, c := connect(t)
 	plain := tw.AddGroup(twin.Group{Name: "plain", Zone: region + "-b"})
-	scaled := tw.AddGroup(twin.Group{Name: "scaled", Zone: region + "-b", Scaler: &twin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
+	scaled := tw.AddGroup(twin.Group{Name: "scaled", Zone: region + "-b",
+		Scaler: &twin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
 	idle := tw.AddGroup(twin.Group{Name: "idle", Zone: region + "-b", Scaler: &twin.Scaler{Max: 9, Mode: "ON"}})
 	for name, memory := range map[string]string{
-		"nothing remembered": "", "the memory of a group of the same name": `{"size":4,"made":"2025-01-01T08:00:00.000-08:00"}`,
+		"nothing remembered":                     "",
+		"the memory of a group of the same name": `{"size":4,"made":"2025-01-01T08:00:00.000-08:00"}`,
 	} {
 		err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: plain.UID(), Snapshot: []byte(memory)})
 		wantClass(t, "start with "+name, err, cloud.Unsupported)
-		if err == nil || !strings.Contains(err.Error(), "plain has the size 0, and none is remembered") || plain.Size != 0 {
+		if err == nil || !strings.Contains(err.Error(), "plain has the size 0, and none is remembered") ||
+			plain.Size != 0 {
 			t.Errorf("start with %s: %v, size %d", name, err, plain.Size)
 		}
 	}
-	if err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: scaled.UID()}); err != nil || scaled.Size != 3 || scaled.Scaler.Mode != "OFF" {
-		t.Errorf("started at %d, autoscaler %s, %v; want the minimum 3, and the autoscaler left off", scaled.Size, scaled.Scaler.Mode, err)
+	if err := act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: scaled.UID()}); err != nil || scaled.Size != 3 ||
+		scaled.Scaler.Mode != "OFF" {
+		t.Errorf("started at %d, autoscaler %s, %v; want the minimum 3, and the autoscaler left off", scaled.Size,
+			scaled.Scaler.Mode, err)
 	}
-	wantClass(t, "start of a group that its autoscaler keeps at 0", act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: idle.UID()}), cloud.Unsupported)
-	wantClass(t, "start with a broken memory", act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: plain.UID(), Snapshot: []byte(`[`)}), cloud.Invalid)
+	wantClass(t, "start of a group that its autoscaler keeps at 0",
+		act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: idle.UID()}), cloud.Unsupported)
+	wantClass(t, "start with a broken memory",
+		act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: plain.UID(), Snapshot: []byte(`[`)}), cloud.Invalid)
 }
 
 func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
@@ -152,9 +173,11 @@ func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
 	stateful := tw.AddGroup(twin.Group{Name: "store", Zone: region + "-b", Size: 2, Stateful: true})
 	nodes := tw.AddGroup(twin.Group{Name: "gke-prod-blue-0a1b-grp", Zone: region + "-b", Size: 2, GKE: true})
 	for _, g := range []*twin.Group{stateful, nodes} {
-		wantClass(t, "stop of "+g.Name, act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}), cloud.Unsupported)
+		wantClass(t, "stop of "+g.Name, act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}),
+			cloud.Unsupported)
 		zero := int64(0)
-		wantClass(t, "scale of "+g.Name, c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &zero}), cloud.Unsupported)
+		wantClass(t, "scale of "+g.Name,
+			c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &zero}), cloud.Unsupported)
 	}
 	named := tw.AddGroup(twin.Group{Name: "gke-of-mine", Zone: region + "-b", Size: 2})
 	if s := state(t, c, cloud.GCPMIG, named.UID()); s.Unschedulable != "" {
@@ -165,20 +188,25 @@ func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
 
 func TestAGroupWithoutMachinesSaysSo(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true, Scaler: &twin.Scaler{Min: 1, Max: 4, Mode: "OFF"}})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true,
+		Scaler: &twin.Scaler{Min: 1, Max: 4, Mode: "OFF"}})
 	tw.ChangeLocked(func() { g.Size = 3 })
-	if s := state(t, c, cloud.GCPMIG, g.UID()); s.Status != cloud.Starting || s.Reason != "1 of 3 instances are up: The zone has no machines of this type left" {
+	if s := state(t, c, cloud.GCPMIG, g.UID()); s.Status != cloud.Starting ||
+		s.Reason != "1 of 3 instances are up: The zone has no machines of this type left" {
 		t.Errorf("%+v", s)
 	}
 }
 
 func TestAnAutoscaledGroupIsScaledByItsBounds(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	plain := tw.AddGroup(twin.Group{Name: "plain", Zone: region + "-b", Size: 3})
 	zero, five := int64(0), int64(5)
-	wantClass(t, "a size for it", c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &five}), cloud.Unsupported)
-	wantClass(t, "a minimum where nothing scales", c.Scale(t.Context(), cloud.GCPMIG, region, plain.UID(), cloud.Capacity{Min: &five}), cloud.Unsupported)
+	wantClass(t, "a size for it", c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &five}),
+		cloud.Unsupported)
+	wantClass(t, "a minimum where nothing scales",
+		c.Scale(t.Context(), cloud.GCPMIG, region, plain.UID(), cloud.Capacity{Min: &five}), cloud.Unsupported)
 	wantUntouched(t, tw)
 	err := c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Min: &zero, Max: &five})
 	if tw.SettleAll(); err != nil || g.Scaler.Min != 0 || g.Scaler.Max != 5 || g.Scaler.Mode != "ON" {

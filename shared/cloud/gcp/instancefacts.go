@@ -87,12 +87,14 @@ func (n *notes) policy(ctx context.Context, link string) string {
 		return said
 	}
 	name := lastPart(link)
-	got, err := call("compute.resourcePolicies.get", n.compute.ResourcePolicies.Get(n.project, n.region, name).Context(ctx).Do)
+	got, err := call("compute.resourcePolicies.get",
+		n.compute.ResourcePolicies.Get(n.project, n.region, name).Context(ctx).Do)
 	switch {
 	case err != nil:
 		n.policies[link] = fmt.Sprintf("its resource policy %s cannot be read: %v", name, err)
 	case got.InstanceSchedulePolicy != nil:
-		n.policies[link] = fmt.Sprintf("its resource policy %s starts and stops it too: detach one of the two schedules", name)
+		n.policies[link] = fmt.Sprintf(
+			"its resource policy %s starts and stops it too: detach one of the two schedules", name)
 	default:
 		n.policies[link] = ""
 	}

@@ -17,7 +17,8 @@ var instances = kind{
 	Kind:    catalogueKind(cloud.GCPCompute),
 	service: "compute.googleapis.com", collection: "instances",
 	needs: needs{
-		discover:  []string{"compute.instances.list", "compute.regions.list", "compute.resourcePolicies.get", "compute.zoneOperations.list"},
+		discover: []string{"compute.instances.list", "compute.regions.list", "compute.resourcePolicies.get",
+			"compute.zoneOperations.list"},
 		startStop: []string{"compute.instances.start", "compute.instances.stop", "compute.instances.resume"},
 	},
 	list: listInstances,
@@ -51,7 +52,8 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 func (p place) missing(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
-			return &cloud.Error{Class: cloud.Transient, Code: "Unreachable", Message: scope + " did not answer: the list is not complete"}
+			return &cloud.Error{Class: cloud.Transient, Code: "Unreachable",
+				Message: scope + " did not answer: the list is not complete"}
 		}
 	}
 	return nil
@@ -60,8 +62,9 @@ func (p place) missing(unreachable []string) error {
 func instanceResource(p place, i *compute.Instance) cloud.Resource {
 	return cloud.Resource{
 		UID: instanceUID(p, i), Name: i.Name, Zone: lastPart(i.Zone), Status: instanceStatuses[i.Status].orUnknown(),
-		InstanceType: lastPart(i.MachineType), Tags: tagsOf(i.Labels), Unschedulable: tiedInstance(i), CreatedAt: timeOf(i.CreationTimestamp),
-		Facts: instanceFacts(i),
+		InstanceType: lastPart(i.MachineType), Tags: tagsOf(i.Labels), Unschedulable: tiedInstance(i),
+		CreatedAt: timeOf(i.CreationTimestamp),
+		Facts:     instanceFacts(i),
 	}
 }
 
@@ -152,9 +155,11 @@ func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *compute.I
 	case v == cloud.Stop:
 		do = p.compute.Instances.Stop(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
 	case i.Status == "SUSPENDED":
-		op, do = "compute.instances.resume", p.compute.Instances.Resume(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		op, do = "compute.instances.resume",
+			p.compute.Instances.Resume(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
 	default:
-		op, do = "compute.instances.start", p.compute.Instances.Start(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		op, do = "compute.instances.start",
+			p.compute.Instances.Start(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
 	}
 	return begin(op, do)
 }

@@ -25,8 +25,9 @@ func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
 	for says, i := range map[string]twin.Instance{
 		"has 1 local SSD, whose data a stop would discard":                                  {LocalSSDs: 1},
 		"member of managed instance group web, which would make it again: act on the group": {Group: "web"},
-		"node of GKE node pool blue: act on the node pool":                                  {Group: "gke", Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
-		"node of Dataproc cluster sparks: stop the cluster":                                 {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
+		"node of GKE node pool blue: act on the node pool": {Group: "gke",
+			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
+		"node of Dataproc cluster sparks: stop the cluster": {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
 	} {
 		t.Run(says, func(t *testing.T) {
 			tw, c := connect(t)
@@ -90,7 +91,8 @@ func TestAnActThatIsDoneMakesNoCall(t *testing.T) {
 
 func TestAnInstanceOnItsWayIsToBeReadAgain(t *testing.T) {
 	for native, want := range map[string]cloud.Status{
-		"STOPPING": cloud.Stopping, "SUSPENDING": cloud.Stopping, "PROVISIONING": cloud.Starting, "STAGING": cloud.Starting, "REPAIRING": cloud.Pending, "NEW": cloud.Unknown,
+		"STOPPING": cloud.Stopping, "SUSPENDING": cloud.Stopping, "PROVISIONING": cloud.Starting,
+		"STAGING": cloud.Starting, "REPAIRING": cloud.Pending, "NEW": cloud.Unknown,
 	} {
 		tw, c := connect(t)
 		i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Status: native})
@@ -98,7 +100,8 @@ func TestAnInstanceOnItsWayIsToBeReadAgain(t *testing.T) {
 			t.Errorf("%s reads %s; want %s", native, s.Status, want)
 		}
 		if want == cloud.Stopping {
-			wantClass(t, "start while "+native, act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()}), cloud.Moving)
+			wantClass(t, "start while "+native, act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()}),
+				cloud.Moving)
 		}
 	}
 }
@@ -109,10 +112,12 @@ func TestAnInstanceWithAScheduleOfItsOwnSaysSo(t *testing.T) {
 	tw.AddPolicy("backups", false)
 	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"backups", "nightly"}})
 	lost := tw.AddInstance(twin.Instance{Name: "lost", Zone: region + "-b", Policies: []string{"nothing"}})
-	if s := state(t, c, cloud.GCPCompute, i.UID()); s.Reason != "its resource policy nightly starts and stops it too: detach one of the two schedules" {
+	if s := state(t, c, cloud.GCPCompute,
+		i.UID()); s.Reason != "its resource policy nightly starts and stops it too: detach one of the two schedules" {
 		t.Errorf("reason %q", s.Reason)
 	}
-	if s := state(t, c, cloud.GCPCompute, lost.UID()); s.Status != cloud.Running || !strings.Contains(s.Reason, "its resource policy nothing cannot be read") {
+	if s := state(t, c, cloud.GCPCompute, lost.UID()); s.Status != cloud.Running ||
+		!strings.Contains(s.Reason, "its resource policy nothing cannot be read") {
 		t.Errorf("with a policy that cannot be read: %+v", s)
 	}
 }
@@ -125,7 +130,8 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 	}
 	tw.SettleAll()
 	s := state(t, c, cloud.GCPCompute, i.UID())
-	if s.Status != cloud.Stopped || !s.NoCapacity || !strings.Contains(s.Reason, "its last start failed: compute.instances.start: ZONE_RESOURCE_POOL_EXHAUSTED") {
+	if s.Status != cloud.Stopped || !s.NoCapacity ||
+		!strings.Contains(s.Reason, "its last start failed: compute.instances.start: ZONE_RESOURCE_POOL_EXHAUSTED") {
 		t.Errorf("%+v; want stopped, with Google's reason", s)
 	}
 	other := tw.AddInstance(twin.Instance{Name: "other", Zone: region + "-b", Status: "TERMINATED"})
@@ -165,7 +171,8 @@ func TestANamesakeElsewhereIsNotTouched(t *testing.T) {
 		"with a filter":      strings.Replace(here.UID(), "web", ".*", 1),
 		"of nothing":         "web",
 	} {
-		wantClass(t, "stop of one "+what, act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: uid}), cloud.NotFound)
+		wantClass(t, "stop of one "+what, act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: uid}),
+			cloud.NotFound)
 		if got, err := c.Read(t.Context(), cloud.GCPCompute, region, []string{uid}); err != nil || len(got) != 0 {
 			t.Errorf("read of one %s: %v, %v", what, got, err)
 		}
@@ -192,7 +199,8 @@ func TestInstancesAreReadInOneCallAZone(t *testing.T) {
 	tw, c := connect(t)
 	var uids []string
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		uids = append(uids, tw.AddInstance(twin.Instance{Name: name, Zone: region + "-" + string("bc"[len(uids)%2])}).UID())
+		uids = append(uids,
+			tw.AddInstance(twin.Instance{Name: name, Zone: region + "-" + string("bc"[len(uids)%2])}).UID())
 	}
 	got, err := c.Read(t.Context(), cloud.GCPCompute, region, uids)
 	if err != nil || len(got) != len(uids) {

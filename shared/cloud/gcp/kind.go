@@ -48,7 +48,8 @@ func catalogueKind(kind string) cloud.Kind {
 }
 
 // readOneByOne makes the read of a kind of which each resource is asked for by itself; what does not exist is left out.
-func readOneByOne(read func(ctx context.Context, p place, r ref) (cloud.State, error)) func(context.Context, place, []ref) ([]cloud.State, error) {
+func readOneByOne(read func(ctx context.Context, p place, r ref) (cloud.State, error)) func(context.Context, place,
+	[]ref) ([]cloud.State, error) {
 	return func(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
 		var states []cloud.State
 		for _, r := range refs {
@@ -66,7 +67,8 @@ func readOneByOne(read func(ctx context.Context, p place, r ref) (cloud.State, e
 }
 
 // actOneByOne makes the act of a kind of which each resource is looked at by itself.
-func actOneByOne(act func(ctx context.Context, p place, v cloud.Verb, t target) error) func(context.Context, place, cloud.Verb, []target) []error {
+func actOneByOne(act func(ctx context.Context, p place, v cloud.Verb, t target) error) func(context.Context, place,
+	cloud.Verb, []target) []error {
 	return func(ctx context.Context, p place, v cloud.Verb, targets []target) []error {
 		errs := make([]error, len(targets))
 		for i, t := range targets {

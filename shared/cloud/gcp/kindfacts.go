@@ -17,9 +17,11 @@ import (
 // instanceFacts are those of an instance. One that runs was not stopped, whatever its last stop was.
 func instanceFacts(i *compute.Instance) cloud.Facts {
 	f := cloud.Facts{
-		"state": i.Status, "spot": false, "mig": groupOf(i), "gke": false, "local_ssd_count": float64(localSSDs(i)), "gpu_count": 0.0,
-		"external_ip": false, "default_sa": false, "full_scope": false, "shielded": false, "serial_port": false, "auto_restart": false,
-		"os_license": "", "stopped_at": cloud.Never,
+		"state": i.Status, "spot": false, "mig": groupOf(i), "gke": false, "local_ssd_count": float64(localSSDs(i)),
+		"gpu_count":   0.0,
+		"external_ip": false, "default_sa": false, "full_scope": false, "shielded": false, "serial_port": false,
+		"auto_restart": false,
+		"os_license":   "", "stopped_at": cloud.Never,
 	}
 	_, f["gke"] = i.Labels["goog-gke-node"]
 	if s := i.Scheduling; s != nil {
@@ -56,7 +58,9 @@ const defaultAccount = "-compute@developer.gserviceaccount.com"
 func addAccount(f cloud.Facts, i *compute.Instance) {
 	if len(i.ServiceAccounts) > 0 {
 		f["default_sa"] = strings.HasSuffix(i.ServiceAccounts[0].Email, defaultAccount)
-		f["full_scope"] = slices.ContainsFunc(i.ServiceAccounts[0].Scopes, func(s string) bool { return lastPart(s) == "cloud-platform" })
+		f["full_scope"] = slices.ContainsFunc(i.ServiceAccounts[0].Scopes, func(s string) bool {
+			return lastPart(s) == "cloud-platform"
+		})
 	}
 	if i.Metadata == nil {
 		return
@@ -102,7 +106,8 @@ func addBoot(f cloud.Facts, i *compute.Instance) {
 func groupFacts(g group) cloud.Facts {
 	f := cloud.Facts{
 		"target_size": float64(g.TargetSize), "regional": g.Zone == "", "autohealing": len(g.AutoHealingPolicies) > 0,
-		"gke": strings.HasPrefix(g.Name, "gke-"), "autoscaled": false, "min_replicas": 0.0, "unstable_since": cloud.Never,
+		"gke": strings.HasPrefix(g.Name, "gke-"), "autoscaled": false, "min_replicas": 0.0,
+		"unstable_since": cloud.Never,
 	}
 	if g.Status != nil {
 		if f["stable"] = g.Status.IsStable; !g.Status.IsStable {
@@ -123,7 +128,8 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 		nodes += s
 	}
 	f := cloud.Facts{
-		"node_count": float64(nodes), "autoscaling": false, "min_nodes": 0.0, "spot": false, "auto_upgrade": false, "auto_repair": false, "default_sa": true,
+		"node_count": float64(nodes), "autoscaling": false, "min_nodes": 0.0, "spot": false, "auto_upgrade": false,
+		"auto_repair": false, "default_sa": true,
 	}
 	if a := n.Autoscaling; a != nil {
 		f["autoscaling"], f["min_nodes"] = a.Enabled, float64(a.MinNodeCount)
@@ -133,7 +139,8 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 	}
 	if c := n.Config; c != nil {
 		f["spot"] = c.Spot || c.Preemptible
-		f["default_sa"] = c.ServiceAccount == "" || c.ServiceAccount == "default" || strings.HasSuffix(c.ServiceAccount, defaultAccount)
+		f["default_sa"] = c.ServiceAccount == "" || c.ServiceAccount == "default" ||
+			strings.HasSuffix(c.ServiceAccount, defaultAccount)
 	}
 	return f
 }
@@ -160,14 +167,18 @@ func databaseFacts(d *sqladmin.DatabaseInstance) cloud.Facts {
 		}
 	}
 	if ip := s.IpConfiguration; ip != nil {
-		f["public_ip"], f["ssl_required"] = ip.Ipv4Enabled, ip.SslMode != "" && ip.SslMode != "ALLOW_UNENCRYPTED_AND_ENCRYPTED"
-		f["open_network"] = slices.ContainsFunc(ip.AuthorizedNetworks, func(n *sqladmin.AclEntry) bool { return n.Value == "0.0.0.0/0" })
+		f["public_ip"], f["ssl_required"] = ip.Ipv4Enabled, ip.SslMode != "" &&
+			ip.SslMode != "ALLOW_UNENCRYPTED_AND_ENCRYPTED"
+		f["open_network"] = slices.ContainsFunc(ip.AuthorizedNetworks, func(n *sqladmin.AclEntry) bool {
+			return n.Value == "0.0.0.0/0"
+		})
 	}
 	return f
 }
 
 // tierName has the cores in the names of tiers: db-custom-4-16384, db-n1-standard-2, db-perf-optimized-N-8.
-var tierName = regexp.MustCompile(`^db-(?:custom|[a-z0-9]+-(?:standard|highmem|highcpu)|perf-optimized-[A-Z]|memory-optimized-[A-Z])-(\d+)(?:-\d+)?$`)
+var tierName = regexp.MustCompile(
+	`^db-(?:custom|[a-z0-9]+-(?:standard|highmem|highcpu)|perf-optimized-[A-Z]|memory-optimized-[A-Z])-(\d+)(?:-\d+)?$`)
 
 // tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones have no whole core.
 func tierCores(tier string) (float64, bool) {
@@ -193,7 +204,8 @@ func runFacts(s runService) cloud.Facts {
 	if t.Scaling != nil {
 		f["min_instances"] = max(float64(t.Scaling.MinInstanceCount), float64(s.scaling().MinInstanceCount))
 	}
-	f["concurrency"], f["gpu"] = float64(t.MaxInstanceRequestConcurrency), t.NodeSelector != nil && t.NodeSelector.Accelerator != ""
+	f["concurrency"], f["gpu"] = float64(t.MaxInstanceRequestConcurrency), t.NodeSelector != nil &&
+		t.NodeSelector.Accelerator != ""
 	if len(t.Containers) > 0 && t.Containers[0].Resources != nil {
 		r := t.Containers[0].Resources
 		f["cpu_always"] = !r.CpuIdle

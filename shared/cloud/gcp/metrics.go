@@ -38,20 +38,23 @@ const poolLabel = "cloud.google.com/gke-nodepool"
 
 var meters = map[string]meter{
 	cloud.GCPCompute: {
-		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: "metric.labels.instance_name",
+		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`,
+		name:  "metric.labels.instance_name",
 		asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
 		told: func(s *monitoring.TimeSeries) string {
 			return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
 		},
 	},
 	cloud.GCPCloudSQL: {
-		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`, name: "resource.labels.database_id",
+		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`,
+		name:  "resource.labels.database_id",
 		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
 		told:  func(s *monitoring.TimeSeries) string { return s.Resource.Labels["database_id"] },
 	},
 	cloud.GCPMIG: {
-		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel, groups: []string{groupLabel},
-		asked: func(r ref) (string, string) { return r.name, r.name },
+		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel,
+		groups: []string{groupLabel},
+		asked:  func(r ref) (string, string) { return r.name, r.name },
 		told: func(s *monitoring.TimeSeries) string {
 			var labels struct {
 				Group string `json:"instance_group"`
@@ -63,24 +66,29 @@ var meters = map[string]meter{
 		},
 	},
 	cloud.GCPGKENodepool: {
-		place: `resource.type = "k8s_node" AND resource.labels.location = starts_with("%s")`, name: "resource.labels.cluster_name",
-		groups: []string{"resource.labels.location", "resource.labels.cluster_name", `metadata.user_labels."` + poolLabel + `"`},
-		asked:  func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
+		place: `resource.type = "k8s_node" AND resource.labels.location = starts_with("%s")`,
+		name:  "resource.labels.cluster_name",
+		groups: []string{"resource.labels.location", "resource.labels.cluster_name",
+			`metadata.user_labels."` + poolLabel + `"`},
+		asked: func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
 		told: func(s *monitoring.TimeSeries) string {
 			if s.Metadata == nil {
 				return ""
 			}
-			return s.Resource.Labels["location"] + "/" + s.Resource.Labels["cluster_name"] + "/" + s.Metadata.UserLabels[poolLabel]
+			return s.Resource.Labels["location"] + "/" + s.Resource.Labels["cluster_name"] + "/" +
+				s.Metadata.UserLabels[poolLabel]
 		},
 	},
 	cloud.GCPCloudRun: {
-		place: `resource.type = "cloud_run_revision" AND resource.labels.location = "%s"`, name: "resource.labels.service_name",
+		place:  `resource.type = "cloud_run_revision" AND resource.labels.location = "%s"`,
+		name:   "resource.labels.service_name",
 		groups: []string{"resource.labels.service_name"},
 		asked:  func(r ref) (string, string) { return r.name, r.name },
 		told:   func(s *monitoring.TimeSeries) string { return s.Resource.Labels["service_name"] },
 	},
 	"gcp-memorystore": {
-		place: `resource.type = "redis_instance" AND resource.labels.region = "%s"`, name: "resource.labels.instance_id",
+		place:  `resource.type = "redis_instance" AND resource.labels.region = "%s"`,
+		name:   "resource.labels.instance_id",
 		groups: []string{"resource.labels.instance_id"},
 		asked: func(r ref) (string, string) {
 			id := strings.TrimPrefix(r.uid, "//redis.googleapis.com/")
@@ -95,7 +103,8 @@ const groupLabel = "metadata.system_labels.instance_group"
 
 // reducers make one series of those of a resource's parts: of an aligner, but for what is counted by them.
 var reducers = map[string]string{
-	"ALIGN_MAX": "REDUCE_MAX", "ALIGN_PERCENTILE_99": "REDUCE_MAX", "ALIGN_MEAN": "REDUCE_MEAN", "ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
+	"ALIGN_MAX": "REDUCE_MAX", "ALIGN_PERCENTILE_99": "REDUCE_MAX", "ALIGN_MEAN": "REDUCE_MEAN",
+	"ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
 }
 
 func reducerOf(m cloud.Measure) string {
@@ -151,7 +160,8 @@ func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) 
 	var out cloud.MetricAnswer
 	list := p.metrics.Projects.TimeSeries.List("projects/" + p.project).Filter(m.filter(r, n)).
 		IntervalStartTime(r.From.UTC().Format(time.RFC3339)).IntervalEndTime(r.To.UTC().Format(time.RFC3339)).
-		AggregationAlignmentPeriod(fmt.Sprintf("%ds", int(r.Period.Seconds()))).AggregationPerSeriesAligner(r.Measures[n].Statistic).
+		AggregationAlignmentPeriod(fmt.Sprintf("%ds",
+			int(r.Period.Seconds()))).AggregationPerSeriesAligner(r.Measures[n].Statistic).
 		PageSize(100_000).Context(ctx)
 	if len(m.groups) > 0 {
 		list = list.AggregationGroupByFields(m.groups...).AggregationCrossSeriesReducer(reducerOf(r.Measures[n]))
@@ -175,7 +185,9 @@ func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) 
 			return out, nil
 		}
 	}
-	return out, errUnsupported("%s of %d resources has more than %d pages: ask for a shorter time", r.Measures[n].Metric, len(r.UIDs), maxPages)
+	return out, errUnsupported(
+		"%s of %d resources has more than %d pages: ask for a shorter time", r.Measures[n].Metric, len(r.UIDs),
+		maxPages)
 }
 
 // filter is for the measure, in the region, and of the resources where they are few enough to be named.
@@ -211,7 +223,8 @@ func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSer
 	next := &cloud.Points{UID: uid}
 	for _, point := range slices.Backward(s.Points) {
 		if v, ok := number(point.Value); ok {
-			next.Times, next.Values = append(next.Times, timeOf(point.Interval.EndTime).Add(-period)), append(next.Values, v)
+			next.Times, next.Values = append(next.Times, timeOf(point.Interval.EndTime).Add(-period)),
+				append(next.Values, v)
 		}
 	}
 	if old != nil {

@@ -18,13 +18,15 @@ func cpu(i *twin.Instance, first, second float64) twin.Series {
 	return twin.Series{
 		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
 		Labels: map[string]string{"zone": i.Zone}, MetricLabels: map[string]string{"instance_name": i.Name},
-		At: map[time.Time]float64{midnight.Add(time.Hour): first, midnight.Add(2 * time.Hour): second, midnight.Add(30 * time.Hour): 1},
+		At: map[time.Time]float64{midnight.Add(time.Hour): first, midnight.Add(2 * time.Hour): second,
+			midnight.Add(30 * time.Hour): 1},
 	}
 }
 
 func request(kind string, uids ...string) cloud.MetricRequest {
 	return cloud.MetricRequest{
-		Type: kind, Region: region, UIDs: uids, Measures: cloud.MeasuresOf(kind), Period: time.Hour, From: midnight, To: midnight.Add(24 * time.Hour),
+		Type: kind, Region: region, UIDs: uids, Measures: cloud.MeasuresOf(kind), Period: time.Hour, From: midnight,
+		To: midnight.Add(24 * time.Hour),
 	}
 }
 
@@ -48,11 +50,14 @@ func TestMetricsAreReadForAllResourcesInOneCallAMeasure(t *testing.T) {
 			utilization++
 		}
 	}
-	if got.Calls > 2*len(r.Measures) || utilization == 0 || got.Queries != utilization*150 || got.USD <= 0 || len(got.Points) != utilization*150 {
-		t.Errorf("%d calls, %d series, %g USD, %d of points for %d measures of CPU", got.Calls, got.Queries, got.USD, len(got.Points), utilization)
+	if got.Calls > 2*len(r.Measures) || utilization == 0 || got.Queries != utilization*150 || got.USD <= 0 ||
+		len(got.Points) != utilization*150 {
+		t.Errorf("%d calls, %d series, %g USD, %d of points for %d measures of CPU", got.Calls, got.Queries, got.USD,
+			len(got.Points), utilization)
 	}
 	p := got.Points[0]
-	if want := []time.Time{midnight, midnight.Add(time.Hour)}; !slices.Equal(p.Times, want) || !slices.Equal(p.Values, []float64{0.25, 0.5}) {
+	if want := []time.Time{midnight, midnight.Add(time.Hour)}; !slices.Equal(p.Times, want) ||
+		!slices.Equal(p.Values, []float64{0.25, 0.5}) {
 		t.Errorf("points %v %v; want the two hours by their beginnings, in order", p.Times, p.Values)
 	}
 }
@@ -62,13 +67,15 @@ func TestMetricsOfAFewResourcesAreAskedByName(t *testing.T) {
 	d := tw.AddDatabase(twin.Database{Name: "orders", Region: region})
 	tw.AddSeries(twin.Series{
 		Metric: "cloudsql.googleapis.com/database/cpu/utilization", Resource: "cloudsql_database",
-		Labels: map[string]string{"region": region, "database_id": twin.Project + ":orders"}, At: map[time.Time]float64{midnight.Add(time.Hour): 0.1},
+		Labels: map[string]string{"region": region, "database_id": twin.Project + ":orders"},
+		At:     map[time.Time]float64{midnight.Add(time.Hour): 0.1},
 	})
 	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCloudSQL, d.UID()))
 	if err != nil || len(got.Points) == 0 || got.Points[0].UID != d.UID() || got.Points[0].Values[0] != 0.1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if f := tw.Calls("monitoring.timeSeries.list")[0].Query["filter"][0]; !strings.Contains(f, `one_of("acme-prod:orders")`) {
+	if f := tw.Calls("monitoring.timeSeries.list")[0].Query["filter"][0]; !strings.Contains(f,
+		`one_of("acme-prod:orders")`) {
 		t.Errorf("filter %s; want the name in it", f)
 	}
 }
@@ -93,7 +100,8 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 		cloud.GCPMIG: {
 			"//compute.googleapis.com/projects/acme-prod/zones/europe-west1-b/instanceGroupManagers/web",
 			twin.Series{
-				Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance", Labels: map[string]string{"zone": "europe-west1-b"},
+				Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
+				Labels: map[string]string{"zone": "europe-west1-b"},
 				System: map[string]string{"instance_group": "web"},
 			},
 			map[string]float64{"instance/cpu/utilization ALIGN_MAX": 0.6, "instance/cpu/utilization ALIGN_MEAN": 0.4},
@@ -102,23 +110,28 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 			"//container.googleapis.com/projects/acme-prod/locations/europe-west1/clusters/prod/nodePools/batch",
 			twin.Series{
 				Metric: "kubernetes.io/node/cpu/allocatable_utilization", Resource: "k8s_node",
-				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"}, User: map[string]string{"cloud.google.com/gke-nodepool": "batch"},
+				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"},
+				User:   map[string]string{"cloud.google.com/gke-nodepool": "batch"},
 			},
-			map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6, "node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
+			map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6,
+				"node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
 		},
 		cloud.GCPCloudRun: {
 			"//run.googleapis.com/projects/acme-prod/locations/europe-west1/services/shop",
 			twin.Series{
 				Metric: "run.googleapis.com/container/instance_count", Resource: "cloud_run_revision",
-				Labels: map[string]string{"location": "europe-west1", "service_name": "shop"}, MetricLabels: map[string]string{"state": "idle"},
+				Labels:       map[string]string{"location": "europe-west1", "service_name": "shop"},
+				MetricLabels: map[string]string{"state": "idle"},
 			},
-			map[string]float64{"container/instance_count ALIGN_MEAN": 0.8, "container/instance_count state=idle ALIGN_MEAN": 0.8},
+			map[string]float64{"container/instance_count ALIGN_MEAN": 0.8,
+				"container/instance_count state=idle ALIGN_MEAN": 0.8},
 		},
 		"gcp-memorystore": {
 			"//redis.googleapis.com/projects/acme-prod/locations/europe-west1/instances/c",
 			twin.Series{
 				Metric: "redis.googleapis.com/stats/memory/usage_ratio", Resource: "redis_instance",
-				Labels: map[string]string{"region": "europe-west1", "instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
+				Labels: map[string]string{"region": "europe-west1",
+					"instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
 			},
 			map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
 		},
@@ -154,13 +167,15 @@ func TestMetricsOfTenThousandResourcesTakeFewCalls(t *testing.T) {
 	tw.Page = 4166                                            // series of 24 points that a page holds
 	for n := range 10_000 {
 		name := fmt.Sprint("web-", n)
-		s := twin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"}, MetricLabels: map[string]string{"instance_name": name}, At: at}
+		s := twin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"},
+			MetricLabels: map[string]string{"instance_name": name}, At: at}
 		s.Metric = "compute.googleapis.com/instance/cpu/utilization"
 		tw.AddSeries(s)
 		uids = append(uids, "//compute.googleapis.com/projects/"+twin.Project+"/zones/"+region+"-b/instances/"+name)
 	}
 	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, uids...))
-	if err != nil || got.Calls > 120 || got.Calls != len(tw.Calls("monitoring.timeSeries.list")) || got.Queries < 10_000 {
+	if err != nil || got.Calls > 120 || got.Calls != len(tw.Calls("monitoring.timeSeries.list")) ||
+		got.Queries < 10_000 {
 		t.Errorf("%d calls, %d series, %v; want 120 calls at most", got.Calls, got.Queries, err)
 	}
 	t.Logf("%d calls, %.4f USD", got.Calls, got.USD)

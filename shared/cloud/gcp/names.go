@@ -28,7 +28,8 @@ var (
 func parseName(uid string) (ref, bool) {
 	service, path, ok := strings.Cut(strings.TrimPrefix(uid, "//"), "/")
 	f := strings.Split(path, "/")
-	if !ok || !strings.HasPrefix(uid, "//") || len(f)%2 != 0 || len(f) < 4 || f[0] != "projects" || !projectID.MatchString(f[1]) {
+	if !ok || !strings.HasPrefix(uid, "//") || len(f)%2 != 0 || len(f) < 4 || f[0] != "projects" ||
+		!projectID.MatchString(f[1]) {
 		return ref{}, false
 	}
 	r := ref{uid: uid, service: service, project: f[1], kind: f[len(f)-2], name: f[len(f)-1]}

@@ -33,14 +33,18 @@ const (
 )
 
 // judged are the types of assets that need neighbours.
-var judged = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/RegionDisk", "compute.googleapis.com/Address"}
+var judged = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/RegionDisk",
+	"compute.googleapis.com/Address"}
 
 // besideFor is how long neighbours are kept for the next page of the same region.
 const besideFor = 30 * time.Second
 
 // neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to judge by them.
-func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudasset.ResourceSearchResult) (neighbours, error) {
-	if region == cloud.Global || !slices.ContainsFunc(page, func(a *cloudasset.ResourceSearchResult) bool { return slices.Contains(judged, a.AssetType) }) {
+func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudasset.ResourceSearchResult) (neighbours,
+	error) {
+	if region == cloud.Global || !slices.ContainsFunc(page, func(a *cloudasset.ResourceSearchResult) bool {
+		return slices.Contains(judged, a.AssetType)
+	}) {
 		return neighbours{}, nil
 	}
 	c.beside.mu.Lock()
@@ -50,7 +54,9 @@ func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudass
 		return c.beside.known, nil
 	}
 	n := neighbours{told: true, instances: map[string]thing{}, snapshots: map[string]time.Time{}}
-	if err := c.searchThings(ctx, instanceAsset, "location:"+region+"*", func(name string, t thing) { n.instances[name] = t }); err != nil {
+	if err := c.searchThings(ctx, instanceAsset, "location:"+region+"*", func(name string, t thing) {
+		n.instances[name] = t
+	}); err != nil {
 		return n, err
 	}
 	err := c.searchThings(ctx, snapshotAsset, "", func(_ string, t thing) {
@@ -66,7 +72,8 @@ func (c *conn) neighboursOf(ctx context.Context, region string, page []*cloudass
 // searchThings reads all assets of a type, and hands on the things themselves.
 func (c *conn) searchThings(ctx context.Context, assetType, query string, take func(name string, t thing)) error {
 	for page, n := "", 0; n < maxPages; n++ {
-		search := c.assets.V1.SearchAllResources("projects/" + c.project).AssetTypes(assetType).Query(query).PageSize(500).PageToken(page).
+		search := c.assets.V1.SearchAllResources("projects/" +
+			c.project).AssetTypes(assetType).Query(query).PageSize(500).PageToken(page).
 			ReadMask("name,assetType,versionedResources")
 		out, err := call(assetsNeed, search.Context(ctx).Do)
 		if err != nil {
@@ -74,7 +81,8 @@ func (c *conn) searchThings(ctx context.Context, assetType, query string, take f
 		}
 		for _, a := range out.Results {
 			var t thing
-			if len(a.VersionedResources) > 0 && json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) == nil {
+			if len(a.VersionedResources) > 0 &&
+				json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) == nil {
 				take(a.Name, t)
 			}
 		}

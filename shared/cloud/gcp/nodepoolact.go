@@ -32,7 +32,8 @@ func (n nodepool) scaling() *nodepoolScaler {
 	if a == nil || !a.Enabled {
 		return nil
 	}
-	return &nodepoolScaler{Min: a.MinNodeCount, Max: a.MaxNodeCount, TotalMin: a.TotalMinNodeCount, TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
+	return &nodepoolScaler{Min: a.MinNodeCount, Max: a.MaxNodeCount, TotalMin: a.TotalMinNodeCount,
+		TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
 }
 
 // actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on which the act
@@ -103,11 +104,13 @@ func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) err
 	switch {
 	case s != nil && s.isTotal():
 		a = &container.NodePoolAutoscaling{
-			Enabled: true, TotalMinNodeCount: s.TotalMin, TotalMaxNodeCount: s.TotalMax, LocationPolicy: s.Location, ForceSendFields: []string{"TotalMinNodeCount"},
+			Enabled: true, TotalMinNodeCount: s.TotalMin, TotalMaxNodeCount: s.TotalMax, LocationPolicy: s.Location,
+			ForceSendFields: []string{"TotalMinNodeCount"},
 		}
 	case s != nil:
 		a = &container.NodePoolAutoscaling{
-			Enabled: true, MinNodeCount: s.Min, MaxNodeCount: s.Max, LocationPolicy: s.Location, ForceSendFields: []string{"MinNodeCount"},
+			Enabled: true, MinNodeCount: s.Min, MaxNodeCount: s.Max, LocationPolicy: s.Location,
+			ForceSendFields: []string{"MinNodeCount"},
 		}
 	}
 	return changePool(ctx, p, n.ref, p.gke.Projects.Locations.Clusters.NodePools.SetAutoscaling(n.poolLink(),
@@ -123,7 +126,8 @@ func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
 
 // changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving: the act is
 // given again when the cluster is ready, and finds this part done.
-func changePool(ctx context.Context, p place, r ref, do func(...googleapi.CallOption) (*container.Operation, error)) error {
+func changePool(ctx context.Context, p place, r ref,
+	do func(...googleapi.CallOption) (*container.Operation, error)) error {
 	o, err := call("container.clusters.update", do)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
@@ -135,7 +139,8 @@ func changePool(ctx context.Context, p place, r ref, do func(...googleapi.CallOp
 		}
 	}
 	if err == nil && o.Error != nil {
-		return &cloud.Error{Class: cloud.Transient, Op: "container.clusters.update", Code: o.OperationType, Message: o.Error.Message}
+		return &cloud.Error{Class: cloud.Transient, Op: "container.clusters.update", Code: o.OperationType,
+			Message: o.Error.Message}
 	}
 	return err
 }
@@ -176,7 +181,8 @@ func (n nodepool) refuseScale(want cloud.Capacity) error {
 	case changesBounds(want) && s == nil:
 		return errUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
 	case changesBounds(want) && s.isTotal():
-		return errUnsupported("the bounds of the node pool %s are of all its zones together, and are not set here", n.Name)
+		return errUnsupported("the bounds of the node pool %s are of all its zones together, and are not set here",
+			n.Name)
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
 	needs: needs{
-		discover:  []string{"container.clusters.list", "container.clusters.get", "compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get"},
+		discover: []string{"container.clusters.list", "container.clusters.get", "compute.instanceGroupManagers.list",
+			"compute.instanceGroupManagers.get"},
 		startStop: []string{"container.clusters.update", "container.operations.get"},
 		scale:     []string{"container.clusters.update", "container.operations.get"},
 	},
@@ -73,7 +74,8 @@ func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, 
 
 // listClusters returns the clusters of the region and of its zones. Zones that did not answer make the list incomplete.
 func listClusters(ctx context.Context, p place) ([]*container.Cluster, error) {
-	out, err := call("container.clusters.list", p.gke.Projects.Locations.Clusters.List("projects/"+p.project+"/locations/-").Context(ctx).Do)
+	out, err := call("container.clusters.list",
+		p.gke.Projects.Locations.Clusters.List("projects/"+p.project+"/locations/-").Context(ctx).Do)
 	if err == nil {
 		err = p.missing(out.MissingZones)
 	}
@@ -249,7 +251,8 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 			return
 		}
 		var m *compute.InstanceGroupManager
-		m, errs[i] = call("compute.instanceGroupManagers.get", p.compute.InstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do)
+		m, errs[i] = call("compute.instanceGroupManagers.get",
+			p.compute.InstanceGroupManagers.Get(p.project, r.location, r.name).Context(ctx).Do)
 		if errs[i] == nil {
 			sizes[i] = m.TargetSize
 		}

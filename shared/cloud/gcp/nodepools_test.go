@@ -44,12 +44,14 @@ func TestANodePoolIsNotScaledWhileItIsStopped(t *testing.T) {
 			if tw.RunScaling(); fmt.Sprint(n.Nodes()) != "[0 0]" {
 				t.Errorf("after scaling had its turn: %v nodes", n.Nodes())
 			}
-			if err := act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID(), Snapshot: before}); err != nil {
+			if err := act(t, c, cloud.Start, cloud.GCPGKENodepool,
+				cloud.Target{UID: n.UID(), Snapshot: before}); err != nil {
 				t.Fatalf("start: %v", err)
 			}
 			tw.SettleAll()
 			if fmt.Sprint(n.Nodes()) != "[3 3]" || !maps.Equal(n.Scaling, scaling) {
-				t.Errorf("started with %v nodes, scaled %v; want 3 in each zone, scaled %v", n.Nodes(), n.Scaling, scaling)
+				t.Errorf("started with %v nodes, scaled %v; want 3 in each zone, scaled %v", n.Nodes(), n.Scaling,
+					scaling)
 			}
 		})
 	}
@@ -81,9 +83,11 @@ func TestAClusterThatIsBusyIsToBeReadAgain(t *testing.T) {
 	if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != cloud.Stopping {
 		t.Errorf("during the stop: %+v", s)
 	}
-	wantClass(t, "start during the stop", act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID(), Snapshot: before}), cloud.Moving)
+	wantClass(t, "start during the stop",
+		act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID(), Snapshot: before}), cloud.Moving)
 	tw.SettleAll()
-	wantClass(t, "start with nothing remembered", act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
+	wantClass(t, "start with nothing remembered",
+		act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
 }
 
 // Both acts take their steps in the order that leaves, after a crash in between, a state in which the act is done again.
@@ -91,14 +95,16 @@ func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
 	before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
-	stuck := twin.Fault{Op: "container.nodePools.setSize", Reason: "UNAVAILABLE", Message: "try later", Status: 503, Times: -1}
+	stuck := twin.Fault{Op: "container.nodePools.setSize", Reason: "UNAVAILABLE", Message: "try later", Status: 503,
+		Times: -1}
 	for _, step := range []struct {
 		verb   cloud.Verb
 		during cloud.Status
 	}{{cloud.Stop, cloud.Running}, {cloud.Start, cloud.Stopped}} {
 		tw.AddFault(stuck)
 		target := cloud.Target{UID: n.UID(), Snapshot: before}
-		wantClass(t, string(step.verb)+" that fails at its second call", act(t, c, step.verb, cloud.GCPGKENodepool, target), cloud.Transient)
+		wantClass(t, string(step.verb)+" that fails at its second call",
+			act(t, c, step.verb, cloud.GCPGKENodepool, target), cloud.Transient)
 		tw.SettleAll()
 		if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != step.during {
 			t.Errorf("half way through a %s it reads %s; want %s", step.verb, s.Status, step.during)
@@ -130,10 +136,13 @@ func TestAScalingThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 
 func TestANodePoolThatGoogleSizesIsRefused(t *testing.T) {
 	tw, c := connect(t)
-	auto := tw.AddPool(tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true}), twin.Pool{Name: "p", Zones: []string{region + "-b"}}, 2)
-	made := pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}}, 2)
+	auto := tw.AddPool(tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true}),
+		twin.Pool{Name: "p", Zones: []string{region + "-b"}}, 2)
+	made := pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}},
+		2)
 	for _, n := range []*twin.Pool{auto, made} {
-		wantClass(t, "stop of "+n.Name, act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}), cloud.Unsupported)
+		wantClass(t, "stop of "+n.Name, act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}),
+			cloud.Unsupported)
 	}
 	wantUntouched(t, tw)
 }
@@ -141,7 +150,8 @@ func TestANodePoolThatGoogleSizesIsRefused(t *testing.T) {
 func TestANodePoolThatOthersStoppedStartsSmall(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 2.0, "maxNodeCount": 5.0}}, 0)
-	if err := act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil || fmt.Sprint(n.Nodes()) != "[2 2]" {
+	if err := act(t, c, cloud.Start, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}); err != nil ||
+		fmt.Sprint(n.Nodes()) != "[2 2]" {
 		t.Errorf("start: %v, %v nodes; want its minimum", err, n.Nodes())
 	}
 }
@@ -149,7 +159,8 @@ func TestANodePoolThatOthersStoppedStartsSmall(t *testing.T) {
 func TestAnUnhealthyNodePoolSaysWhy(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, twin.Pool{Status: "RUNNING_WITH_ERROR", StatusMessage: "2 nodes did not register"}, 2)
-	if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != cloud.Unknown || s.Reason != "2 nodes did not register" {
+	if s := state(t, c, cloud.GCPGKENodepool, n.UID()); s.Status != cloud.Unknown ||
+		s.Reason != "2 nodes did not register" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -158,19 +169,23 @@ func TestANodePoolIsScaledByZone(t *testing.T) {
 	tw, c := connect(t)
 	n := pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 3.0, "locationPolicy": "ANY"}}, 2)
 	five := int64(5)
-	if err := c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(), cloud.Capacity{Desired: &five, Max: &five}); err != nil {
+	if err := c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(),
+		cloud.Capacity{Desired: &five, Max: &five}); err != nil {
 		t.Fatal(err)
 	}
 	tw.SettleAll()
-	if fmt.Sprint(n.Nodes()) != "[5 5]" || n.Scaling["maxNodeCount"] != 5.0 || n.Scaling["minNodeCount"] != 1.0 || n.Scaling["locationPolicy"] != "ANY" {
+	if fmt.Sprint(n.Nodes()) != "[5 5]" || n.Scaling["maxNodeCount"] != 5.0 || n.Scaling["minNodeCount"] != 1.0 ||
+		n.Scaling["locationPolicy"] != "ANY" {
 		t.Errorf("%v nodes, scaled %v", n.Nodes(), n.Scaling)
 	}
 	tw.ChangeLocked(func() {
 		n.Scaling = map[string]any{"enabled": true, "totalMinNodeCount": 1.0, "totalMaxNodeCount": 9.0}
 	})
-	wantClass(t, "a bound of a zone where all count", c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(), cloud.Capacity{Max: &five}), cloud.Unsupported)
+	wantClass(t, "a bound of a zone where all count",
+		c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(), cloud.Capacity{Max: &five}), cloud.Unsupported)
 	tw.ChangeLocked(func() { n.Scaling = nil })
-	wantClass(t, "a bound where nothing scales", c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(), cloud.Capacity{Max: &five}), cloud.Unsupported)
+	wantClass(t, "a bound where nothing scales",
+		c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(), cloud.Capacity{Max: &five}), cloud.Unsupported)
 }
 
 func TestClustersAreNamedAndDescribed(t *testing.T) {
@@ -184,7 +199,8 @@ func TestClustersAreNamedAndDescribed(t *testing.T) {
 		t.Errorf("ClusterNames = %v, %v", names, err)
 	}
 	got, err := clusters.Cluster(t.Context(), region, "prod")
-	if err != nil || got.NodeCount == nil || *got.NodeCount != 6 || got.Status != cloud.ClusterActive || got.Version != "1.33.4-gke.100" {
+	if err != nil || got.NodeCount == nil || *got.NodeCount != 6 || got.Status != cloud.ClusterActive ||
+		got.Version != "1.33.4-gke.100" {
 		t.Errorf("Cluster = %+v, %v; want 6 nodes, not those of its description", got, err)
 	}
 	list, err := c.List(t.Context(), cloud.GCPGKENodepool, region, "")
@@ -204,7 +220,8 @@ func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster(twin.Cluster{Name: "plain", Location: region, Endpoint: "203.0.113.7", Authority: "UEVN"})
 	tw.AddCluster(twin.Cluster{Name: "inner", Location: region, Endpoint: "10.0.0.3", Authority: "UEVN", Private: true})
-	tw.AddCluster(twin.Cluster{Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN", Private: true, DNS: "gke-1.europe-west1.gke.goog"})
+	tw.AddCluster(twin.Cluster{Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN",
+		Private: true, DNS: "gke-1.europe-west1.gke.goog"})
 	tw.AddCluster(twin.Cluster{Name: "young", Location: region, Status: "PROVISIONING"})
 	access := c.(cloud.ClusterAccess)
 	plain, err := access.EnterCluster(t.Context(), region, "plain")
@@ -216,10 +233,12 @@ func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	}
 	private, err := access.EnterCluster(t.Context(), region, "private")
 	if err != nil || private.Server != "https://gke-1.europe-west1.gke.goog" || private.Authority != nil {
-		t.Errorf("EnterCluster of a private one = %+v, %v; want its name in DNS and the system's authorities", private, err)
+		t.Errorf("EnterCluster of a private one = %+v, %v; want its name in DNS and the system's authorities", private,
+			err)
 	}
 	_, err = access.EnterCluster(t.Context(), region, "inner")
-	if wantClass(t, "one in its own network", err, cloud.Unsupported); !strings.Contains(err.Error(), "has no public endpoint") {
+	if wantClass(t, "one in its own network", err, cloud.Unsupported); !strings.Contains(err.Error(),
+		"has no public endpoint") {
 		t.Errorf("%v; want it said that the cluster is private", err)
 	}
 	_, err = access.EnterCluster(t.Context(), region, "young")

@@ -13,7 +13,8 @@ import (
 // organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides, in a role that is
 // granted there.
 var organisationNeeds = []string{
-	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get", "resourcemanager.projects.list",
+	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get",
+	"resourcemanager.projects.list",
 }
 
 const (
@@ -55,7 +56,8 @@ func (c *conn) readRoot(ctx context.Context) (cloud.Unit, error) {
 	name := c.account.Organisation
 	kind := parentName.FindStringSubmatch(name)
 	if kind == nil {
-		return cloud.Unit{}, errInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
+		return cloud.Unit{},
+			errInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
 	}
 	if kind[1] == "folders" {
 		f, err := call("resourcemanager.folders.get", c.projects.Folders.Get(name).Context(ctx).Do)
@@ -129,7 +131,8 @@ func (w *projectWalk) visit(ctx context.Context, units []cloud.Unit) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range projects {
-		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels, Closed: p.State == deleteRequested}
+		m := cloud.Member{NativeID: p.ProjectId, Name: p.DisplayName, Units: units, Tags: p.Labels,
+			Closed: p.State == deleteRequested}
 		w.found = append(w.found, m)
 	}
 	for _, f := range folders {
@@ -166,11 +169,12 @@ func checkMembers(projects int) error {
 
 func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*resourcemanager.Folder, error) {
 	var all []*resourcemanager.Folder
-	err := c.projects.Folders.List().Parent(in.ID).PageSize(projectPage).Context(ctx).Pages(ctx, func(page *resourcemanager.ListFoldersResponse) error {
-		if all = append(all, page.Folders...); len(all) > maxUnits {
-			return errUnsupported("there are more than %d folders", maxUnits)
-		}
-		return nil
-	})
+	err := c.projects.Folders.List().Parent(in.ID).PageSize(projectPage).Context(ctx).Pages(ctx,
+		func(page *resourcemanager.ListFoldersResponse) error {
+			if all = append(all, page.Folders...); len(all) > maxUnits {
+				return errUnsupported("there are more than %d folders", maxUnits)
+			}
+			return nil
+		})
 	return all, classifyError("resourcemanager.folders.list", err)
 }

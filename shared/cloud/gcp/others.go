@@ -22,7 +22,8 @@ const assetFields = "name,assetType,displayName,location,labels,createTime,state
 // in no region (global things, those of several regions) is in region Global. An inventory that may not be asked is an error: that
 // nothing is known does not mean that nothing is there.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
-	search := c.assets.V1.SearchAllResources("projects/" + c.project).PageSize(500).PageToken(page).ReadMask(assetFields)
+	search := c.assets.V1.SearchAllResources("projects/" +
+		c.project).PageSize(500).PageToken(page).ReadMask(assetFields)
 	switch {
 	case region == cloud.Global:
 	case regionName.MatchString(region):
@@ -51,8 +52,9 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 // catalogue has no name for is kept as "gcp-other" with Google's word for it.
 func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource, bool) {
 	r := cloud.Resource{
-		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global, Status: cloud.Running,
-		Tags: tagsOf(a.Labels), CreatedAt: timeOf(a.CreateTime), ParentUID: a.ParentFullResourceName,
+		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global,
+		Status: cloud.Running,
+		Tags:   tagsOf(a.Labels), CreatedAt: timeOf(a.CreateTime), ParentUID: a.ParentFullResourceName,
 	}
 	if r.Name == "" {
 		r.Name = lastPart(a.Name)

@@ -47,8 +47,9 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 	}
 	granted := map[string]bool{}
 	for part := range slices.Chunk(sortUnique(names), maxAsked) {
-		out, err := call("resourcemanager.projects.testIamPermissions", c.projects.Projects.TestIamPermissions("projects/"+c.project,
-			&resourcemanager.TestIamPermissionsRequest{Permissions: part}).Context(ctx).Do)
+		out, err := call("resourcemanager.projects.testIamPermissions",
+			c.projects.Projects.TestIamPermissions("projects/"+c.project,
+				&resourcemanager.TestIamPermissionsRequest{Permissions: part}).Context(ctx).Do)
 		switch class := cloud.ClassOf(err); {
 		case err == nil:
 		case class == cloud.Refused:
@@ -61,8 +62,10 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 		}
 	}
 	for i, a := range asked {
-		if asked[i].Status = "granted"; !granted[a.Action] && a.Capability == "billing" && a.Action != "bigquery.jobs.create" {
-			asked[i].Status, asked[i].Message = "unknown", "not on project "+c.project+": it may be given in the dataset of the billing export"
+		if asked[i].Status = "granted"; !granted[a.Action] && a.Capability == "billing" &&
+			a.Action != "bigquery.jobs.create" {
+			asked[i].Status, asked[i].Message = "unknown",
+				"not on project "+c.project+": it may be given in the dataset of the billing export"
 			continue
 		}
 		if !granted[a.Action] {
@@ -76,7 +79,8 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 func listNeeds() []cloud.Permission {
 	var discover, startStop, scale []string
 	for _, k := range registry {
-		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...),
+			append(scale, k.needs.scale...)
 	}
 	var out []cloud.Permission
 	add := func(capability string, names []string) {

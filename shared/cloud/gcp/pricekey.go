@@ -7,7 +7,8 @@ import (
 
 // machineSKU is how prices of cores and memory are described: "N2 Instance Core running in Americas", "Custom Instance Ram running in …".
 // What else stands there (Sole Tenancy, Spot, a commitment) is another price.
-var machineSKU = regexp.MustCompile(`^(?:([A-Z][0-9][A-Z]?)(?: AMD| Arm)? )?(Predefined |Custom |Custom Extended )?Instance (Core|Ram) running in `)
+var machineSKU = regexp.MustCompile(
+	`^(?:([A-Z][0-9][A-Z]?)(?: AMD| Arm)? )?(Predefined |Custom |Custom Extended )?Instance (Core|Ram) running in `)
 
 // described are prices that the beginnings of their descriptions tell apart.
 var described = []struct{ begins, key string }{
@@ -30,7 +31,8 @@ var described = []struct{ begins, key string }{
 }
 
 // databaseSKU is how prices of Cloud SQL are described: "Cloud SQL for PostgreSQL: Zonal - vCPU in Americas".
-var databaseSKU = regexp.MustCompile(`^Cloud SQL for (PostgreSQL|MySQL): (Zonal|Regional) - (vCPU|RAM|Standard storage|Low cost storage) in `)
+var databaseSKU = regexp.MustCompile(
+	`^Cloud SQL for (PostgreSQL|MySQL): (Zonal|Regional) - (vCPU|RAM|Standard storage|Low cost storage) in `)
 
 // engines and parts are Google's words of databases, as they stand in keys.
 var (

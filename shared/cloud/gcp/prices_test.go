@@ -30,11 +30,14 @@ type sku struct{ id, description, usage, unit string }
 func (s sku) at(nanos int64, regions ...string) map[string]any {
 	return map[string]any{
 		"name": "services/6F81-5844-456A/skus/" + s.id, "skuId": s.id, "description": s.description,
-		"category":       map[string]any{"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute", "resourceGroup": "CPU", "usageType": s.usage},
+		"category": map[string]any{"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute",
+			"resourceGroup": "CPU", "usageType": s.usage},
 		"serviceRegions": regions,
-		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{"usageUnit": s.unit, "tieredRates": []any{
-			map[string]any{"startUsageAmount": 0, "unitPrice": map[string]any{"currencyCode": "USD", "units": "0", "nanos": nanos}},
-		}}}},
+		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{"usageUnit": s.unit,
+			"tieredRates": []any{
+				map[string]any{"startUsageAmount": 0,
+					"unitPrice": map[string]any{"currencyCode": "USD", "units": "0", "nanos": nanos}},
+			}}}},
 	}
 }
 
@@ -90,7 +93,8 @@ func (c *catalog) fetch(t *testing.T, key string) (prices map[string]string, ver
 	s := httptest.NewServer(c)
 	t.Cleanup(s.Close)
 	p := gcp.New(gcp.Options{
-		Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))}, PriceLists: s.URL, PricesKey: key, Transport: http.DefaultTransport,
+		Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))}, PriceLists: s.URL,
+		PricesKey: key, Transport: http.DefaultTransport,
 	})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "us-central1", func(p cloud.Price) error {
@@ -103,9 +107,12 @@ func (c *catalog) fetch(t *testing.T, key string) (prices map[string]string, ver
 func TestPrices_AreThoseOnDemandOfTheRegion(t *testing.T) {
 	got, version, err := central().fetch(t, "k")
 	want := map[string]string{
-		"compute/n2/core": "0.031611 hour", "compute/n2/ram": "0.004237 hour", "compute/n2/custom-core": "0.033191 hour",
-		"compute/n1/extended-ram": "0.00955 hour", "compute/n1/core": "0.031611 hour", "disk/pd-ssd/zonal": "0.17 month",
-		"disk/pd-ssd/regional": "0.34 month", "cloudsql/postgres/core/regional": "0.0826 hour", "compute/e2/core": "0.02181159 hour",
+		"compute/n2/core": "0.031611 hour", "compute/n2/ram": "0.004237 hour",
+		"compute/n2/custom-core":  "0.033191 hour",
+		"compute/n1/extended-ram": "0.00955 hour", "compute/n1/core": "0.031611 hour",
+		"disk/pd-ssd/zonal":    "0.17 month",
+		"disk/pd-ssd/regional": "0.34 month", "cloudsql/postgres/core/regional": "0.0826 hour",
+		"compute/e2/core":        "0.02181159 hour",
 		"compute/e2/custom-core": "0.02181159 hour",
 	}
 	if err != nil || version != "catalog 2026-07-21" || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -114,7 +121,8 @@ func TestPrices_AreThoseOnDemandOfTheRegion(t *testing.T) {
 }
 
 func TestPrices_WithoutAKeySayWhatToDo(t *testing.T) {
-	if _, _, err := central().fetch(t, ""); err == nil || !strings.Contains(err.Error(), "LAMPLIGHTER_GOOGLE_PRICES_KEY") {
+	if _, _, err := central().fetch(t, ""); err == nil ||
+		!strings.Contains(err.Error(), "LAMPLIGHTER_GOOGLE_PRICES_KEY") {
 		t.Errorf("without a key: %v; want an error that names the variable", err)
 	}
 	if _, _, err := central().fetch(t, "wrong"); err == nil || strings.Contains(err.Error(), "wrong") {

@@ -16,16 +16,19 @@ type RequiredPermissions struct {
 func ListRequiredPermissions() RequiredPermissions {
 	discover, startStop, scale := slices.Clone(projectNeeds), []string(nil), []string(nil)
 	for _, k := range registry {
-		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...), append(scale, k.needs.scale...)
+		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...),
+			append(scale, k.needs.scale...)
 	}
-	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop), sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
+	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop),
+		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
 }
 
 // ListRequiredServices returns the APIs that a project has to switch on for everything here to work; one that it does not use may
 // stay off.
 func ListRequiredServices() []string {
 	return []string{
-		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com", "container.googleapis.com", "monitoring.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
+		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com",
+		"container.googleapis.com", "monitoring.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
 	}
 }
 

@@ -75,8 +75,9 @@ func (s runService) isOff() bool {
 }
 
 func listRunServices(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("run.services.list", p.run.Projects.Locations.Services.List("projects/"+p.project+"/locations/"+p.region).
-		PageSize(100).PageToken(page).Context(ctx).Do)
+	out, err := call("run.services.list",
+		p.run.Projects.Locations.Services.List("projects/"+p.project+"/locations/"+p.region).
+			PageSize(100).PageToken(page).Context(ctx).Do)
 	if isForeignRegion(err, p.region) {
 		return cloud.ResourcePage{}, nil
 	}
@@ -98,7 +99,8 @@ func listRunServices(ctx context.Context, p place, page string) (cloud.ResourceP
 // isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place itself, and names
 // no permission.
 func isForeignRegion(err error, region string) bool {
-	return err != nil && cloud.ClassOf(err) == cloud.Denied && strings.Contains(err.Error(), "Permission denied on 'locations/"+region+"'")
+	return err != nil && cloud.ClassOf(err) == cloud.Denied &&
+		strings.Contains(err.Error(), "Permission denied on 'locations/"+region+"'")
 }
 
 func runResource(s runService) cloud.Resource {
@@ -145,9 +147,11 @@ func (s runService) tied() string {
 	case s.always() > 0 || s.isOff():
 		return ""
 	case s.revisionMin() > 0:
-		return fmt.Sprintf("its minimum of %d is set on the revision, and to change that would deploy a new one: set it on the service (gcloud run services update %s --min=%d)", s.revisionMin(), s.name, s.revisionMin())
+		return fmt.Sprintf("its minimum of %d is set on the revision, and to change that would deploy a new one: set "+
+			"it on the service (gcloud run services update %s --min=%d)", s.revisionMin(), s.name, s.revisionMin())
 	default:
-		return "has no minimum of instances and is not scaled by hand: without requests nothing runs, so there is nothing to stop"
+		return "has no minimum of instances and is not scaled by hand: without requests nothing runs, so there is " +
+			"nothing to stop"
 	}
 }
 
@@ -187,7 +191,8 @@ func runState(s runService) cloud.State {
 	z := s.scaling()
 	out := cloud.State{
 		UID: s.uid, Status: s.status(), Unschedulable: s.tied(),
-		Native: fmt.Sprintf("scaling %s, manual %d, minimum %d", z.ScalingMode, z.ManualInstanceCount, z.MinInstanceCount),
+		Native: fmt.Sprintf("scaling %s, manual %d, minimum %d", z.ScalingMode, z.ManualInstanceCount,
+			z.MinInstanceCount),
 	}
 	if c := s.TerminalCondition; c != nil && c.State != "CONDITION_SUCCEEDED" {
 		out.Reason = strings.TrimPrefix(c.Reason+": "+c.Message, ": ")

@@ -12,7 +12,8 @@ import (
 func TestACloudRunServiceIsStoppedByWhatRunsWithoutRequests(t *testing.T) {
 	tw, c := connect(t)
 	byHand := tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
-	byMin := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9, Annotations: map[string]string{"owner": "ada"}})
+	byMin := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9,
+		Annotations: map[string]string{"owner": "ada"}})
 	for _, s := range []*twin.Service{byHand, byMin} {
 		before := state(t, c, cloud.GCPCloudRun, s.UID()).Snapshot
 		if err := act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}); err != nil {
@@ -22,15 +23,18 @@ func TestACloudRunServiceIsStoppedByWhatRunsWithoutRequests(t *testing.T) {
 			t.Errorf("stopped %s: %+v with %d and %d", s.Name, got, s.Manual, s.Min)
 		}
 		tw.SettleAll()
-		if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Stopped || got.Unschedulable != "" || got.Snapshot != nil {
+		if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Stopped || got.Unschedulable != "" ||
+			got.Snapshot != nil {
 			t.Errorf("stopped %s: %+v; want stopped, free to start", s.Name, got)
 		}
 		if err := act(t, c, cloud.Start, cloud.GCPCloudRun, cloud.Target{UID: s.UID(), Snapshot: before}); err != nil {
 			t.Fatalf("start of %s: %v", s.Name, err)
 		}
 	}
-	if byHand.Manual != 3 || byMin.Min != 2 || byMin.Max != 9 || !maps.Equal(byMin.Annotations, map[string]string{"owner": "ada"}) {
-		t.Errorf("started: by hand %d, minimum %d, annotations %v; want all as before", byHand.Manual, byMin.Min, byMin.Annotations)
+	if byHand.Manual != 3 || byMin.Min != 2 || byMin.Max != 9 ||
+		!maps.Equal(byMin.Annotations, map[string]string{"owner": "ada"}) {
+		t.Errorf("started: by hand %d, minimum %d, annotations %v; want all as before", byHand.Manual, byMin.Min,
+			byMin.Annotations)
 	}
 	for _, k := range tw.Calls("run.services.patch") {
 		if len(k.Query["updateMask"]) == 0 || strings.Contains(k.Body, "template") {
@@ -54,12 +58,14 @@ func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
 	for says, s := range map[string]twin.Service{
 		"without requests nothing runs":          {},
 		"gcloud run services update web --min=3": {RevisionMin: 3},
-		"belongs to a Cloud Function":            {Min: 1, Labels: map[string]string{"goog-managed-by": "cloudfunctions"}},
+		"belongs to a Cloud Function": {Min: 1,
+			Labels: map[string]string{"goog-managed-by": "cloudfunctions"}},
 	} {
 		tw, c := connect(t)
 		s.Name, s.Region = "web", region
 		uid := tw.AddService(s).UID()
-		if got := state(t, c, cloud.GCPCloudRun, uid); !strings.Contains(got.Unschedulable, says) || got.Status != cloud.Running {
+		if got := state(t, c, cloud.GCPCloudRun, uid); !strings.Contains(got.Unschedulable, says) ||
+			got.Status != cloud.Running {
 			t.Errorf("%+v; want running, and %q", got, says)
 		}
 		wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: uid}), cloud.Unsupported)
@@ -70,7 +76,8 @@ func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
 func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4})
-	tw.AddFault(twin.Fault{Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource", Status: 409, Times: 1})
+	tw.AddFault(twin.Fault{Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource", Status: 409,
+		Times: 1})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}), cloud.Moving)
 	if body := tw.Calls("run.services.patch")[0].Body; !strings.Contains(body, `"etag":"0"`) {
 		t.Errorf("sent %s; want the version that was read", body)
@@ -79,8 +86,10 @@ func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 
 func TestACloudRunServiceThatDidNotComeUpSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4, Failed: "The user-provided container failed to start"})
-	if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Unknown || !strings.HasPrefix(got.Reason, "HEALTH_CHECK_CONTAINER_ERROR: The user-provided") {
+	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4,
+		Failed: "The user-provided container failed to start"})
+	if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Unknown ||
+		!strings.HasPrefix(got.Reason, "HEALTH_CHECK_CONTAINER_ERROR: The user-provided") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -92,7 +101,9 @@ func TestARegionWithoutCloudRunHasNoServices(t *testing.T) {
 	if err != nil || len(got.Resources) != 0 {
 		t.Errorf("List = %v, %v", got, err)
 	}
-	tw.AddFault(twin.Fault{Op: "run.services.list", Reason: "PERMISSION_DENIED", Message: "Permission 'run.services.list' denied on resource 'projects/p/locations/europe-west1'", Status: 403, Times: 1})
+	tw.AddFault(twin.Fault{Op: "run.services.list", Reason: "PERMISSION_DENIED",
+		Message: "Permission 'run.services.list' denied on resource 'projects/p/locations/europe-west1'", Status: 403,
+		Times: 1})
 	_, err = c.List(t.Context(), cloud.GCPCloudRun, region, "")
 	wantClass(t, "a denial", err, cloud.Denied)
 }
@@ -102,9 +113,12 @@ func TestACloudRunServiceIsScaledByItsBounds(t *testing.T) {
 	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4, Max: 9})
 	byHand := tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
 	zero, twelve := int64(0), int64(12)
-	if err := c.Scale(t.Context(), cloud.GCPCloudRun, region, s.UID(), cloud.Capacity{Min: &zero, Max: &twelve}); err != nil || s.Min != 0 || s.Max != 12 {
+	if err := c.Scale(t.Context(), cloud.GCPCloudRun, region, s.UID(),
+		cloud.Capacity{Min: &zero, Max: &twelve}); err != nil || s.Min != 0 || s.Max != 12 {
 		t.Errorf("bounds 0 and 12: %v, %d and %d", err, s.Min, s.Max)
 	}
-	wantClass(t, "a size", c.Scale(t.Context(), cloud.GCPCloudRun, region, s.UID(), cloud.Capacity{Desired: &twelve}), cloud.Unsupported)
-	wantClass(t, "a minimum of one scaled by hand", c.Scale(t.Context(), cloud.GCPCloudRun, region, byHand.UID(), cloud.Capacity{Min: &zero}), cloud.Unsupported)
+	wantClass(t, "a size", c.Scale(t.Context(), cloud.GCPCloudRun, region, s.UID(), cloud.Capacity{Desired: &twelve}),
+		cloud.Unsupported)
+	wantClass(t, "a minimum of one scaled by hand",
+		c.Scale(t.Context(), cloud.GCPCloudRun, region, byHand.UID(), cloud.Capacity{Min: &zero}), cloud.Unsupported)
 }

@@ -167,7 +167,8 @@ func (c *conn) demandAudience(ctx context.Context) error {
 	}
 	form := url.Values{
 		"audience": {pool}, "grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "scope": {scope},
-		"requested_token_type": {"urn:ietf:params:oauth:token-type:access_token"}, "subject_token_type": {jwtType}, "subject_token": {foreign},
+		"requested_token_type": {"urn:ietf:params:oauth:token-type:access_token"}, "subject_token_type": {jwtType},
+		"subject_token": {foreign},
 	}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, exchangeURL, strings.NewReader(form))
 	if err != nil {
@@ -183,7 +184,8 @@ func (c *conn) demandAudience(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	return &cloud.Error{Class: cloud.Refused, Op: "sts.token", Code: "UnsafeProvider", Message: fmt.Sprintf(
-		"the workload identity provider takes tokens of this service for any organization; let it allow the audience %q and no other (gcloud iam workload-identity-pools providers update-oidc … --allowed-audiences=%s)",
+		"the workload identity provider takes tokens of this service for any organization; let it allow the audience "+
+			"%q and no other (gcloud iam workload-identity-pools providers update-oidc … --allowed-audiences=%s)",
 		Audience(c.account.Org), strconv.Quote(Audience(c.account.Org)))}
 }
 
@@ -191,7 +193,8 @@ func (c *conn) demandAudience(ctx context.Context) error {
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	var names []string
 	for page, n := "", 0; n < maxPages; n++ {
-		out, err := call("compute.regions.list", c.compute.Regions.List(c.project).MaxResults(500).PageToken(page).Context(ctx).Do)
+		out, err := call("compute.regions.list",
+			c.compute.Regions.List(c.project).MaxResults(500).PageToken(page).Context(ctx).Do)
 		if err != nil {
 			return nil, err
 		}

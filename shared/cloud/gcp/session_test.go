@@ -84,7 +84,8 @@ func TestAProviderThatTakesAnyAudienceIsRefused(t *testing.T) {
 	tw.AddWorkloadPool(workloadProvider, "", twin.Email)
 	_, err := open(t, tw, federated()).Identify(t.Context())
 	wantClass(t, "Identify", err, cloud.Refused)
-	if err == nil || !strings.Contains(err.Error(), "for any organization") || !strings.Contains(err.Error(), "lamplighter/org_1") {
+	if err == nil || !strings.Contains(err.Error(), "for any organization") ||
+		!strings.Contains(err.Error(), "lamplighter/org_1") {
 		t.Errorf("the message %v does not say what is wrong and what to do", err)
 	}
 	other := federated()
@@ -100,7 +101,8 @@ func TestAServiceAccountThatMayNotBeImpersonatedIsRefusedInGooglesWords(t *testi
 	_, err := open(t, tw, federated()).List(t.Context(), cloud.GCPCompute, region, "")
 	wantClass(t, "List", err, cloud.Refused)
 	e, ok := errors.AsType[*cloud.Error](err)
-	if !ok || e.Op != "iam.serviceAccounts.getAccessToken" || !strings.Contains(e.Message, "Permission 'iam.serviceAccounts.getAccessToken' denied") {
+	if !ok || e.Op != "iam.serviceAccounts.getAccessToken" ||
+		!strings.Contains(e.Message, "Permission 'iam.serviceAccounts.getAccessToken' denied") {
 		t.Errorf("error %+v", e)
 	}
 }
@@ -173,7 +175,8 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	strange := oauthAccount()
 	strange.NativeID = "../other"
 	pool := func(p, e string) cloud.Account {
-		return with("workload_identity_federation", map[string]string{"workloadIdentityProvider": p, "serviceAccountEmail": e})
+		return with("workload_identity_federation",
+			map[string]string{"workloadIdentityProvider": p, "serviceAccountEmail": e})
 	}
 	tests := map[string]struct {
 		account         cloud.Account
@@ -181,25 +184,34 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		bare            bool // an installation without an OAuth client and an identity
 		says            string
 	}{
-		"no key":                         {account: with("service_account", nil), says: "serviceAccountKey is missing"},
-		"a key that is no JSON":          {account: with("service_account", map[string]string{"serviceAccountKey": "hunter2hunter2"}), says: "not the JSON text"},
-		"a key of a user":                {account: key(map[string]string{"type": "authorized_user"}), says: `"authorized_user"`},
-		"a key without an address":       {account: key(map[string]string{"client_email": ""}), says: "client_email"},
-		"a key without a key":            {account: key(map[string]string{"private_key": "x"}), says: "private_key in credentials.serviceAccountKey cannot be read"},
-		"no refresh token":               {account: with("oauth", nil), says: "refreshToken is missing"},
-		"no OAuth client":                {account: oauthAccount(), bare: true, says: "no OAuth client"},
-		"a token of no project":          {account: nowhere, says: "projectID is missing"},
-		"a project that is none":         {account: strange, says: `"../other"`},
-		"no provider":                    {account: pool("", twin.Email), says: "workloadIdentityProvider is missing"},
-		"a provider that is none":        {account: pool("//evil.example.com/x", twin.Email), says: "is not of the form"},
-		"an address that is a path":      {account: pool(workloadProvider, "../x@p.iam.gserviceaccount.com"), says: "is not the address"},
-		"an address of somewhere else":   {account: pool(workloadProvider, "ada@example.com"), says: "is not the address"},
-		"no identity":                    {account: federated(), bare: true, says: "no identity of its own"},
-		"a method of another cloud":      {account: with("static_keys", nil), says: `"static_keys"`},
-		"an endpoint where none is":      {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true, says: "must begin with https://"},
-		"an endpoint of this machine":    {account: at("https://127.0.0.1:5000"), custom: true, says: "private or special network"},
-		"an endpoint that is metadata":   {account: at("http://169.254.169.254/"), custom: true, private: true, says: "link-local or metadata address"},
+		"no key": {account: with("service_account", nil), says: "serviceAccountKey is missing"},
+		"a key that is no JSON": {account: with("service_account",
+			map[string]string{"serviceAccountKey": "hunter2hunter2"}), says: "not the JSON text"},
+		"a key of a user": {account: key(map[string]string{"type": "authorized_user"}),
+			says: `"authorized_user"`},
+		"a key without an address": {account: key(map[string]string{"client_email": ""}), says: "client_email"},
+		"a key without a key": {account: key(map[string]string{"private_key": "x"}),
+			says: "private_key in credentials.serviceAccountKey cannot be read"},
+		"no refresh token":       {account: with("oauth", nil), says: "refreshToken is missing"},
+		"no OAuth client":        {account: oauthAccount(), bare: true, says: "no OAuth client"},
+		"a token of no project":  {account: nowhere, says: "projectID is missing"},
+		"a project that is none": {account: strange, says: `"../other"`},
+		"no provider":            {account: pool("", twin.Email), says: "workloadIdentityProvider is missing"},
+		"a provider that is none": {account: pool("//evil.example.com/x", twin.Email),
+			says: "is not of the form"},
+		"an address that is a path": {account: pool(workloadProvider, "../x@p.iam.gserviceaccount.com"),
+			says: "is not the address"},
+		"an address of somewhere else": {account: pool(workloadProvider, "ada@example.com"),
+			says: "is not the address"},
+		"no identity":               {account: federated(), bare: true, says: "no identity of its own"},
+		"a method of another cloud": {account: with("static_keys", nil), says: `"static_keys"`},
+		"an endpoint where none is": {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
+		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true,
+			says: "must begin with https://"},
+		"an endpoint of this machine": {account: at("https://127.0.0.1:5000"), custom: true,
+			says: "private or special network"},
+		"an endpoint that is metadata": {account: at("http://169.254.169.254/"), custom: true, private: true,
+			says: "link-local or metadata address"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -242,14 +254,17 @@ func TestPermissionsAreAskedOfGoogle(t *testing.T) {
 		status[p.Capability+" "+p.Action] = p.Status
 	}
 	for what, want := range map[string]string{
-		"start_stop compute.instances.stop": "denied", "discover cloudsql.instances.list": "denied", "discover resourcemanager.projects.get": "granted",
-		"start_stop run.services.update": "granted", "scale run.services.update": "granted", "scale compute.instances.stop": "",
+		"start_stop compute.instances.stop": "denied", "discover cloudsql.instances.list": "denied",
+		"discover resourcemanager.projects.get": "granted",
+		"start_stop run.services.update":        "granted", "scale run.services.update": "granted",
+		"scale compute.instances.stop": "",
 	} {
 		if status[what] != want {
 			t.Errorf("%s is %q; want %q", what, status[what], want)
 		}
 	}
-	tw.AddFault(twin.Fault{Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED", Message: "not here", Status: 403, Times: -1})
+	tw.AddFault(twin.Fault{Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED",
+		Message: "not here", Status: 403, Times: -1})
 	got, err = c.Permissions(t.Context())
 	if err != nil || got[0].Status != "unknown" || !strings.Contains(got[0].Message, "not here") {
 		t.Errorf("where Google does not tell: %+v, %v; want unknown, with its words", got[0], err)

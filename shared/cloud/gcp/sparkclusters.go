@@ -24,8 +24,10 @@ var sparkClusters = kind{
 }
 
 var sparkStates = map[string]native{
-	"CREATING": {cloud.Pending}, "SCHEDULED": {cloud.Pending}, "RUNNING": {cloud.Running}, "UPDATING": {cloud.Pending}, "REPAIRING": {cloud.Pending},
-	"STOPPING": {cloud.Stopping}, "STOPPED": {cloud.Stopped}, "STARTING": {cloud.Starting}, "DELETING": {cloud.Terminated},
+	"CREATING": {cloud.Pending}, "SCHEDULED": {cloud.Pending}, "RUNNING": {cloud.Running}, "UPDATING": {cloud.Pending},
+	"REPAIRING": {cloud.Pending},
+	"STOPPING":  {cloud.Stopping}, "STOPPED": {cloud.Stopped}, "STARTING": {cloud.Starting},
+	"DELETING": {cloud.Terminated},
 }
 
 func sparkUID(c *dataproc.Cluster, region string) string {
@@ -33,7 +35,8 @@ func sparkUID(c *dataproc.Cluster, region string) string {
 }
 
 func listSparkClusters(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("dataproc.clusters.list", p.dataproc.Projects.Regions.Clusters.List(p.project, p.region).PageSize(100).PageToken(page).Context(ctx).Do)
+	out, err := call("dataproc.clusters.list",
+		p.dataproc.Projects.Regions.Clusters.List(p.project, p.region).PageSize(100).PageToken(page).Context(ctx).Do)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -46,14 +49,16 @@ func listSparkClusters(ctx context.Context, p place, page string) (cloud.Resourc
 
 func sparkResource(p place, c *dataproc.Cluster) cloud.Resource {
 	r := cloud.Resource{
-		UID: sparkUID(c, p.region), Name: c.ClusterName, Status: sparkStatus(c), Tags: tagsOf(c.Labels), Unschedulable: tiedSpark(c),
-		Capacity: map[string]int64{},
+		UID: sparkUID(c, p.region), Name: c.ClusterName, Status: sparkStatus(c), Tags: tagsOf(c.Labels),
+		Unschedulable: tiedSpark(c),
+		Capacity:      map[string]int64{},
 	}
 	if len(c.StatusHistory) > 0 && c.StatusHistory[0] != nil {
 		r.CreatedAt = timeOf(c.StatusHistory[0].StateStartTime)
 	}
 	if c.Config != nil && c.Config.WorkerConfig != nil {
-		r.InstanceType, r.Capacity["workers"] = lastPart(c.Config.WorkerConfig.MachineTypeUri), c.Config.WorkerConfig.NumInstances
+		r.InstanceType, r.Capacity["workers"] = lastPart(c.Config.WorkerConfig.MachineTypeUri),
+			c.Config.WorkerConfig.NumInstances
 	}
 	r.Facts = sparkFacts(c)
 	return r
@@ -70,7 +75,8 @@ func sparkFacts(c *dataproc.Cluster) cloud.Facts {
 	}
 	f["idle_delete"] = c.Config.LifecycleConfig != nil && c.Config.LifecycleConfig.IdleDeleteTtl != ""
 	f["autoscaled"] = c.Config.AutoscalingConfig != nil && c.Config.AutoscalingConfig.PolicyUri != ""
-	f["primary_workers"], f["secondary_spot"] = machines(c.Config.WorkerConfig), machines(c.Config.SecondaryWorkerConfig)
+	f["primary_workers"], f["secondary_spot"] = machines(c.Config.WorkerConfig),
+		machines(c.Config.SecondaryWorkerConfig)
 	return f
 }
 
@@ -98,14 +104,16 @@ func tiedSpark(c *dataproc.Cluster) string {
 	}
 	for _, g := range []*dataproc.InstanceGroupConfig{c.Config.MasterConfig, c.Config.WorkerConfig} {
 		if g != nil && g.DiskConfig != nil && g.DiskConfig.NumLocalSsds > 0 {
-			return fmt.Sprintf("has %d local SSDs a machine, whose data a stop would discard", g.DiskConfig.NumLocalSsds)
+			return fmt.Sprintf("has %d local SSDs a machine, whose data a stop would discard",
+				g.DiskConfig.NumLocalSsds)
 		}
 	}
 	return ""
 }
 
 func getSparkCluster(ctx context.Context, p place, r ref) (*dataproc.Cluster, error) {
-	return call("dataproc.clusters.get", p.dataproc.Projects.Regions.Clusters.Get(p.project, p.region, r.name).Context(ctx).Do)
+	return call("dataproc.clusters.get",
+		p.dataproc.Projects.Regions.Clusters.Get(p.project, p.region, r.name).Context(ctx).Do)
 }
 
 func readSparkCluster(ctx context.Context, p place, r ref) (cloud.State, error) {
@@ -130,9 +138,11 @@ func actSparkCluster(ctx context.Context, p place, v cloud.Verb, t target) error
 	}
 	api, id := p.dataproc.Projects.Regions.Clusters, uuid.NewString() // a repeated attempt bears the same id
 	if v == cloud.Start {
-		_, err := call("dataproc.clusters.start", api.Start(p.project, p.region, t.name, &dataproc.StartClusterRequest{RequestId: id}).Context(ctx).Do)
+		_, err := call("dataproc.clusters.start",
+			api.Start(p.project, p.region, t.name, &dataproc.StartClusterRequest{RequestId: id}).Context(ctx).Do)
 		return err
 	}
-	_, err = call("dataproc.clusters.stop", api.Stop(p.project, p.region, t.name, &dataproc.StopClusterRequest{RequestId: id}).Context(ctx).Do)
+	_, err = call("dataproc.clusters.stop",
+		api.Stop(p.project, p.region, t.name, &dataproc.StopClusterRequest{RequestId: id}).Context(ctx).Do)
 	return err
 }

@@ -24,9 +24,11 @@ var workbenches = kind{
 
 // workbenchStates: an orphan has lost its machine.
 var workbenchStates = map[string]native{
-	"STARTING": {cloud.Starting}, "PROVISIONING": {cloud.Starting}, "ACTIVE": {cloud.Running}, "STOPPING": {cloud.Stopping}, "STOPPED": {cloud.Stopped},
-	"SUSPENDING": {cloud.Stopping}, "SUSPENDED": {cloud.Stopped}, "UPGRADING": {cloud.Pending}, "INITIALIZING": {cloud.Pending},
-	"DELETED": {cloud.Terminated},
+	"STARTING": {cloud.Starting}, "PROVISIONING": {cloud.Starting}, "ACTIVE": {cloud.Running},
+	"STOPPING": {cloud.Stopping}, "STOPPED": {cloud.Stopped},
+	"SUSPENDING": {cloud.Stopping}, "SUSPENDED": {cloud.Stopped}, "UPGRADING": {cloud.Pending},
+	"INITIALIZING": {cloud.Pending},
+	"DELETED":      {cloud.Terminated},
 }
 
 // listWorkbenches asks each zone of the region.
@@ -37,7 +39,9 @@ func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage
 	}
 	zones := region.Zones
 	found, errs := make([][]cloud.Resource, len(zones)), make([]error, len(zones))
-	cloud.InParallel(len(zones), width, func(i int) { found[i], errs[i] = listZoneWorkbenches(ctx, p, lastPart(zones[i])) })
+	cloud.InParallel(len(zones), width, func(i int) {
+		found[i], errs[i] = listZoneWorkbenches(ctx, p, lastPart(zones[i]))
+	})
 	var got cloud.ResourcePage
 	for i, err := range errs {
 		if err != nil {
@@ -50,8 +54,9 @@ func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage
 
 func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Resource, error) {
 	all, err := readPages(func(page string) ([]*notebooks.Instance, string, error) {
-		out, err := call("notebooks.instances.list", p.notebooks.Projects.Locations.Instances.List("projects/"+p.project+"/locations/"+zone).
-			PageToken(page).Context(ctx).Do)
+		out, err := call("notebooks.instances.list",
+			p.notebooks.Projects.Locations.Instances.List("projects/"+p.project+"/locations/"+zone).
+				PageToken(page).Context(ctx).Do)
 		if err != nil {
 			return nil, "", err
 		}
@@ -63,8 +68,9 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 	var found []cloud.Resource
 	for _, n := range all {
 		r := cloud.Resource{
-			UID: "//notebooks.googleapis.com/" + n.Name, Name: lastPart(n.Name), Zone: zone, Status: workbenchStates[n.State].orUnknown(),
-			Tags: tagsOf(n.Labels), CreatedAt: timeOf(n.CreateTime),
+			UID: "//notebooks.googleapis.com/" + n.Name, Name: lastPart(n.Name), Zone: zone,
+			Status: workbenchStates[n.State].orUnknown(),
+			Tags:   tagsOf(n.Labels), CreatedAt: timeOf(n.CreateTime),
 		}
 		if n.GceSetup != nil {
 			r.InstanceType = n.GceSetup.MachineType
@@ -102,7 +108,8 @@ func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
 func actWorkbench(ctx context.Context, p place, v cloud.Verb, t target) error {
 	api := p.notebooks.Projects.Locations.Instances
 	if v == cloud.Start {
-		_, err := call("notebooks.instances.start", api.Start(t.path(), &notebooks.StartInstanceRequest{}).Context(ctx).Do)
+		_, err := call("notebooks.instances.start",
+			api.Start(t.path(), &notebooks.StartInstanceRequest{}).Context(ctx).Do)
 		return err
 	}
 	_, err := call("notebooks.instances.stop", api.Stop(t.path(), &notebooks.StopInstanceRequest{}).Context(ctx).Do)

@@ -15,7 +15,8 @@ var workstationKind = kind{
 	service: "workstations.googleapis.com", collection: "workstations",
 	needs: needs{
 		discover: []string{
-			"workstations.workstations.list", "workstations.workstations.get", "workstations.workstationClusters.list", "workstations.workstationConfigs.list",
+			"workstations.workstations.list", "workstations.workstations.get", "workstations.workstationClusters.list",
+			"workstations.workstationConfigs.list",
 		},
 		startStop: []string{"workstations.workstations.start", "workstations.workstations.stop"},
 	},
@@ -25,7 +26,8 @@ var workstationKind = kind{
 }
 
 var workstationStates = map[string]native{
-	"STATE_STARTING": {cloud.Starting}, "STATE_RUNNING": {cloud.Running}, "STATE_STOPPING": {cloud.Stopping}, "STATE_STOPPED": {cloud.Stopped},
+	"STATE_STARTING": {cloud.Starting}, "STATE_RUNNING": {cloud.Running}, "STATE_STOPPING": {cloud.Stopping},
+	"STATE_STOPPED":    {cloud.Stopped},
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
 }
 
@@ -33,7 +35,8 @@ var workstationStates = map[string]native{
 func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	api := p.stations.Projects.Locations.WorkstationClusters
 	clusters, err := readPages(func(page string) ([]*workstations.WorkstationCluster, string, error) {
-		out, err := call("workstations.workstationClusters.list", api.List("projects/"+p.project+"/locations/"+p.region).PageToken(page).Context(ctx).Do)
+		out, err := call("workstations.workstationClusters.list",
+			api.List("projects/"+p.project+"/locations/"+p.region).PageToken(page).Context(ctx).Do)
 		if err != nil {
 			return nil, "", err
 		}
@@ -69,7 +72,8 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 	var found []cloud.Resource
 	for _, config := range configs {
 		all, err := readPages(func(page string) ([]*workstations.Workstation, string, error) {
-			out, err := call("workstations.workstations.list", api.Workstations.List(config.Name).PageToken(page).Context(ctx).Do)
+			out, err := call("workstations.workstations.list",
+				api.Workstations.List(config.Name).PageToken(page).Context(ctx).Do)
 			if err != nil {
 				return nil, "", err
 			}
@@ -87,8 +91,10 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 
 func workstationResource(config *workstations.WorkstationConfig, w *workstations.Workstation) cloud.Resource {
 	r := cloud.Resource{
-		UID: "//workstations.googleapis.com/" + w.Name, Name: lastPart(w.Name), Status: workstationStates[w.State].orUnknown(),
-		Tags: tagsOf(w.Labels), ParentUID: "//workstations.googleapis.com/" + config.Name, CreatedAt: timeOf(w.CreateTime),
+		UID: "//workstations.googleapis.com/" + w.Name, Name: lastPart(w.Name),
+		Status: workstationStates[w.State].orUnknown(),
+		Tags:   tagsOf(w.Labels), ParentUID: "//workstations.googleapis.com/" + config.Name,
+		CreatedAt: timeOf(w.CreateTime),
 	}
 	if config.Host != nil && config.Host.GceInstance != nil {
 		r.InstanceType = config.Host.GceInstance.MachineType
@@ -97,7 +103,8 @@ func workstationResource(config *workstations.WorkstationConfig, w *workstations
 }
 
 func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
-	w, err := call("workstations.workstations.get", p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations.Get(r.path()).Context(ctx).Do)
+	w, err := call("workstations.workstations.get",
+		p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations.Get(r.path()).Context(ctx).Do)
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -107,10 +114,12 @@ func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
 func actWorkstation(ctx context.Context, p place, v cloud.Verb, t target) error {
 	api := p.stations.Projects.Locations.WorkstationClusters.WorkstationConfigs.Workstations
 	if v == cloud.Start {
-		_, err := call("workstations.workstations.start", api.Start(t.path(), &workstations.StartWorkstationRequest{}).Context(ctx).Do)
+		_, err := call("workstations.workstations.start",
+			api.Start(t.path(), &workstations.StartWorkstationRequest{}).Context(ctx).Do)
 		return err
 	}
-	_, err := call("workstations.workstations.stop", api.Stop(t.path(), &workstations.StopWorkstationRequest{}).Context(ctx).Do)
+	_, err := call("workstations.workstations.stop",
+		api.Stop(t.path(), &workstations.StopWorkstationRequest{}).Context(ctx).Do)
 	return err
 }
 

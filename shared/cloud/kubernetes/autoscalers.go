@@ -19,7 +19,8 @@ const (
 // drives reports whether an autoscaler, KEDA's or Kubernetes' own, sets the replicas of the workload.
 func (o object) drives(w object) bool {
 	kind := o.Spec.Target.Kind
-	return o.Spec.Target.Name == w.Name && o.Namespace == w.Namespace && (kind == w.Kind || kind == "" && w.Kind == "Deployment")
+	return o.Spec.Target.Name == w.Name && o.Namespace == w.Namespace &&
+		(kind == w.Kind || kind == "" && w.Kind == "Deployment")
 }
 
 // pausedAtZero reports whether KEDA leaves what it drives at 0.

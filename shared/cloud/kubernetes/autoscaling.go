@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref) (cloud.Autoscaling, error) {
+func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref) (cloud.Autoscaling,
+	error) {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
 		return cloud.Autoscaling{}, err
@@ -25,7 +26,8 @@ func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResou
 // round it would take them back.
 //
 //nolint:revive // which workload, and what it is to be
-func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref, want cloud.Autoscaling) error {
+func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref,
+	want cloud.Autoscaling) error {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
 		return err
@@ -53,7 +55,8 @@ func (w scaledWorkload) autoscalable() error {
 	case len(w.scalers) > 0:
 		return errUnsupported("KEDA scales it (ScaledObject %s): change that", w.scalers[0].Name)
 	case len(w.hpas) > 1:
-		return errUnsupported("%d HorizontalPodAutoscalers scale it (%s, %s): leave one", len(w.hpas), w.hpas[0].Name, w.hpas[1].Name)
+		return errUnsupported("%d HorizontalPodAutoscalers scale it (%s, %s): leave one", len(w.hpas), w.hpas[0].Name,
+			w.hpas[1].Name)
 	}
 	return nil
 }
@@ -87,7 +90,8 @@ func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autos
 }
 
 func (c *cluster) makeHPA(ctx context.Context, s hpaSpec, w object, ours bool) error {
-	_, err := c.client.Resource(hpasOf).Namespace(w.Namespace).Create(ctx, s.made(w, ours), metav1.CreateOptions{FieldManager: autoscalerMaker})
+	_, err := c.client.Resource(hpasOf).Namespace(w.Namespace).Create(ctx, s.made(w, ours),
+		metav1.CreateOptions{FieldManager: autoscalerMaker})
 	return classifyError(op("create", hpasOf), err)
 }
 
@@ -104,7 +108,8 @@ func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource
 // restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
 //
 //nolint:revive // which workload, and what it is to be
-func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload, want cloud.Autoscaling) error {
+func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload,
+	want cloud.Autoscaling) error {
 	m, _, err := decodeMemory(want.Native)
 	if err != nil {
 		return err
@@ -149,7 +154,8 @@ func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec
 
 // removeHPA deletes the one that was read, and no other of its name.
 func (c *cluster) removeHPA(ctx context.Context, h object) error {
-	err := c.client.Resource(hpasOf).Namespace(h.Namespace).Delete(ctx, h.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &h.UID}})
+	err := c.client.Resource(hpasOf).Namespace(h.Namespace).Delete(ctx, h.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &h.UID}})
 	return gone(classifyError(op("delete", hpasOf), err))
 }
 

@@ -18,7 +18,8 @@ func (f *fixture) scaled(name string, spec fields) cloudtest.Autoscaled {
 		f.Add("horizontalpodautoscalers", twin.Targeting("scaled", name, spec))
 	}
 	return cloudtest.Autoscaled{
-		Kind: deployment, Region: "cluster", UID: uid("deployments", at), Missing: uid("deployments", "scaled/nothing"), Unscaled: statefulSet, Fixed: spec == nil,
+		Kind: deployment, Region: "cluster", UID: uid("deployments", at), Missing: uid("deployments", "scaled/nothing"),
+		Unscaled: statefulSet, Fixed: spec == nil,
 		Other: func(*testing.T) {
 			f.Change("deployments", at, func(o fields) { o["spec"].(fields)["replicas"] = twin.Replicas(o) + 1 })
 		},
@@ -38,7 +39,8 @@ func others(t *testing.T, hpa fields) string {
 	spec := at(hpa, "spec")
 	metrics, _ := spec["metrics"].([]any)
 	metrics = slices.DeleteFunc(metrics, func(m any) bool { return at(m.(fields), "resource")["name"] == "cpu" })
-	b, err := json.Marshal([]any{metrics, at(spec, "behavior")["scaleUp"], at(spec, "behavior", "scaleDown")["policies"]})
+	b, err := json.Marshal([]any{metrics, at(spec, "behavior")["scaleUp"],
+		at(spec, "behavior", "scaleDown")["policies"]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +57,13 @@ func richHPA() fields {
 	return fields{
 		"minReplicas": 1, "maxReplicas": 9,
 		"metrics": []any{
-			resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"}), resourceMetric("cpu", "Utilization", fields{"averageUtilization": 65}),
+			resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"}),
+			resourceMetric("cpu", "Utilization", fields{"averageUtilization": 65}),
 		},
 		"behavior": fields{
-			"scaleUp":   fields{"policies": []any{fields{"type": "Pods", "value": 4, "periodSeconds": 60}}},
-			"scaleDown": fields{"stabilizationWindowSeconds": 600, "policies": []any{fields{"type": "Percent", "value": 10, "periodSeconds": 60}}},
+			"scaleUp": fields{"policies": []any{fields{"type": "Pods", "value": 4, "periodSeconds": 60}}},
+			"scaleDown": fields{"stabilizationWindowSeconds": 600,
+				"policies": []any{fields{"type": "Percent", "value": 10, "periodSeconds": 60}}},
 		},
 	}
 }
@@ -71,7 +75,9 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 		Account: f.account(twin.Token), NativeID: twin.UID, Settle: f.Settle,
 		Autoscaled: []cloudtest.Autoscaled{
 			f.scaled("bare", nil), f.scaled("plain", fields{"maxReplicas": 9}), f.scaled("rich", richHPA()),
-			f.scaled("memory", fields{"minReplicas": 1, "maxReplicas": 9, "metrics": []any{resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"})}}),
+			f.scaled("memory",
+				fields{"minReplicas": 1, "maxReplicas": 9,
+					"metrics": []any{resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"})}}),
 		},
 	})
 	for _, o := range []string{"scaled/lamplighter-cpu-bare", "scaled/lamplighter-cpu-plain"} {
@@ -82,12 +88,14 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 }
 
 func (f *fixture) setScaling(name string, want cloud.Autoscaling) error {
-	return f.conn.(cloud.Autoscaler).SetAutoscaling(f.Context(), deployment, "cluster", uid("deployments", "scaled/"+name), want)
+	return f.conn.(cloud.Autoscaler).SetAutoscaling(f.Context(), deployment, "cluster",
+		uid("deployments", "scaled/"+name), want)
 }
 
 func (f *fixture) readScaling(name string) cloud.Autoscaling {
 	f.Helper()
-	got, err := f.conn.(cloud.Autoscaler).ReadAutoscaling(f.Context(), deployment, "cluster", uid("deployments", "scaled/"+name))
+	got, err := f.conn.(cloud.Autoscaler).ReadAutoscaling(f.Context(), deployment, "cluster",
+		uid("deployments", "scaled/"+name))
 	f.must(err)
 	return got
 }
@@ -98,12 +106,14 @@ func TestAutoscaling_WhoComesSecondReadsAgain(t *testing.T) {
 	f.Between("patch horizontalpodautoscalers.autoscaling", func() {
 		f.ChangeLocked("horizontalpodautoscalers", "scaled/rich", func(o fields) {
 			metrics := at(o, "spec")["metrics"].([]any)
-			at(o, "spec")["metrics"] = append(metrics, resourceMetric("ephemeral-storage", "AverageValue", fields{"averageValue": "1Gi"}))
+			at(o, "spec")["metrics"] = append(metrics,
+				resourceMetric("ephemeral-storage", "AverageValue", fields{"averageValue": "1Gi"}))
 		})
 	})
 	percent := int64(50)
 	f.must(f.setScaling("rich", cloud.Autoscaling{Min: 2, Max: 4, Desired: 3, TargetCPUPercent: &percent}))
-	if got := others(t, f.Get("horizontalpodautoscalers", "scaled/rich")); !strings.Contains(got, "ephemeral-storage") || !strings.Contains(got, "memory") {
+	if got := others(t, f.Get("horizontalpodautoscalers", "scaled/rich")); !strings.Contains(got,
+		"ephemeral-storage") || !strings.Contains(got, "memory") {
 		t.Errorf("%s; want what somebody else added meanwhile", got)
 	}
 	if calls := f.Calls("patch horizontalpodautoscalers"); len(calls) != 2 || calls[0].Code != 409 {
@@ -122,12 +132,14 @@ func TestAutoscaling_LeavesAloneWhatIsNotOurs(t *testing.T) {
 	}
 	f.scaled("driven", nil)
 	f.Add("scaledobjects", twin.Targeting("scaled", "driven", fields{}))
-	f.wantClass("what KEDA scales", f.setScaling("driven", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}), cloud.Unsupported)
+	f.wantClass("what KEDA scales", f.setScaling("driven", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}),
+		cloud.Unsupported)
 	f.scaled("twice", fields{"maxReplicas": 5})
 	second := twin.Targeting("scaled", "twice", fields{"maxReplicas": 6})
 	second["metadata"].(fields)["name"] = "second"
 	f.Add("horizontalpodautoscalers", second)
-	f.wantClass("what two autoscalers scale", f.setScaling("twice", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}), cloud.Unsupported)
+	f.wantClass("what two autoscalers scale", f.setScaling("twice", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}),
+		cloud.Unsupported)
 	f.wantClass("a minimum of 0", f.setScaling("bare", cloud.Autoscaling{Min: 0, Max: 2, Desired: 2}), cloud.Invalid)
 }
 

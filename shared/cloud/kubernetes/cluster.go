@@ -33,11 +33,13 @@ var (
 	statefulOf    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 	daemonSetsOf  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
 	cronJobsOf    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
-	hpasOf        = schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
-	pdbsOf        = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
-	scaledOf      = schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	rolloutsOf    = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "rollouts"}
-	reviewsOf     = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+	hpasOf        = schema.GroupVersionResource{Group: "autoscaling", Version: "v2",
+		Resource: "horizontalpodautoscalers"}
+	pdbsOf     = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
+	scaledOf   = schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
+	rolloutsOf = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "rollouts"}
+	reviewsOf  = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1",
+		Resource: "selfsubjectaccessreviews"}
 )
 
 const (
@@ -92,7 +94,8 @@ func (c *cluster) get(ctx context.Context, r schema.GroupVersionResource, at ref
 
 // page lists one page; ns "" is all namespaces. A listing that the cluster has no patience for any more goes on at what it
 // offers instead.
-func (c *cluster) page(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) (found []object, next string, err error) {
+func (c *cluster) page(ctx context.Context, r schema.GroupVersionResource, ns string,
+	o metav1.ListOptions) (found []object, next string, err error) {
 	o.Limit = pageSize
 	list, err := c.client.Resource(r).Namespace(ns).List(ctx, o)
 	if instead := continued(err); instead != "" {
@@ -121,7 +124,8 @@ func continued(err error) string {
 }
 
 // all lists everything.
-func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) ([]object, error) {
+func (c *cluster) all(ctx context.Context, r schema.GroupVersionResource, ns string, o metav1.ListOptions) ([]object,
+	error) {
 	all, complete, err := c.pages(ctx, r, ns, listLimit{o, maxPages})
 	if err == nil && !complete {
 		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
@@ -136,7 +140,8 @@ type listLimit struct {
 }
 
 // pages lists so many pages. It reports whether these were all.
-func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns string, o listLimit) (all []object, complete bool, err error) {
+func (c *cluster) pages(ctx context.Context, r schema.GroupVersionResource, ns string, o listLimit) (all []object,
+	complete bool, err error) {
 	for range o.pages {
 		found, next, err := c.page(ctx, r, ns, o.ListOptions)
 		if err != nil {
@@ -155,7 +160,8 @@ type change map[string]any
 
 // guarded changes an object as decide says, on condition that it is as it was read: who comes second reads again, and decides about
 // what the first has made of it. A nil change is none. An o of which only the name is known is read first.
-func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o object, decide func(object) (change, error), sub ...string) error {
+func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o object,
+	decide func(object) (change, error), sub ...string) error {
 	var last error
 	for try := range conflicts {
 		var err error
@@ -180,7 +186,8 @@ func (c *cluster) guarded(ctx context.Context, r schema.GroupVersionResource, o 
 }
 
 // patch changes o if it is still the version that was read.
-func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o object, what change, sub ...string) error {
+func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o object, what change,
+	sub ...string) error {
 	meta, _ := what["metadata"].(change)
 	if meta == nil {
 		meta = change{}
@@ -190,7 +197,8 @@ func (c *cluster) patch(ctx context.Context, r schema.GroupVersionResource, o ob
 	if err != nil {
 		return fmt.Errorf("encode change of %s: %w", o.Name, err)
 	}
-	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: fieldManager}, sub...)
+	_, err = c.client.Resource(r).Namespace(o.Namespace).Patch(ctx, o.Name, types.MergePatchType, body,
+		metav1.PatchOptions{FieldManager: fieldManager}, sub...)
 	return classifyError(op("patch", r, sub...), err)
 }
 
@@ -214,7 +222,8 @@ func op(verb string, r schema.GroupVersionResource, sub ...string) string {
 func decode(u *unstructured.Unstructured) (object, error) {
 	var o object
 	if err := convert(u.Object, &o); err != nil {
-		return o, &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what cannot be read: " + err.Error()}
+		return o, &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
+			"cannot be read: " + err.Error()}
 	}
 	return o, nil
 }

@@ -45,7 +45,8 @@ func TestConnect_APrivateAddressIsRefusedWhereOnlyPublicOnesMayBeReached(t *test
 func TestConnect_AServerWithSomebodyElsesCertificateGetsNoToken(t *testing.T) {
 	f, other := newFixture(t), newFixture(t)
 	a := f.account(twin.Token)
-	a.Credentials["kubeconfig"] = strings.Replace(a.Credentials["kubeconfig"], f.URL(), strings.Replace(other.URL(), "127.0.0.1", "localhost", 1), 1)
+	a.Credentials["kubeconfig"] = strings.Replace(a.Credentials["kubeconfig"], f.URL(),
+		strings.Replace(other.URL(), "127.0.0.1", "localhost", 1), 1)
 	_, err := f.connect(a).Identify(t.Context())
 	f.wantClass("Identify", err, cloud.Invalid)
 	if n := len(other.Calls("")); n != 0 {
@@ -64,7 +65,8 @@ func TestPermissions_AreThoseThatTheClusterSays(t *testing.T) {
 			denied[p.Action] = p.Capability + " " + p.Status
 		}
 	}
-	if len(denied) != 2 || denied["patch statefulsets.apps"] != "start_stop denied" || denied["patch deployments/scale.apps"] != "scale denied" {
+	if len(denied) != 2 || denied["patch statefulsets.apps"] != "start_stop denied" ||
+		denied["patch deployments/scale.apps"] != "scale denied" {
 		t.Errorf("not granted: %v", denied)
 	}
 }

@@ -34,7 +34,8 @@ type held struct {
 }
 
 // listHeld lists by list what is in ns; "" is all namespaces. The lists are read side by side.
-func listHeld(ctx context.Context, ns string, list func(context.Context, schema.GroupVersionResource, string) ([]object, error)) (held, error) {
+func listHeld(ctx context.Context, ns string,
+	list func(context.Context, schema.GroupVersionResource, string) ([]object, error)) (held, error) {
 	var h held
 	lists := []struct {
 		into     *[]object

@@ -80,14 +80,16 @@ func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		Deny: func(on bool) {
 			f.Deny()
 			if on {
-				f.Deny("patch deployments.apps", "patch statefulsets.apps", "patch cronjobs.batch", "patch daemonsets.apps", "patch scaledobjects.keda.sh")
+				f.Deny("patch deployments.apps", "patch statefulsets.apps", "patch cronjobs.batch",
+					"patch daemonsets.apps", "patch scaledobjects.keda.sh")
 			}
 		},
 	})
 }
 
 func (f *fixture) deployments() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-deployment", Region: "cluster", Missing: uid("deployments", "shop/nothing"), Pages: 3, Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "kubernetes-deployment", Region: "cluster", Missing: uid("deployments", "shop/nothing"),
+		Pages: 3, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "shop"}})
 	for i, name := range []string{"web", "api", "worker"} {
 		g.Free = append(g.Free, uid("deployments", f.Add("deployments", twin.Named("shop", name, i+1))))
@@ -96,28 +98,34 @@ func (f *fixture) deployments() cloudtest.Group {
 	managed["metadata"].(fields)["annotations"] = fields{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/managed"}
 	g.Free = append(g.Free, uid("deployments", f.Add("deployments", managed)))
 	f.Add("horizontalpodautoscalers", twin.Targeting("shop", "api", fields{"minReplicas": 1, "maxReplicas": 9}))
-	g.Tied[uid("deployments", f.Add("deployments", twin.Named("kube-system", "coredns", 2)))] = "belongs to the cluster itself"
+	g.Tied[uid("deployments",
+		f.Add("deployments", twin.Named("kube-system", "coredns", 2)))] = "belongs to the cluster itself"
 	return g
 }
 
 func (f *fixture) statefulSets() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-statefulset", Region: "cluster", Missing: uid("statefulsets", "data/nothing"), Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "kubernetes-statefulset", Region: "cluster",
+		Missing: uid("statefulsets", "data/nothing"), Pages: 2, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "data"}})
-	g.Free = []string{uid("statefulsets", f.Add("statefulsets", twin.Named("data", "db", 3))), uid("statefulsets", f.Add("statefulsets", keeping("data", "queue", "Retain")))}
-	g.Tied[uid("statefulsets", f.Add("statefulsets", keeping("data", "scratch", "Delete")))] = "volume claims would be deleted"
+	g.Free = []string{uid("statefulsets", f.Add("statefulsets", twin.Named("data", "db", 3))),
+		uid("statefulsets", f.Add("statefulsets", keeping("data", "queue", "Retain")))}
+	g.Tied[uid("statefulsets",
+		f.Add("statefulsets", keeping("data", "scratch", "Delete")))] = "volume claims would be deleted"
 	return g
 }
 
 // keeping is a StatefulSet with volume claims and this policy for them.
 func keeping(ns, name, whenScaled string) fields {
 	o := twin.Named(ns, name, 2)
-	o["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{"whenScaled": whenScaled, "whenDeleted": "Retain"}
+	o["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{"whenScaled": whenScaled,
+		"whenDeleted": "Retain"}
 	o["spec"].(fields)["volumeClaimTemplates"] = []any{fields{"metadata": fields{"name": "data"}}}
 	return o
 }
 
 func (f *fixture) cronJobs() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-cronjob", Region: "cluster", Missing: uid("cronjobs", "jobs/nothing"), Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "kubernetes-cronjob", Region: "cluster", Missing: uid("cronjobs", "jobs/nothing"),
+		Pages: 2, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "jobs"}})
 	for _, name := range []string{"nightly", "hourly", "weekly"} {
 		g.Free = append(g.Free, uid("cronjobs", f.Add("cronjobs", cronJob("jobs", name, false))))
@@ -126,15 +134,18 @@ func (f *fixture) cronJobs() cloudtest.Group {
 }
 
 func (f *fixture) daemonSets() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-daemonset", Region: "cluster", Missing: uid("daemonsets", "nodes/nothing"), Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "kubernetes-daemonset", Region: "cluster", Missing: uid("daemonsets", "nodes/nothing"),
+		Pages: 2, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "nodes"}})
-	for name, selector := range map[string]fields{"agent": nil, "cache": {"disk": "ssd"}, "logs": {"kubernetes.io/os": "linux"}} {
+	for name, selector := range map[string]fields{"agent": nil, "cache": {"disk": "ssd"},
+		"logs": {"kubernetes.io/os": "linux"}} {
 		g.Free = append(g.Free, uid("daemonsets", f.Add("daemonsets", daemon("nodes", name, selector))))
 	}
 	silent := daemon("nodes", "silent", nil)
 	delete(silent["metadata"].(fields), "annotations")
 	g.Tied[uid("daemonsets", f.Add("daemonsets", silent))] = "only where it says so"
-	g.Tied[uid("daemonsets", f.Add("daemonsets", daemon("kube-system", "proxy", nil)))] = "belongs to the cluster itself"
+	g.Tied[uid("daemonsets",
+		f.Add("daemonsets", daemon("kube-system", "proxy", nil)))] = "belongs to the cluster itself"
 	return g
 }
 
@@ -150,7 +161,8 @@ func daemon(ns, name string, selector fields) fields {
 }
 
 func cronJob(ns, name string, suspended bool) fields {
-	return fields{"metadata": fields{"namespace": ns, "name": name}, "spec": fields{"schedule": "0 3 * * *", "suspend": suspended}}
+	return fields{"metadata": fields{"namespace": ns, "name": name},
+		"spec": fields{"schedule": "0 3 * * *", "suspend": suspended}}
 }
 
 // namespaces are those of the other groups, which a stop of the whole leaves as they were.
@@ -159,9 +171,10 @@ func (f *fixture) namespaces() cloudtest.Group {
 		Kind: "kubernetes-namespace", Region: "cluster", Missing: twin.UID + "/nowhere", Pages: 3,
 		Free: []string{twin.UID + "/shop", twin.UID + "/jobs"},
 		Tied: map[string]string{
-			twin.UID + "/kube-system": "belongs to the cluster itself", twin.UID + "/default": "nothing that can be stopped",
-			twin.UID + "/nodes": "nothing that can be stopped",
-			twin.UID + "/data":  "StatefulSet scratch: its volume claims would be deleted",
+			twin.UID + "/kube-system": "belongs to the cluster itself",
+			twin.UID + "/default":     "nothing that can be stopped",
+			twin.UID + "/nodes":       "nothing that can be stopped",
+			twin.UID + "/data":        "StatefulSet scratch: its volume claims would be deleted",
 		},
 	}
 }

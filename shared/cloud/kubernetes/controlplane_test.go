@@ -50,21 +50,27 @@ func controlPlane(t *testing.T) *plane {
 			path, err = exec.LookPath(name)
 		}
 		if err != nil {
-			t.Skipf("SKIPPED: no %s in KUBEBUILDER_ASSETS or on the PATH: the Kubernetes provider is not held against a real control plane", name)
+			t.Skipf("SKIPPED: no %s in KUBEBUILDER_ASSETS or on the PATH: the Kubernetes provider is not held "+
+				"against a real control plane", name)
 		}
 		bin[name] = path
 	}
 	dir := t.TempDir()
 	etcd, peer, api := freePort(t), freePort(t), freePort(t)
-	start(t, dir, bin["etcd"], "--data-dir="+filepath.Join(dir, "etcd"), "--listen-client-urls=http://"+etcd, "--advertise-client-urls=http://"+etcd,
-		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer, "--initial-cluster=default=http://"+peer)
+	start(t, dir, bin["etcd"], "--data-dir="+filepath.Join(dir, "etcd"), "--listen-client-urls=http://"+etcd,
+		"--advertise-client-urls=http://"+etcd,
+		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer,
+		"--initial-cluster=default=http://"+peer)
 	keys := serviceAccountKey(t, dir)
 	tokens := filepath.Join(dir, "tokens.csv")
 	writeFile(t, tokens, []byte(adminToken+",admin,1,system:masters\n"+userToken+",lamplighter,2\n"))
 	_, port, _ := net.SplitHostPort(api)
-	start(t, dir, bin["kube-apiserver"], "--etcd-servers=http://"+etcd, "--bind-address=127.0.0.1", "--secure-port="+port, "--cert-dir="+filepath.Join(dir, "certs"),
-		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+tokens, "--disable-admission-plugins=ServiceAccount",
-		"--service-account-issuer=https://"+api, "--service-account-key-file="+keys, "--service-account-signing-key-file="+keys)
+	start(t, dir, bin["kube-apiserver"], "--etcd-servers=http://"+etcd, "--bind-address=127.0.0.1",
+		"--secure-port="+port, "--cert-dir="+filepath.Join(dir, "certs"),
+		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+tokens,
+		"--disable-admission-plugins=ServiceAccount",
+		"--service-account-issuer=https://"+api, "--service-account-key-file="+keys,
+		"--service-account-signing-key-file="+keys)
 	p := &plane{T: t, url: "https://" + api}
 	p.await("the API server", func() bool {
 		return p.trust(filepath.Join(dir, "certs", "apiserver.crt")) && p.try("GET", "/readyz", nil, nil) == nil
@@ -72,8 +78,10 @@ func controlPlane(t *testing.T) *plane {
 	p.await("the namespaces", func() bool { return p.try("GET", "/api/v1/namespaces/kube-system", nil, nil) == nil })
 	config := filepath.Join(dir, "kubeconfig")
 	writeFile(t, config, []byte(p.kubeconfig(adminToken)))
-	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=4000", "--secure-port=0",
-		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys, "--horizontal-pod-autoscaler-sync-period=1s",
+	start(t, dir, bin["kube-controller-manager"], "--kubeconfig="+config, "--leader-elect=false", "--kube-api-qps=2000",
+		"--kube-api-burst=4000", "--secure-port=0",
+		"--use-service-account-credentials=false", "--service-account-private-key-file="+keys,
+		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,serviceaccount-token-controller")
 	p.grant("scale")
 	return p
@@ -144,7 +152,8 @@ func (p *plane) trust(path string) bool {
 		return false
 	}
 	p.authority = authority
-	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool,
+		MinVersion: tls.VersionTLS12}}}
 	return true
 }
 
@@ -225,7 +234,8 @@ func (p *plane) grant(level string) {
 	const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 	p.call("PUT", path+"/lamplighter", role, nil) // which makes it, too
 	p.call("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/lamplighter", fields{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": fields{"name": "lamplighter"},
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+		"metadata": fields{"name": "lamplighter"},
 		"roleRef":  fields{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "lamplighter"},
 		"subjects": []fields{{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "lamplighter"}},
 	}, nil)
@@ -234,7 +244,8 @@ func (p *plane) grant(level string) {
 		var got struct{ Status struct{ Allowed bool } }
 		p.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", fields{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": fields{
-				"user": "lamplighter", "resourceAttributes": fields{"verb": "patch", "group": "apps", "resource": "deployments"},
+				"user":               "lamplighter",
+				"resourceAttributes": fields{"verb": "patch", "group": "apps", "resource": "deployments"},
 			},
 		}, &got)
 		return got.Status.Allowed == want
@@ -255,8 +266,11 @@ func (p *plane) markReady() {
 		if pod.Status.Phase != "Pending" {
 			continue
 		}
-		_ = p.try("PATCH", "/api/v1/namespaces/"+pod.Metadata.Namespace+"/pods/"+pod.Metadata.Name+"/status", fields{"status": fields{
-			"phase": "Running", "conditions": []fields{{"type": "Ready", "status": "True", "lastTransitionTime": "2026-03-01T08:00:00Z"}},
-		}}, nil) // one that was deleted meanwhile needs no kubelet
+		_ = p.try("PATCH", "/api/v1/namespaces/"+pod.Metadata.Namespace+"/pods/"+pod.Metadata.Name+"/status",
+			fields{"status": fields{
+				"phase": "Running",
+				"conditions": []fields{{"type": "Ready", "status": "True",
+					"lastTransitionTime": "2026-03-01T08:00:00Z"}},
+			}}, nil) // one that was deleted meanwhile needs no kubelet
 	}
 }

@@ -44,7 +44,8 @@ func readCronJob(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()), Marked: o.marked()}
+	s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()),
+		Marked: o.marked()}
 	if s.Status, s.Reason = p.cronJobStatus(o); !o.suspended() {
 		s.Snapshot = encodeSnapshot(cronJobMemory{})
 	}
@@ -93,7 +94,8 @@ func (c *cluster) suspend(ctx context.Context, j object, with string) error {
 		if o.suspended() {
 			return nil, nil //nolint:nilnil // it is done
 		}
-		return change{"metadata": change{"annotations": marks(c.clock.Now(), with)}, "spec": change{"suspend": true}}, nil
+		return change{"metadata": change{"annotations": marks(c.clock.Now(), with)}, "spec": change{"suspend": true}},
+			nil
 	})
 }
 
@@ -115,7 +117,8 @@ func (c *cluster) unsuspend(ctx context.Context, j object, snapshot json.RawMess
 		case o.turnedOff(known):
 			left = offSince
 		case !known && !o.marked():
-			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field spec.suspend to false", o.Name)
+			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field "+
+				"spec.suspend to false", o.Name)
 		default:
 			return change{"metadata": change{"annotations": unmark()}, "spec": change{"suspend": false}}, nil
 		}

@@ -26,7 +26,9 @@ var daemonSets = kind{
 		if err != nil {
 			return "", err
 		}
-		err = p.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) { return p.turnDaemonSet(o, v == cloud.Stop) })
+		err = p.guarded(ctx, daemonSetsOf, o, func(o object) (change, error) {
+			return p.turnDaemonSet(o, v == cloud.Stop)
+		})
 		return "", p.explained(ctx, o, err)
 	}),
 }
@@ -77,7 +79,8 @@ func (o object) untouchable() string {
 		return why
 	}
 	if !o.says(allowStop) {
-		return "DaemonSets serve their nodes: one is stopped only where it says so (kubectl annotate daemonset " + o.Name +
+		return "DaemonSets serve their nodes: one is stopped only where it says so (kubectl annotate daemonset " +
+			o.Name +
 			" --namespace " + o.Namespace + " " + allowStop + "=true)"
 	}
 	return ""
@@ -116,7 +119,8 @@ func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 		}
 		left = podsLeft(o, pods)
 	}
-	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes), Marked: o.marked()}
+	s := cloud.State{Unschedulable: o.untouchable(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes),
+		Marked: o.marked()}
 	if s.Status, s.Reason = p.daemonStatus(o, left); !o.onNoNode() {
 		s.Snapshot = encodeSnapshot(daemonMemory{o.nodeSelector()})
 	}

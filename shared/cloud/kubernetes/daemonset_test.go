@@ -32,7 +32,8 @@ func TestDaemonSet_IsStoppedOnNoNodeAndComesBackAsItWas(t *testing.T) {
 			f.must(f.act(cloud.Stop, daemonSet, cloud.Target{UID: u}))
 			f.wantStatus("before its controller has seen it", daemonSet, u, cloud.Stopping)
 			f.Settle()
-			if s := f.wantStatus("while a pod ends", daemonSet, u, cloud.Stopping); !strings.Contains(s.Reason, "1 pods") {
+			if s := f.wantStatus("while a pod ends", daemonSet, u, cloud.Stopping); !strings.Contains(s.Reason,
+				"1 pods") {
 				t.Errorf("reason %q", s.Reason)
 			}
 			f.settle()
@@ -75,7 +76,8 @@ func TestDaemonSet_AStartKeepsWhatWasChangedMeanwhile(t *testing.T) {
 func TestDaemonSet_IsStoppedOnlyWhereItsOwnerSaysSo(t *testing.T) {
 	for name, mark := range map[string]fields{
 		"nothing said": {}, "said otherwise": {"annotations": fields{"lamplighter.dev/allow-stop": "false"}},
-		"by annotation": {"annotations": fields{"lamplighter.dev/allow-stop": "true"}}, "by label": {"labels": fields{"lamplighter.dev/allow-stop": "true"}},
+		"by annotation": {"annotations": fields{"lamplighter.dev/allow-stop": "true"}},
+		"by label":      {"labels": fields{"lamplighter.dev/allow-stop": "true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -87,7 +89,8 @@ func TestDaemonSet_IsStoppedOnlyWhereItsOwnerSaysSo(t *testing.T) {
 			page, err := f.conn.List(t.Context(), daemonSet, "cluster", "")
 			f.must(err)
 			said := strings.HasPrefix(name, "by ")
-			if len(page.Resources) != 1 || page.Resources[0].Capacity["desired"] != 3 || (page.Resources[0].Unschedulable == "") != said {
+			if len(page.Resources) != 1 || page.Resources[0].Capacity["desired"] != 3 ||
+				(page.Resources[0].Unschedulable == "") != said {
 				t.Errorf("listed as %+v", page.Resources)
 			}
 			err = f.act(cloud.Stop, daemonSet, cloud.Target{UID: u})
@@ -95,7 +98,8 @@ func TestDaemonSet_IsStoppedOnlyWhereItsOwnerSaysSo(t *testing.T) {
 				f.must(err)
 				return
 			}
-			if f.wantClass("stop", err, cloud.Unsupported); !strings.Contains(fmt.Sprint(err), "kubectl annotate daemonset agent --namespace shop lamplighter.dev/allow-stop=true") {
+			if f.wantClass("stop", err, cloud.Unsupported); !strings.Contains(fmt.Sprint(err),
+				"kubectl annotate daemonset agent --namespace shop lamplighter.dev/allow-stop=true") {
 				t.Errorf("%v; want what to do", err)
 			}
 		})

@@ -116,7 +116,8 @@ const gib = 1 << 30
 func (o object) sizeFacts() cloud.Facts {
 	p := o.Spec.Template.Spec
 	return cloud.Facts{
-		"replicas": float64(o.replicas()), "gitops": o.managed(), "spread": len(p.Spread) > 0 || p.Affinity["podAntiAffinity"] != nil,
+		"replicas": float64(o.replicas()), "gitops": o.managed(), "spread": len(p.Spread) > 0 ||
+			p.Affinity["podAntiAffinity"] != nil,
 		"cpu_request_cores": p.sum(func(c container) any { return c.Resources.Requests["cpu"] }),
 		"mem_request_gib":   p.sum(func(c container) any { return c.Resources.Requests["memory"] }) / gib,
 	}
@@ -141,13 +142,17 @@ func (o object) deploymentFacts() cloud.Facts {
 	f["ready"], f["namespace_system"] = float64(o.Status.Ready), ofCluster(o.Namespace) != ""
 	f["unavailable_since"], f["progress_failed"] = cloud.Epoch, false
 	for _, c := range o.Status.Conditions {
-		if at, err := time.Parse(time.RFC3339, c.Transition); c.Type == "Available" && c.Status == "False" && err == nil {
+		if at, err := time.Parse(time.RFC3339, c.Transition); c.Type == "Available" && c.Status == "False" &&
+			err == nil {
 			f["unavailable_since"] = at.UTC()
 		}
-		f["progress_failed"] = f["progress_failed"] == true || c.Type == "Progressing" && c.Reason == "ProgressDeadlineExceeded"
+		f["progress_failed"] = f["progress_failed"] == true || c.Type == "Progressing" &&
+			c.Reason == "ProgressDeadlineExceeded"
 	}
 	f["containers_without_cpu_request"] = p.count(func(c container) bool { return c.Resources.Requests["cpu"] == nil })
-	f["containers_without_mem_request"] = p.count(func(c container) bool { return c.Resources.Requests["memory"] == nil })
+	f["containers_without_mem_request"] = p.count(func(c container) bool {
+		return c.Resources.Requests["memory"] == nil
+	})
 	f["containers_without_mem_limit"] = p.count(func(c container) bool { return c.Resources.Limits["memory"] == nil })
 	f["cpu_limit_cores"] = p.sum(func(c container) any { return c.Resources.Limits["cpu"] })
 	f["gpu_request"] = p.sum(func(c container) any { return gpuOf(c.Resources.Limits) })
@@ -186,7 +191,8 @@ func (c container) tellsSecret() bool {
 }
 
 // spotKeys are how nodes of spare capacity are named by those that sell it.
-var spotKeys = []string{"cloud.google.com/gke-spot", "kubernetes.azure.com/scalesetpriority", "eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"}
+var spotKeys = []string{"cloud.google.com/gke-spot", "kubernetes.azure.com/scalesetpriority",
+	"eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"}
 
 func (p podSpec) toleratesSpot() bool {
 	for _, t := range p.Tolerations {
@@ -204,7 +210,9 @@ func (p podSpec) addRisks(f cloud.Facts) {
 	f["host_namespaces"] = p.HostNetwork || p.HostPID || p.HostIPC
 	f["host_path"] = slices.ContainsFunc(p.Volumes, func(v volume) bool { return v.HostPath != nil })
 	f["privileged"] = p.has(func(c container) bool { return isTrue(c.Security.Privileged) })
-	f["privilege_escalation"] = p.has(func(c container) bool { return c.Security.Escalation == nil || *c.Security.Escalation })
+	f["privilege_escalation"] = p.has(func(c container) bool {
+		return c.Security.Escalation == nil || *c.Security.Escalation
+	})
 	f["writable_root"] = p.has(func(c container) bool { return !isTrue(c.Security.ReadOnlyRoot) })
 	f["run_as_root"] = p.has(p.isRoot)
 	f["token_mounted"] = (p.MountToken == nil || *p.MountToken) && (p.AccountName == "" || p.AccountName == "default")
@@ -248,13 +256,15 @@ func (o object) statefulFacts() cloud.Facts {
 // cronJobFacts are those of a CronJob.
 func (o object) cronJobFacts() cloud.Facts {
 	f := cloud.Facts{
-		"suspended": o.suspended(), "active": float64(len(o.Status.Active)), "concurrency": "Allow", "last_success_at": cloud.Epoch, "last_schedule_at": cloud.Epoch,
+		"suspended": o.suspended(), "active": float64(len(o.Status.Active)), "concurrency": "Allow",
+		"last_success_at": cloud.Epoch, "last_schedule_at": cloud.Epoch,
 		"deadline_set": o.Spec.JobTemplate.Spec.ActiveDeadline != nil,
 	}
 	if o.Spec.Concurrency != "" {
 		f["concurrency"] = o.Spec.Concurrency
 	}
-	for name, text := range map[string]string{"last_success_at": o.Status.LastSuccess, "last_schedule_at": o.Status.LastSchedule} {
+	for name, text := range map[string]string{"last_success_at": o.Status.LastSuccess,
+		"last_schedule_at": o.Status.LastSchedule} {
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			f[name] = at.UTC()
 		}
@@ -268,7 +278,8 @@ var ownerKeys = []string{"owner", "team", "app.kubernetes.io/managed-by-team"}
 // namespaceFacts are those of a namespace.
 func (o object) namespaceFacts() cloud.Facts {
 	f := cloud.Facts{
-		"phase": o.Status.Phase, "terminating_since": cloud.Epoch, "pod_security": o.Labels["pod-security.kubernetes.io/enforce"], "owner_label": "",
+		"phase": o.Status.Phase, "terminating_since": cloud.Epoch,
+		"pod_security": o.Labels["pod-security.kubernetes.io/enforce"], "owner_label": "",
 		"is_system": ofCluster(o.Name) != "", "preview": o.Labels["preview"] != "" || previewName.MatchString(o.Name),
 	}
 	if o.DeletionTimestamp != nil {

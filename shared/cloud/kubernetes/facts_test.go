@@ -53,13 +53,20 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]any{
-		"kubernetes-deployment.cpu_request_cores": 0.25, "kubernetes-deployment.mem_request_gib": 1.0, "kubernetes-deployment.containers_without_cpu_request": 1.0,
-		"kubernetes-deployment.latest_tag": true, "kubernetes-deployment.env_secret_plain": true, "kubernetes-deployment.run_as_root": true,
-		"kubernetes-deployment.gpu_request": 1.0, "kubernetes-deployment.no_readiness": 1.0, "kubernetes-deployment.gitops": true,
-		"kubernetes-deployment.spot_tolerant": true, "kubernetes-deployment.host_path": true, "kubernetes-deployment.progress_failed": true,
-		"kubernetes-deployment.unavailable_since": time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), "kubernetes-statefulset.volume_gb": 10.0,
-		"kubernetes-statefulset.claims_deleted_on_scale": true, "kubernetes-cronjob.deadline_set": true, "kubernetes-cronjob.concurrency": "Forbid",
-		"kubernetes-namespace.preview": true, "kubernetes-namespace.owner_label": "web", "kubernetes-namespace.pod_security": "restricted",
+		"kubernetes-deployment.cpu_request_cores": 0.25, "kubernetes-deployment.mem_request_gib": 1.0,
+		"kubernetes-deployment.containers_without_cpu_request": 1.0,
+		"kubernetes-deployment.latest_tag":                     true, "kubernetes-deployment.env_secret_plain": true,
+		"kubernetes-deployment.run_as_root": true,
+		"kubernetes-deployment.gpu_request": 1.0, "kubernetes-deployment.no_readiness": 1.0,
+		"kubernetes-deployment.gitops":        true,
+		"kubernetes-deployment.spot_tolerant": true, "kubernetes-deployment.host_path": true,
+		"kubernetes-deployment.progress_failed":          true,
+		"kubernetes-deployment.unavailable_since":        time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		"kubernetes-statefulset.volume_gb":               10.0,
+		"kubernetes-statefulset.claims_deleted_on_scale": true, "kubernetes-cronjob.deadline_set": true,
+		"kubernetes-cronjob.concurrency": "Forbid",
+		"kubernetes-namespace.preview":   true, "kubernetes-namespace.owner_label": "web",
+		"kubernetes-namespace.pod_security": "restricted",
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

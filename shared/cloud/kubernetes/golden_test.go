@@ -40,7 +40,8 @@ func TestCallsOfEachKind(t *testing.T) {
 			before := f.state(k.kind, k.uid)
 			note("read what runs")
 			for range 2 {
-				if err := f.act(cloud.Stop, k.kind, cloud.Target{UID: k.uid}); err != nil && cloud.ClassOf(err) != cloud.Moving {
+				if err := f.act(cloud.Stop, k.kind, cloud.Target{UID: k.uid}); err != nil &&
+					cloud.ClassOf(err) != cloud.Moving {
 					t.Fatal(err)
 				}
 				note("stop")
@@ -49,7 +50,8 @@ func TestCallsOfEachKind(t *testing.T) {
 			f.wantStatus("stopped", k.kind, k.uid, cloud.Stopped)
 			note("read what is stopped")
 			for range 2 {
-				if err := f.act(cloud.Start, k.kind, cloud.Target{UID: k.uid, Snapshot: before.Snapshot}); err != nil && cloud.ClassOf(err) != cloud.Moving {
+				if err := f.act(cloud.Start, k.kind, cloud.Target{UID: k.uid, Snapshot: before.Snapshot}); err != nil &&
+					cloud.ClassOf(err) != cloud.Moving {
 					t.Fatal(err)
 				}
 				note("start")
@@ -71,7 +73,8 @@ func (f *fixture) note(b *strings.Builder, what string) {
 	fmt.Fprintf(b, "%s:\n", what)
 	var reads, changes []string
 	for _, c := range f.Calls("") {
-		line := strings.TrimRight(fmt.Sprintf("  %s %s/%s %s %s", c.Op, c.Namespace, c.Name, c.Query, version.ReplaceAllString(c.Body, `"resourceVersion":"N"`)), " ")
+		line := strings.TrimRight(fmt.Sprintf("  %s %s/%s %s %s", c.Op, c.Namespace, c.Name, c.Query,
+			version.ReplaceAllString(c.Body, `"resourceVersion":"N"`)), " ")
 		if c.Body == "" {
 			reads = append(reads, line)
 		} else {
@@ -93,6 +96,7 @@ func golden(t *testing.T, path, got string) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {
-		t.Errorf("the calls are not those of %s (%v); if they should be other ones, run with -update:\n%s", path, err, got)
+		t.Errorf("the calls are not those of %s (%v); if they should be other ones, run with -update:\n%s", path, err,
+			got)
 	}
 }

@@ -151,7 +151,8 @@ func withCPU(metrics []any, percent int64) []any {
 }
 
 func (s hpaSpec) meets(want cloud.Autoscaling) bool {
-	live := cloud.Autoscaling{Min: s.least(), Max: s.MaxReplicas, Desired: want.Desired, TargetCPUPercent: s.cpu(), CooldownSeconds: s.cooldown()}
+	live := cloud.Autoscaling{Min: s.least(), Max: s.MaxReplicas, Desired: want.Desired, TargetCPUPercent: s.cpu(),
+		CooldownSeconds: s.cooldown()}
 	return want.IsMetBy(live)
 }
 

@@ -19,8 +19,9 @@ const (
 
 // What an object's owner may say on it, as an annotation or a label of the value "true".
 const (
-	allowStop       = "lamplighter.dev/allow-stop"        // on a DaemonSet: it may be stopped
-	allowVolumeLoss = "lamplighter.dev/allow-volume-loss" // on a StatefulSet: it may be stopped though that deletes its volume claims
+	allowStop = "lamplighter.dev/allow-stop" // on a DaemonSet: it may be stopped
+	// on a StatefulSet: it may be stopped though that deletes its volume claims
+	allowVolumeLoss = "lamplighter.dev/allow-volume-loss"
 )
 
 // says reports whether the owner of the object has said so on it.
@@ -53,7 +54,9 @@ func (o object) manager() string {
 			return "Flux (" + v + ")"
 		}
 	}
-	i := slices.IndexFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller })
+	i := slices.IndexFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool {
+		return r.Controller != nil && *r.Controller
+	})
 	if i < 0 {
 		return ""
 	}
@@ -80,7 +83,8 @@ func (o object) held(now time.Time) string {
 	if !ours || who == "" || now.Sub(at) >= holding {
 		return ""
 	}
-	return fmt.Sprintf("%s manages it and may bring it back: looked at until %s", who, at.Add(holding).Format(time.TimeOnly))
+	return fmt.Sprintf("%s manages it and may bring it back: looked at until %s", who,
+		at.Add(holding).Format(time.TimeOnly))
 }
 
 // drift says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is not so.
@@ -90,7 +94,8 @@ func (o object) drift() string {
 	case !ours:
 		return ""
 	case who != "":
-		return fmt.Sprintf("drift: it was stopped at %s and is on again; %s manages it: stop it there, or have it leave the replicas alone", at.Format(time.RFC3339), who)
+		return fmt.Sprintf("drift: it was stopped at %s and is on again; %s manages it: stop it there, or have it "+
+			"leave the replicas alone", at.Format(time.RFC3339), who)
 	default:
 		return fmt.Sprintf("drift: it was stopped at %s, and somebody has started it since", at.Format(time.RFC3339))
 	}

@@ -101,7 +101,8 @@ func (x contents) unschedulable() string {
 	case n == 0:
 		return "it holds nothing that can be stopped"
 	case n+len(x.scalers) > mostObjects:
-		return fmt.Sprintf("it holds %d objects, and more than %d are not stopped as one: stop them by themselves", n+len(x.scalers), mostObjects)
+		return fmt.Sprintf("it holds %d objects, and more than %d are not stopped as one: stop them by themselves",
+			n+len(x.scalers), mostObjects)
 	}
 	var lost []string
 	for _, w := range x.stateful {

@@ -45,7 +45,8 @@ func (f *fixture) finish(v cloud.Verb, snapshot json.RawMessage) []string {
 			}
 			return order
 		case s.Status != cloud.Starting && s.Status != cloud.Stopping:
-			if err := f.act(v, namespace, cloud.Target{UID: shop, Snapshot: snapshot}); err != nil && cloud.ClassOf(err) != cloud.Moving {
+			if err := f.act(v, namespace, cloud.Target{UID: shop, Snapshot: snapshot}); err != nil &&
+				cloud.ClassOf(err) != cloud.Moving {
 				f.Fatalf("%s: %v", v, err)
 			}
 		}
@@ -88,7 +89,8 @@ func inSteps(got, want []string) bool {
 }
 
 func TestNamespace_AStartDoesNotWakeWhatWasOffBefore(t *testing.T) {
-	for name, forgets := range map[string]bool{"what is remembered is in the table": false, "the table has lost it": true} {
+	for name, forgets := range map[string]bool{"what is remembered is in the table": false,
+		"the table has lost it": true} {
 		t.Run(name, func(t *testing.T) {
 			f := newShop(t)
 			// web is stopped by itself, with the marks of a stop of ours.
@@ -101,8 +103,9 @@ func TestNamespace_AStartDoesNotWakeWhatWasOffBefore(t *testing.T) {
 			}
 			f.finish(cloud.Start, snapshot)
 			for at, want := range map[string]int64{
-				"deployments shop/asleep": 0, "deployments shop/web": 0, "deployments shop/worker": 4, "statefulsets shop/old-db": 0,
-				"statefulsets shop/db": 3, "rollouts shop/canary": 1,
+				"deployments shop/asleep": 0, "deployments shop/web": 0, "deployments shop/worker": 4,
+				"statefulsets shop/old-db": 0,
+				"statefulsets shop/db":     3, "rollouts shop/canary": 1,
 			} {
 				resource, at, _ := strings.Cut(at, " ")
 				f.wantReplicas(resource, at, want)
@@ -136,7 +139,8 @@ func TestNamespace_EachStepIsTold(t *testing.T) {
 	f.wantClass("stop", f.act(cloud.Stop, namespace, cloud.Target{UID: shop}), cloud.Moving)
 	wantTold("after one act", "cronjobs stopped, scaledobjects stopped, deployments stopping, statefulsets running, ")
 	f.settle()
-	wantTold("when their pods are gone", "cronjobs stopped, scaledobjects stopped, deployments stopped, statefulsets running, ")
+	wantTold("when their pods are gone",
+		"cronjobs stopped, scaledobjects stopped, deployments stopped, statefulsets running, ")
 	f.wantStatus("when the database is left", namespace, shop, cloud.Pending)
 	f.must(f.act(cloud.Stop, namespace, cloud.Target{UID: shop}))
 	f.settle()
@@ -179,7 +183,8 @@ func TestNamespace_IsNotStoppedWhileAControllerBringsAPartBack(t *testing.T) {
 		f.Settle()
 	}
 	f.settle()
-	if s := f.state(namespace, shop); !strings.Contains(s.Reason, "drift") || !strings.Contains(s.Reason, "Argo CD (shop:x) manages it") {
+	if s := f.state(namespace, shop); !strings.Contains(s.Reason, "drift") ||
+		!strings.Contains(s.Reason, "Argo CD (shop:x) manages it") {
 		t.Errorf("%s: %s; want the drift in it", s.Status, s.Reason)
 	}
 }
@@ -189,7 +194,8 @@ func TestNamespace_ARunningOneHasNoMarksOfOurs(t *testing.T) {
 	snapshot := f.state(namespace, shop).Snapshot
 	f.finish(cloud.Stop, nil)
 	f.finish(cloud.Start, snapshot)
-	for _, at := range []string{"statefulsets shop/db", "deployments shop/web", "deployments shop/worker", "rollouts shop/canary", "cronjobs shop/nightly", "scaledobjects shop/worker"} {
+	for _, at := range []string{"statefulsets shop/db", "deployments shop/web", "deployments shop/worker",
+		"rollouts shop/canary", "cronjobs shop/nightly", "scaledobjects shop/worker"} {
 		resource, name, _ := strings.Cut(at, " ")
 		if a := twin.Annotations(f.Get(resource, name)); len(a) != 0 {
 			t.Errorf("%s: %v", at, a)

@@ -84,7 +84,8 @@ func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) [
 }
 
 // take takes a step in each namespace.
-func (steps) take(ctx context.Context, p *pass, goals []goal, step func(context.Context, *pass, contents, goal) outcome) []outcome {
+func (steps) take(ctx context.Context, p *pass, goals []goal,
+	step func(context.Context, *pass, contents, goal) outcome) []outcome {
 	out := make([]outcome, len(goals))
 	cloud.InParallel(len(goals), width, func(i int) {
 		x, err := p.contents(ctx, goals[i].name)
@@ -118,7 +119,8 @@ func stopNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 // stopStateful takes the last step of a stop, when the pods of the step before are gone.
 func stopStateful(ctx context.Context, p *pass, x contents, _ goal) outcome {
 	if n := endingPods(x.workloads); n > 0 && anyOn(x.stateful) {
-		err := errMoving("step %s: %d pods are left, and the StatefulSets that they may need are stopped after them", stepWorkloads, n)
+		err := errMoving("step %s: %d pods are left, and the StatefulSets that they may need are stopped after them",
+			stepWorkloads, n)
 		return outcome{err: err, waits: true}
 	}
 	return outcome{err: each(x.stateful, func(w member) error { return p.stopMember(ctx, w) })}

@@ -27,7 +27,8 @@ func startRest(ctx context.Context, p *pass, x contents, g goal) outcome {
 		return outcome{err: err}
 	}
 	if w := waking(x.stateful, m); w != "" && toStart(x.workloads, m) {
-		return outcome{err: errMoving("step %s: %s is not ready, and what may need it is started after it", stepStatefulSet, w), waits: true}
+		return outcome{err: errMoving("step %s: %s is not ready, and what may need it is started after it",
+			stepStatefulSet, w), waits: true}
 	}
 	err = each(x.workloads, func(w member) error { return p.startMember(ctx, w, m) })
 	if err == nil {
@@ -63,7 +64,8 @@ func (x contents) recall(snapshot []byte) (namespaceMemory, error) {
 		return x.without(m), nil
 	}
 	if m = x.annotated(); m.empty() && !x.marked() && !cloud.IsOff(snapshot) && x.countOn() == 0 {
-		return m, errUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: start what it holds by itself", x.ns.Name)
+		return m, errUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: "+
+			"start what it holds by itself", x.ns.Name)
 	}
 	return m, nil
 }

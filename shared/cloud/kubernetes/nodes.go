@@ -34,10 +34,12 @@ func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.
 		return err
 	}
 	for i, n := range nodes {
-		out[i].InstanceType, out[i].Zone = n.Labels["node.kubernetes.io/instance-type"], n.Labels["topology.kubernetes.io/zone"]
+		out[i].InstanceType, out[i].Zone = n.Labels["node.kubernetes.io/instance-type"],
+			n.Labels["topology.kubernetes.io/zone"]
 		out[i].Facts = cloud.Facts{
-			cloud.NodeCores: quantity(n.Status.Capacity["cpu"]), cloud.NodeGiB: quantity(n.Status.Capacity["memory"]) / gib,
-			cloud.NodeGPUs: quantity(gpuOf(n.Status.Capacity)), cloud.NodeMachine: machineOf(n.Spec.ProviderID),
+			cloud.NodeCores: quantity(n.Status.Capacity["cpu"]),
+			cloud.NodeGiB:   quantity(n.Status.Capacity["memory"]) / gib,
+			cloud.NodeGPUs:  quantity(gpuOf(n.Status.Capacity)), cloud.NodeMachine: machineOf(n.Spec.ProviderID),
 		}
 		if denied {
 			out[i].Facts.Miss("list pods: Forbidden", cloud.NodeLoads)
@@ -130,7 +132,8 @@ func (o object) workload() (kind, name string) {
 			return "Deployment", name
 		}
 	}
-	if at := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "Job" && at > 0 && len(owner.Name)-at == len("-29000000") && digits(owner.Name[at+1:]) {
+	if at := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "Job" && at > 0 &&
+		len(owner.Name)-at == len("-29000000") && digits(owner.Name[at+1:]) {
 		return "CronJob", owner.Name[:at]
 	}
 	return owner.Kind, owner.Name
@@ -150,7 +153,8 @@ func machineOf(providerID string) string {
 		return "//compute.googleapis.com/projects/" + parts[0] + "/zones/" + parts[1] + "/instances/" + parts[2]
 	case scheme == "azure":
 		id := strings.ToLower("/" + strings.Join(parts, "/"))
-		if set, _, of := strings.Cut(id, "/virtualmachines/"); of && strings.Contains(set, "/virtualmachinescalesets/") {
+		if set, _, of := strings.Cut(id, "/virtualmachines/"); of &&
+			strings.Contains(set, "/virtualmachinescalesets/") {
 			return set
 		}
 		return id

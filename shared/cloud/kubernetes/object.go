@@ -125,5 +125,6 @@ func parse(cluster, resource, uid string) (ref, bool) {
 
 // resource returns what discovery tells of any object.
 func (o object) resource() cloud.Resource {
-	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(), Capacity: map[string]int64{}}
+	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
+		Capacity: map[string]int64{}}
 }

@@ -20,7 +20,8 @@ type other struct {
 }
 
 func newOther(group, version, resource, kind string) other {
-	o := other{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource}, kind: kind}
+	o := other{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource},
+		kind: kind}
 	if group != "" {
 		o.kind = group + "/" + kind
 	}
@@ -89,7 +90,9 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 	}
 	after := moreOthers{Next: map[string]string{}, Denied: at.Denied}
 	found, next, errs := make([][]object, len(todo)), make([]string, len(todo)), make([]error, len(todo))
-	cloud.InParallel(len(todo), width, func(i int) { found[i], next[i], errs[i] = c.otherPage(ctx, todo[i], at.Next[todo[i].String()]) })
+	cloud.InParallel(len(todo), width, func(i int) {
+		found[i], next[i], errs[i] = c.otherPage(ctx, todo[i], at.Next[todo[i].String()])
+	})
 	var out cloud.ResourcePage
 	for i, o := range todo {
 		switch {
@@ -164,7 +167,8 @@ func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object
 		Items           []object `json:"items"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, "", &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what cannot be read: " + err.Error()}
+		return nil, "", &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
+			"cannot be read: " + err.Error()}
 	}
 	return list.Items, list.Continue, nil
 }

@@ -46,10 +46,12 @@ func TestOthers_AreListedByTheirTypesSideBySide(t *testing.T) {
 		t.Fatalf("%+v in %d pages, %v; want five in two", got, pages, err)
 	}
 	node, ingress := got[twin.UID+"//nodes/node-2"], got[twin.UID+"/shop/ingresses/web"]
-	if node.Type != "kubernetes-node" || node.Tags["disk"] != "ssd" || node.Status != cloud.Running || node.CreatedAt.IsZero() {
+	if node.Type != "kubernetes-node" || node.Tags["disk"] != "ssd" || node.Status != cloud.Running ||
+		node.CreatedAt.IsZero() {
 		t.Errorf("node %+v", node)
 	}
-	if ingress.Type != "kubernetes-ingress" || ingress.ParentUID != twin.UID+"/shop" || got[twin.UID+"/shop/gateways/entry"].Type != "kubernetes-gateway" {
+	if ingress.Type != "kubernetes-ingress" || ingress.ParentUID != twin.UID+"/shop" ||
+		got[twin.UID+"/shop/gateways/entry"].Type != "kubernetes-gateway" {
 		t.Errorf("ingress %+v", ingress)
 	}
 }
@@ -59,14 +61,16 @@ func TestOthers_WhatMayNotBeListedIsToldBehindWhatMay(t *testing.T) {
 	f.Add("nodes", fields{"metadata": fields{"name": "node-1"}})
 	f.Deny("list persistentvolumes")
 	got, _, err := f.listOthers()
-	if f.wantClass("the listing", err, cloud.Denied); len(got) != 1 || !strings.Contains(err.Error(), "list persistentvolumes") {
+	if f.wantClass("the listing", err, cloud.Denied); len(got) != 1 ||
+		!strings.Contains(err.Error(), "list persistentvolumes") {
 		t.Errorf("%+v, %v; want the node, and what is denied", got, err)
 	}
 }
 
 func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 	f := newFixture(t)
-	f.AddFault(twin.Fault{Op: "list services", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
+	f.AddFault(twin.Fault{Op: "list services", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away",
+		Times: -1})
 	_, _, err := f.listOthers()
 	f.wantClass("the listing", err, cloud.Transient)
 	_, err = f.conn.List(t.Context(), cloud.KubernetesOthers, "cluster", "no page")
@@ -92,7 +96,8 @@ func TestOthers_AreThoseThatTheCatalogueCallsDiscoverable(t *testing.T) {
 	}
 	for _, k := range cloud.Catalogue() {
 		if k.Provider == "kubernetes" && k.Discoverable != listed[k.Type] {
-			t.Errorf("%s: the catalogue says discoverable %t, and it is found: %t", k.Type, k.Discoverable, listed[k.Type])
+			t.Errorf("%s: the catalogue says discoverable %t, and it is found: %t", k.Type, k.Discoverable,
+				listed[k.Type])
 		}
 	}
 }

@@ -179,7 +179,8 @@ func (p *pass) podsOf(ctx context.Context, w object) ([]object, error) {
 			return pods, err
 		}
 	}
-	return p.all(ctx, podsOf, w.Namespace, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
+	return p.all(ctx, podsOf, w.Namespace,
+		metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(w.Spec.Selector)})
 }
 
 // outcome is how an act on one object ended. left says why a start leaves the object off, waits that a step has to

@@ -98,7 +98,8 @@ func (r *realCluster) suspendable(ns, name string) string {
 
 func claims(whenScaled string) fields {
 	return fields{
-		"serviceName": "x", "persistentVolumeClaimRetentionPolicy": fields{"whenScaled": whenScaled, "whenDeleted": "Retain"},
+		"serviceName":                          "x",
+		"persistentVolumeClaimRetentionPolicy": fields{"whenScaled": whenScaled, "whenDeleted": "Retain"},
 		"volumeClaimTemplates": []fields{{"metadata": fields{"name": "data"}, "spec": fields{
 			"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{"storage": "1Gi"}},
 		}}},
@@ -112,20 +113,27 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 	for i, name := range []string{"web", "api", "worker"} {
 		deployments.Free = append(deployments.Free, r.deploy("deployments", "shop", name, i+1, nil))
 	}
-	deployments.Free = append(deployments.Free, r.deploy("deployments", "shop", "managed", 2, fields{"annotations": fields{"argocd.argoproj.io/tracking-id": "shop:x"}}))
-	deployments.Tied = map[string]string{r.deploy("deployments", "kube-system", "dns", 1, nil): "belongs to the cluster itself"}
+	deployments.Free = append(deployments.Free,
+		r.deploy("deployments", "shop", "managed", 2,
+			fields{"annotations": fields{"argocd.argoproj.io/tracking-id": "shop:x"}}))
+	deployments.Tied = map[string]string{r.deploy("deployments", "kube-system", "dns", 1,
+		nil): "belongs to the cluster itself"}
 	stateful := cloudtest.Group{
 		Kind: statefulSet, Region: "cluster", Missing: r.uid + "/data/statefulsets/nothing",
-		Free: []string{r.deploy("statefulsets", "data", "db", 2, nil), r.deploy("statefulsets", "data", "queue", 1, claims("Retain"))},
+		Free: []string{r.deploy("statefulsets", "data", "db", 2, nil),
+			r.deploy("statefulsets", "data", "queue", 1, claims("Retain"))},
 	}
-	stateful.Tied = map[string]string{r.deploy("statefulsets", "data", "scratch", 1, claims("Delete")): "volume claims would be deleted"}
+	stateful.Tied = map[string]string{r.deploy("statefulsets", "data", "scratch", 1,
+		claims("Delete")): "volume claims would be deleted"}
 	jobs := cloudtest.Group{
 		Kind: cronJobKind, Region: "cluster", Missing: r.uid + "/jobs/cronjobs/nothing",
 		Free: []string{r.suspendable("jobs", "nightly"), r.suspendable("jobs", "hourly")},
 	}
 	whole := cloudtest.Group{
-		Kind: namespace, Region: "cluster", Missing: r.uid + "/nowhere", Free: []string{r.uid + "/shop", r.uid + "/jobs"},
-		Tied: map[string]string{r.uid + "/data": "StatefulSet scratch: its volume claims would be deleted", r.uid + "/default": "nothing that can be stopped"},
+		Kind: namespace, Region: "cluster", Missing: r.uid + "/nowhere",
+		Free: []string{r.uid + "/shop", r.uid + "/jobs"},
+		Tied: map[string]string{r.uid + "/data": "StatefulSet scratch: its volume claims would be deleted",
+			r.uid + "/default": "nothing that can be stopped"},
 	}
 	for _, ns := range []string{"kube-system", "kube-public", "kube-node-lease"} {
 		whole.Tied[r.uid+"/"+ns] = "belongs to the cluster itself"
@@ -147,7 +155,9 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	t.Run("of twenty stops at once one changes it and all succeed", func(t *testing.T) { r.twentyStops(t) })
-	t.Run("an autoscaler leaves 0 alone and raises what starts below its minimum", func(t *testing.T) { r.autoscaled(t) })
+	t.Run("an autoscaler leaves 0 alone and raises what starts below its minimum", func(t *testing.T) {
+		r.autoscaled(t)
+	})
 	t.Run("a policy that forbids a scale-down is told with the budget", func(t *testing.T) { r.forbidden(t) })
 	t.Run("what no kind lists is found by its name and labels alone", func(t *testing.T) { r.listsOthers(t) })
 	t.Run("a DaemonSet leaves all nodes and comes back with its selector", func(t *testing.T) { r.daemons(t) })
@@ -159,8 +169,10 @@ func TestKubernetesTrapsOverARealControlPlane(t *testing.T) {
 func TestKubernetesOnboardingOverARealControlPlane(t *testing.T) {
 	r := newReal(t)
 	paths := map[string]string{
-		"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/lamplighter/serviceaccounts", "Secret": "/api/v1/namespaces/lamplighter/secrets",
-		"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+		"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/lamplighter/serviceaccounts",
+		"Secret":             "/api/v1/namespaces/lamplighter/secrets",
+		"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+		"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 	}
 	for _, name := range []string{"clusterrolebindings", "clusterroles"} { // of the user of the other tests
 		r.call("DELETE", "/apis/rbac.authorization.k8s.io/v1/"+name+"/lamplighter", fields{}, nil)
@@ -183,12 +195,15 @@ func TestKubernetesOnboardingOverARealControlPlane(t *testing.T) {
 		if all, err = c.Permissions(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(all, func(p cloud.Permission) bool { return p.Action == "patch deployments.apps" && p.Status == "granted" })
+		return slices.ContainsFunc(all, func(p cloud.Permission) bool {
+			return p.Action == "patch deployments.apps" && p.Status == "granted"
+		})
 	})
 	for _, p := range all {
 		denied := p.Capability == "scale" && !strings.HasPrefix(p.Action, "list ")
 		if want := map[bool]string{true: "denied", false: "granted"}[denied]; p.Status != want {
-			t.Errorf("%s of %s is %s; want %s: the manifest is of level start_stop", p.Action, p.Capability, p.Status, want)
+			t.Errorf("%s of %s is %s; want %s: the manifest is of level start_stop", p.Action, p.Capability, p.Status,
+				want)
 		}
 	}
 	u := r.deploy("deployments", "onboarded", "web", 1, nil)
@@ -280,9 +295,11 @@ func (r *realCluster) autoscaled(t *testing.T) {
 	if err := r.act(t, cloud.Stop, deployment, cloud.Target{UID: u}); err != nil {
 		t.Fatal(err)
 	}
-	r.call("POST", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers", fields{"metadata": fields{"name": "web"}, "spec": fields{
-		"scaleTargetRef": fields{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "minReplicas": 2, "maxReplicas": 4,
-	}}, nil)
+	r.call("POST", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers",
+		fields{"metadata": fields{"name": "web"}, "spec": fields{
+			"scaleTargetRef": fields{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "minReplicas": 2,
+			"maxReplicas": 4,
+		}}, nil)
 	for range 40 {
 		r.settle()
 	}
@@ -298,27 +315,33 @@ func (r *realCluster) autoscaled(t *testing.T) {
 func (r *realCluster) forbidden(t *testing.T) {
 	t.Helper()
 	u := r.deploy("deployments", "guarded", "web", 2, nil)
-	r.call("POST", "/apis/policy/v1/namespaces/guarded/poddisruptionbudgets", fields{"metadata": fields{"name": "web"}, "spec": fields{
-		"minAvailable": 2, "selector": fields{"matchLabels": fields{"app": "web"}},
-	}}, nil)
+	r.call("POST", "/apis/policy/v1/namespaces/guarded/poddisruptionbudgets",
+		fields{"metadata": fields{"name": "web"}, "spec": fields{
+			"minAvailable": 2, "selector": fields{"matchLabels": fields{"app": "web"}},
+		}}, nil)
 	const admission = "/apis/admissionregistration.k8s.io/v1/"
 	r.call("POST", admission+"validatingadmissionpolicies", fields{"metadata": fields{"name": "floor"}, "spec": fields{
 		"failurePolicy": "Fail", "matchConstraints": fields{"resourceRules": []fields{{
-			"apiGroups": []string{"apps"}, "apiVersions": []string{"v1"}, "operations": []string{"UPDATE"}, "resources": []string{"deployments"},
+			"apiGroups": []string{"apps"}, "apiVersions": []string{"v1"}, "operations": []string{"UPDATE"},
+			"resources": []string{"deployments"},
 		}}},
-		"validations": []fields{{"expression": "object.metadata.namespace != 'guarded' || object.spec.replicas >= 2", "message": "below the floor"}},
+		"validations": []fields{{"expression": "object.metadata.namespace != 'guarded' || object.spec.replicas >= 2",
+			"message": "below the floor"}},
 	}}, nil)
-	r.call("POST", admission+"validatingadmissionpolicybindings", fields{"metadata": fields{"name": "floor"}, "spec": fields{
-		"policyName": "floor", "validationActions": []string{"Deny"},
-	}}, nil)
+	r.call("POST", admission+"validatingadmissionpolicybindings",
+		fields{"metadata": fields{"name": "floor"}, "spec": fields{
+			"policyName": "floor", "validationActions": []string{"Deny"},
+		}}, nil)
 	r.await("the policy", func() bool {
-		return r.try("PATCH", "/apis/apps/v1/namespaces/guarded/deployments/web?dryRun=All", fields{"spec": fields{"replicas": 0}}, nil) != nil
+		return r.try("PATCH", "/apis/apps/v1/namespaces/guarded/deployments/web?dryRun=All",
+			fields{"spec": fields{"replicas": 0}}, nil) != nil
 	})
 	err := r.act(t, cloud.Stop, deployment, cloud.Target{UID: u})
 	if err == nil || cloud.ClassOf(err) != cloud.Unsupported {
 		t.Fatalf("stop: %v of class %d; want it refused as unsupported", err, cloud.ClassOf(err))
 	}
-	if s := err.Error(); !strings.Contains(s, "below the floor") || !strings.Contains(s, "PodDisruptionBudget web (minAvailable 2)") {
+	if s := err.Error(); !strings.Contains(s, "below the floor") ||
+		!strings.Contains(s, "PodDisruptionBudget web (minAvailable 2)") {
 		t.Errorf("%s; want the policy's words and the budget", s)
 	}
 }
@@ -327,7 +350,8 @@ func (r *realCluster) listsOthers(t *testing.T) {
 	t.Helper()
 	r.deploy("deployments", "others", "web", 0, nil)
 	r.call("POST", "/api/v1/namespaces/others/services", fields{
-		"metadata": fields{"name": "web", "labels": fields{"team": "shop"}}, "spec": fields{"ports": []fields{{"port": 80}}},
+		"metadata": fields{"name": "web", "labels": fields{"team": "shop"}},
+		"spec":     fields{"ports": []fields{{"port": 80}}},
 	}, nil)
 	got, err := r.conn.List(t.Context(), cloud.KubernetesOthers, "cluster", "")
 	if err != nil || got.Next != "" {
@@ -336,7 +360,8 @@ func (r *realCluster) listsOthers(t *testing.T) {
 	types := map[string]int{}
 	for _, o := range got.Resources {
 		types[o.Type]++
-		if o.UID == r.uid+"/others/services/web" && (o.Type != "kubernetes-service" || o.Tags["team"] != "shop" || o.CreatedAt.IsZero()) {
+		if o.UID == r.uid+"/others/services/web" &&
+			(o.Type != "kubernetes-service" || o.Tags["team"] != "shop" || o.CreatedAt.IsZero()) {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -350,11 +375,14 @@ func (r *realCluster) daemons(t *testing.T) {
 	t.Helper()
 	for name, disk := range map[string]string{"node-1": "ssd", "node-2": "none"} {
 		r.call("POST", "/api/v1/nodes", fields{"metadata": fields{"name": name, "labels": fields{"disk": disk}}}, nil)
-		r.call("PATCH", "/api/v1/nodes/"+name, fields{"spec": fields{"taints": nil}}, nil) // that it is not ready, which a kubelet would end
+		// that it is not ready, which a kubelet would end
+		r.call("PATCH", "/api/v1/nodes/"+name, fields{"spec": fields{"taints": nil}}, nil)
 	}
-	u := r.deploy("daemonsets", "daemons", "agent", 0, fields{"annotations": fields{"lamplighter.dev/allow-stop": "true"}})
+	u := r.deploy("daemonsets", "daemons", "agent", 0,
+		fields{"annotations": fields{"lamplighter.dev/allow-stop": "true"}})
 	path := "/apis/apps/v1/namespaces/daemons/daemonsets/agent"
-	r.call("PATCH", path, fields{"spec": fields{"template": fields{"spec": fields{"nodeSelector": fields{"disk": "ssd"}}}}}, nil)
+	r.call("PATCH", path,
+		fields{"spec": fields{"template": fields{"spec": fields{"nodeSelector": fields{"disk": "ssd"}}}}}, nil)
 	before := r.until(t, daemonSet, u, cloud.Running)
 	if err := r.act(t, cloud.Stop, daemonSet, cloud.Target{UID: u}); err != nil {
 		t.Fatal(err)
@@ -367,7 +395,8 @@ func (r *realCluster) daemons(t *testing.T) {
 	var o fields
 	r.call("GET", path, nil, &o)
 	got := at(o, "spec", "template", "spec", "nodeSelector")
-	if len(got) != 1 || got["disk"] != "ssd" || string(after.Snapshot) != string(before.Snapshot) || after.Native != "on 1 nodes" {
+	if len(got) != 1 || got["disk"] != "ssd" || string(after.Snapshot) != string(before.Snapshot) ||
+		after.Native != "on 1 nodes" {
 		t.Errorf("it came back as %+v with the selector %v; want it as it was: %+v", after, got, before)
 	}
 }
@@ -417,7 +446,8 @@ func TestAutoscaling_OverARealControlPlaneKeepsTheContract(t *testing.T) {
 		u := r.deploy("deployments", "scaled", name, 2, nil)
 		if spec != nil {
 			spec["scaleTargetRef"] = fields{"kind": "Deployment", "name": name, "apiVersion": "apps/v1"}
-			r.call("POST", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers", fields{"metadata": fields{"name": name}, "spec": spec}, nil)
+			r.call("POST", "/apis/autoscaling/v2/namespaces/scaled/horizontalpodautoscalers",
+				fields{"metadata": fields{"name": name}, "spec": spec}, nil)
 		}
 		path := "/apis/apps/v1/namespaces/scaled/deployments/" + name
 		return cloudtest.Autoscaled{
@@ -442,6 +472,7 @@ func TestAutoscaling_OverARealControlPlaneKeepsTheContract(t *testing.T) {
 	}
 	cloudtest.Run(t, r.provider, cloudtest.Fixture{
 		Account: r.account(userToken), NativeID: r.uid, Settle: r.settle,
-		Autoscaled: []cloudtest.Autoscaled{scaled("bare", nil), scaled("plain", fields{"maxReplicas": 9}), scaled("rich", richHPA())},
+		Autoscaled: []cloudtest.Autoscaled{scaled("bare", nil), scaled("plain", fields{"maxReplicas": 9}),
+			scaled("rich", richHPA())},
 	})
 }

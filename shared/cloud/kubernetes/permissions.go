@@ -157,7 +157,8 @@ func ListRequiredActions() RequiredActions {
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])
-	return RequiredActions{sortUnique(discover), sortUnique(startStop), sortUnique(slices.Concat(startStop, levels["scale"]))}
+	return RequiredActions{sortUnique(discover), sortUnique(startStop),
+		sortUnique(slices.Concat(startStop, levels["scale"]))}
 }
 
 func sortUnique(names []string) []string {

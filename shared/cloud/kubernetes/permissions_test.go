@@ -18,7 +18,8 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 		name        string
 		actions     []string
 		stop, scale bool
-	}{{"discover", need.Discover, false, false}, {"start and stop", need.StartStop, true, false}, {"scale", need.Scale, true, true}} {
+	}{{"discover", need.Discover, false, false}, {"start and stop", need.StartStop, true, false},
+		{"scale", need.Scale, true, true}} {
 		t.Run(level.name, func(t *testing.T) {
 			f := newShop(t)
 			f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
@@ -64,7 +65,8 @@ func (f *fixture) use(stop, scale bool) []string {
 		f.must(err)
 	}
 	uids := map[string]string{
-		deployment: uid("deployments", "shop/web"), statefulSet: uid("statefulsets", "shop/db"), cronJobKind: uid("cronjobs", "shop/nightly"), namespace: shop,
+		deployment: uid("deployments", "shop/web"), statefulSet: uid("statefulsets", "shop/db"),
+		cronJobKind: uid("cronjobs", "shop/nightly"), namespace: shop,
 		daemonSet: uid("daemonsets", "shop/agent"),
 	}
 	before := map[string]cloud.State{}
@@ -84,7 +86,8 @@ func (f *fixture) use(stop, scale bool) []string {
 		f.settle()
 		f.wantStatus("the agent", daemonSet, uids[daemonSet], cloud.Stopped)
 		f.refuseOnce("patch deployments.apps")
-		f.wantClass("a stop that is refused", f.act(cloud.Stop, deployment, cloud.Target{UID: uids[deployment]}), cloud.Unsupported)
+		f.wantClass("a stop that is refused", f.act(cloud.Stop, deployment, cloud.Target{UID: uids[deployment]}),
+			cloud.Unsupported)
 		note()
 	}
 	if scale {
@@ -96,7 +99,8 @@ func (f *fixture) use(stop, scale bool) []string {
 			a, u := f.conn.(cloud.Autoscaler), uid("deployments", "shop/"+name)
 			found, err := a.ReadAutoscaling(f.Context(), deployment, "cluster", u)
 			f.must(err)
-			f.must(a.SetAutoscaling(f.Context(), deployment, "cluster", u, cloud.Autoscaling{Min: 1, Max: 8, Desired: 6}))
+			f.must(a.SetAutoscaling(f.Context(), deployment, "cluster", u,
+				cloud.Autoscaling{Min: 1, Max: 8, Desired: 6}))
 			f.must(a.SetAutoscaling(f.Context(), deployment, "cluster", u, found))
 		}
 		note()
@@ -111,5 +115,6 @@ func (f *fixture) race(resource, at, op string) {
 
 // refuseOnce has an admission refuse the next call of the op, which is told with the budgets that may be behind it.
 func (f *fixture) refuseOnce(op string) {
-	f.AddFault(twin.Fault{Op: op, Code: 400, Reason: "BadRequest", Message: `admission webhook "guard.example" denied the request`, Times: 1})
+	f.AddFault(twin.Fault{Op: op, Code: 400, Reason: "BadRequest",
+		Message: `admission webhook "guard.example" denied the request`, Times: 1})
 }

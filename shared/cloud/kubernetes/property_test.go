@@ -22,11 +22,12 @@ const (
 // land is a cluster in which the property is held: a twin, or a real one.
 type land struct {
 	*testing.T
-	conn   cloud.Conn
-	uid    string
-	acted  string                                                    // the namespace acted, as the cluster has it
-	make   func(resource, ns, name string, n int)                    // n replicas, or suspended if n is 0
-	patch  func(resource, ns, name string, spec map[string]any) bool // as somebody else; false when there is no such object
+	conn  cloud.Conn
+	uid   string
+	acted string                                 // the namespace acted, as the cluster has it
+	make  func(resource, ns, name string, n int) // n replicas, or suspended if n is 0
+	// as somebody else; false when there is no such object
+	patch  func(resource, ns, name string, spec map[string]any) bool
 	remove func(resource, ns, name string)
 	get    func(resource, ns, name string) fields
 	settle func()
@@ -36,7 +37,8 @@ type land struct {
 type thing struct{ resource, name string }
 
 func (th thing) kind() string {
-	return map[string]string{"deployments": deployment, "statefulsets": statefulSet, "cronjobs": cronJobKind}[th.resource]
+	return map[string]string{"deployments": deployment, "statefulsets": statefulSet,
+		"cronjobs": cronJobKind}[th.resource]
 }
 
 // property is a land under the property, with what the executor would remember of it.

@@ -55,7 +55,8 @@ func (r *realCluster) land(n int) land {
 		patch: func(resource, ns, name string, spec map[string]any) bool {
 			return r.try("PATCH", path(resource, ns, name), fields{"spec": spec}, nil) == nil
 		},
-		remove: func(resource, ns, name string) { _ = r.try("DELETE", path(resource, ns, name), fields{}, nil) }, // it may be gone
+		// it may be gone
+		remove: func(resource, ns, name string) { _ = r.try("DELETE", path(resource, ns, name), fields{}, nil) },
 		get: func(resource, ns, name string) (o fields) {
 			_ = r.try("GET", path(resource, ns, name), nil, &o) // one that is gone is empty in both
 			return o

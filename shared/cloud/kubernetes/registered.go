@@ -44,12 +44,16 @@ func (a *account) KindsInside(region string) []cloud.Kind {
 
 // ours reports whether the kind is one of what is in clusters.
 func ours(kindType string) bool {
-	return kindType == cloud.KubernetesOthers || slices.ContainsFunc(registry, func(k kind) bool { return k.Type == kindType })
+	return kindType == cloud.KubernetesOthers || slices.ContainsFunc(registry, func(k kind) bool {
+		return k.Type == kindType
+	})
 }
 
 // in returns the clusters of a region, by name.
 func (a *account) in(region string) []cloud.RegisteredCluster {
-	return slices.DeleteFunc(slices.Clone(a.clusters), func(c cloud.RegisteredCluster) bool { return c.Region != region })
+	return slices.DeleteFunc(slices.Clone(a.clusters), func(c cloud.RegisteredCluster) bool {
+		return c.Region != region
+	})
 }
 
 // enter connects to a cluster, once.
@@ -77,7 +81,8 @@ func (a *account) enter(ctx context.Context, r cloud.RegisteredCluster) (*conn, 
 }
 
 // entry is how a cluster is entered: with its own kubeconfig, or as its cloud lets us in.
-func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry, access kubeconfig.Access, err error) {
+func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry, access kubeconfig.Access,
+	err error) {
 	if r.Kubeconfig != nil {
 		if err = json.Unmarshal(r.Kubeconfig, &access); err != nil {
 			return e, access, errInvalid("the kubeconfig of the cluster %s cannot be read: register it again", r.Name)
@@ -86,7 +91,9 @@ func (a *account) entry(ctx context.Context, r cloud.RegisteredCluster) (e cloud
 	}
 	opens, ok := a.Conn.(cloud.ClusterAccess)
 	if !ok {
-		return e, access, errUnsupported("the cluster %s cannot be entered with the credentials of its account: register it with a kubeconfig", r.Name)
+		return e, access,
+			errUnsupported("the cluster %s cannot be entered with the credentials of its account: register it with a "+
+				"kubeconfig", r.Name)
 	}
 	e, err = opens.EnterCluster(ctx, r.Region, r.Name)
 	return e, access, err
@@ -134,7 +141,8 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 	return at.after(got, err, here, i)
 }
 
-func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, page string) (cloud.ResourcePage, error) {
+func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, page string) (cloud.ResourcePage,
+	error) {
 	c, err := a.enter(ctx, r)
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -151,16 +159,20 @@ func notLetIn(cluster string, err error) error {
 	}
 	told := *e
 	told.Class = cloud.Denied
-	told.Message = e.Message + ": the cluster " + cluster + " does not let these credentials in: give them access there (EKS: an access entry; AKS, GKE: a role of the cloud or a ClusterRoleBinding), or register the cluster with a kubeconfig"
+	told.Message = e.Message + ": the cluster " + cluster +
+		" does not let these credentials in: give them access there (EKS: an access entry; AKS, GKE: a role of the " +
+		"cloud or a ClusterRoleBinding), or register the cluster with a kubeconfig"
 	return &told
 }
 
 // after returns the page, and where the listing goes on after it.
 //
 //nolint:revive // what was listed, and where
-func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage, error) {
+func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage,
+	error) {
 	if err != nil && (p.Failed == "" || p.Stopped) { // what fails is worth more
-		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped, here[i].Name+": "+err.Error()
+		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped,
+			here[i].Name+": "+err.Error()
 		p.Failed = p.Failed[:min(len(p.Failed), longestFailure)]
 	}
 	switch {

@@ -21,7 +21,9 @@ var (
 
 // PermissionsInside asks the cluster itself. One that does not let the credentials in is class Denied, with what to do.
 func (a *account) PermissionsInside(ctx context.Context, region, name string) ([]cloud.Permission, error) {
-	i := slices.IndexFunc(a.clusters, func(r cloud.RegisteredCluster) bool { return r.Region == region && r.Name == name })
+	i := slices.IndexFunc(a.clusters, func(r cloud.RegisteredCluster) bool {
+		return r.Region == region && r.Name == name
+	})
 	if i < 0 {
 		return nil, notFound("no cluster %.100q of region %.64q is registered", name, region)
 	}

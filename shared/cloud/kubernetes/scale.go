@@ -47,7 +47,8 @@ func (w view) scalable(want cloud.Capacity, b bounds) error {
 	case ofCluster(w.Namespace) != "":
 		return errUnsupported("%s", ofCluster(w.Namespace))
 	case want.Min != nil || want.Max != nil:
-		return errUnsupported("a workload has no minimum and no maximum of its own: they are those of its HorizontalPodAutoscaler")
+		return errUnsupported("a workload has no minimum and no maximum of its own: they are those of its " +
+			"HorizontalPodAutoscaler")
 	case n == nil:
 		return nil
 	case *n < 0 || *n > mostReplicas:
@@ -55,7 +56,8 @@ func (w view) scalable(want cloud.Capacity, b bounds) error {
 	case w.driven():
 		return errUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
 	case b.name != "" && *n > 0 && (*n < b.least || *n > b.max):
-		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n, b.least, b.max, b.name)
+		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n,
+			b.least, b.max, b.name)
 	}
 	return nil
 }

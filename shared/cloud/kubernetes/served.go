@@ -83,7 +83,8 @@ func (c *cluster) where(ctx context.Context, r schema.GroupVersionResource, ns s
 }
 
 // atMost is where, in so many pages. It reports whether these were all.
-func (c *cluster) atMost(ctx context.Context, r schema.GroupVersionResource, ns string, pages int) ([]object, bool, error) {
+func (c *cluster) atMost(ctx context.Context, r schema.GroupVersionResource, ns string, pages int) ([]object, bool,
+	error) {
 	if may, err := c.mayServe(ctx, r); err != nil || !may {
 		return nil, true, err
 	}

@@ -120,7 +120,8 @@ func (o object) heldIf(off bool, now time.Time) string {
 func (x contents) steps() []cloud.Step {
 	var out []cloud.Step
 	for _, s := range x.progress() {
-		told := cloud.Step{Name: s.name, Status: s.status(), Message: fmt.Sprintf("%d of %d are off", s.count[cloud.Stopped], s.all)}
+		told := cloud.Step{Name: s.name, Status: s.status(),
+			Message: fmt.Sprintf("%d of %d are off", s.count[cloud.Stopped], s.all)}
 		told.Message = joined(joined(told.Message, s.why), s.held)
 		out = append(out, told)
 	}

@@ -39,8 +39,10 @@ func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*c
 	if err != nil {
 		return nil, err
 	}
-	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server), limiter: p.limiter, server: e.Server, token: e.Token}
-	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{}, UserAgent: "lamplighter"})
+	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
+		limiter: p.limiter, server: e.Server, token: e.Token}
+	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{},
+		UserAgent: "lamplighter"})
 	config.GroupVersion, config.APIPath = &anyVersion, "/"
 	client, err := rest.RESTClientForConfigAndClient(config, &http.Client{
 		Transport: carried,

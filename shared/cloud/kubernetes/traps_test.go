@@ -207,12 +207,15 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 	f := newFixture(t)
 	u := f.add("statefulsets", keeping("shop", "db", "Delete"))
 	for i := range 2 {
-		f.Add("persistentvolumeclaims", fields{"metadata": fields{"namespace": "shop", "name": fmt.Sprint("data-db-", i), "of": "db", "index": i}})
+		f.Add("persistentvolumeclaims",
+			fields{"metadata": fields{"namespace": "shop", "name": fmt.Sprint("data-db-", i), "of": "db", "index": i}})
 	}
 	f.wantClass("stop", f.act(cloud.Stop, statefulSet, cloud.Target{UID: u}), cloud.Unsupported)
 	one := int64(1)
-	f.wantClass("scale-down", f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &one}), cloud.Unsupported)
-	f.wantClass("stop of its namespace", f.act(cloud.Stop, namespace, cloud.Target{UID: twin.UID + "/shop"}), cloud.Unsupported)
+	f.wantClass("scale-down", f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &one}),
+		cloud.Unsupported)
+	f.wantClass("stop of its namespace", f.act(cloud.Stop, namespace, cloud.Target{UID: twin.UID + "/shop"}),
+		cloud.Unsupported)
 	f.settle()
 	for i := range 2 {
 		if f.Get("persistentvolumeclaims", fmt.Sprint("shop/data-db-", i)) == nil {
@@ -220,7 +223,8 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 		}
 	}
 	three := int64(3)
-	f.must(f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &three})) // more replicas delete nothing
+	// more replicas delete nothing
+	f.must(f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &three}))
 }
 
 // The owner of the data may say on the object that it may go.
@@ -229,7 +233,8 @@ func TestStatefulSet_ThatMayLoseItsClaimsIsStopped(t *testing.T) {
 	db := keeping("shop", "db", "Delete")
 	at(db, "metadata")["annotations"] = fields{"lamplighter.dev/allow-volume-loss": "true"}
 	u := f.add("statefulsets", db)
-	f.Add("persistentvolumeclaims", fields{"metadata": fields{"namespace": "shop", "name": "data-db-0", "of": "db", "index": 0}})
+	f.Add("persistentvolumeclaims",
+		fields{"metadata": fields{"namespace": "shop", "name": "data-db-0", "of": "db", "index": 0}})
 	f.must(f.act(cloud.Stop, statefulSet, cloud.Target{UID: u}))
 	f.settle()
 	f.wantStatus("stopped", statefulSet, u, cloud.Stopped)
@@ -299,10 +304,12 @@ func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 		u := f.add("deployments", twin.Named("shop", "web", 3))
 		f.Add("poddisruptionbudgets", budget("shop", "web", 2))
 		f.Add("poddisruptionbudgets", budget("shop", "other", 1))
-		f.AddFault(twin.Fault{Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message, Times: -1})
+		f.AddFault(twin.Fault{Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message,
+			Times: -1})
 		err := f.act(cloud.Stop, deployment, cloud.Target{UID: u})
 		f.wantClass("stop", err, cloud.Unsupported)
-		if s := fmt.Sprint(err); !strings.Contains(s, "PodDisruptionBudget web-budget (minAvailable 2) covers its pods") || strings.Contains(s, "other-budget") {
+		if s := fmt.Sprint(err); !strings.Contains(s,
+			"PodDisruptionBudget web-budget (minAvailable 2) covers its pods") || strings.Contains(s, "other-budget") {
 			t.Errorf("%s; want the budget named that covers it", s)
 		}
 		f.wantReplicas("deployments", "shop/web", 3)
@@ -341,7 +348,8 @@ func TestGitOps_WhatIsBroughtBackIsDriftAndNeverCalledStopped(t *testing.T) {
 			f.Change("deployments", "shop/web", func(o fields) { at(o, "spec")["replicas"] = 3 }) // it comes back
 			f.settle()
 			f.clk.Advance(time.Hour)
-			if s := f.wantStatus("brought back", deployment, u, cloud.Running); !strings.Contains(s.Reason, "drift") || !strings.Contains(s.Reason, "manages it") {
+			if s := f.wantStatus("brought back", deployment, u, cloud.Running); !strings.Contains(s.Reason, "drift") ||
+				!strings.Contains(s.Reason, "manages it") {
 				t.Errorf("reason %q; want the drift in it", s.Reason)
 			}
 		})
@@ -393,7 +401,8 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 			f.wantOrder("start", "patch deployments.apps", "patch scaledobjects.keda.sh")
 			f.settle()
 			f.wantReplicas("deployments", "shop/web", 2)
-			got, there := at(f.Get("scaledobjects", "shop/web"), "metadata", "annotations")["autoscaling.keda.sh/paused-replicas"]
+			got, there := at(f.Get("scaledobjects", "shop/web"), "metadata",
+				"annotations")["autoscaling.keda.sh/paused-replicas"]
 			if there != (prior != nil) || got != prior {
 				t.Errorf("KEDA's annotation is %v; want %v", got, prior)
 			}
@@ -450,7 +459,8 @@ func TestAnotherClustersUIDsDoNotExistHere(t *testing.T) {
 	f.add("deployments", twin.Named("shop", "web", 3))
 	elsewhere := "another-cluster/shop/deployments/web"
 	f.wantClass("stop", f.act(cloud.Stop, deployment, cloud.Target{UID: elsewhere}), cloud.NotFound)
-	got, err := f.conn.Read(t.Context(), deployment, "cluster", []string{elsewhere, twin.UID + "/shop/statefulsets/web", twin.UID + "/shop"})
+	got, err := f.conn.Read(t.Context(), deployment, "cluster",
+		[]string{elsewhere, twin.UID + "/shop/statefulsets/web", twin.UID + "/shop"})
 	if err != nil || len(got) != 0 {
 		t.Errorf("Read = %+v, %v; want nothing", got, err)
 	}

@@ -75,7 +75,8 @@ func (o object) unschedulable() string {
 		return why
 	}
 	if o.losesClaims() {
-		return "its volume claims would be deleted with its pods (persistentVolumeClaimRetentionPolicy.whenScaled is Delete): set it to Retain, or, if they may go, annotate it with " + allowVolumeLoss + "=true"
+		return "its volume claims would be deleted with its pods (persistentVolumeClaimRetentionPolicy.whenScaled is " +
+			"Delete): set it to Retain, or, if they may go, annotate it with " + allowVolumeLoss + "=true"
 	}
 	return ""
 }
@@ -145,7 +146,8 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, re
 		if err != nil {
 			return cloud.State{}, err
 		}
-		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas()), Marked: w.anyMarked()}
+		s := cloud.State{Unschedulable: w.unschedulable(), Native: fmt.Sprintf("%d replicas", w.replicas()),
+			Marked: w.anyMarked()}
 		s.Status, s.Reason = w.status()
 		if m := w.memory(); m != nil {
 			s.Snapshot = encodeSnapshot(m)
@@ -226,7 +228,8 @@ func (p *pass) explained(ctx context.Context, w object, err error) error {
 
 // startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes the annotations of
 // the stop away in any case. It returns why the workload is left off.
-func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view, snapshot json.RawMessage) (left string, err error) {
+func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view,
+	snapshot json.RawMessage) (left string, err error) {
 	m, known, err := decodeSnapshot[workloadMemory](snapshot)
 	if err != nil {
 		return "", err
@@ -271,7 +274,8 @@ func (s workloadStart) decide(o object) (change, string, error) {
 	case o.turnedOff(s.known):
 		return o.unmarked(), offSince, nil
 	case n == 0:
-		return nil, "", errUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is on record: "+
+		return nil, "", errUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is "+
+			"on record: "+
 			"scale it to the replicas that it should have", o.Name)
 	default:
 		start := change{"metadata": change{"annotations": unmark()}, "spec": change{"replicas": max(n, s.least)}}

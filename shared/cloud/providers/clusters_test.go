@@ -42,18 +42,23 @@ func newRegistered(t *testing.T) *registered {
 		r.aws.AddCluster(awstwin.Cluster{Name: name, Region: region, Endpoint: c.URL(), Authority: c.Authority()})
 	}
 	clk := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
-	account, err := cloud.ConnectRedacted(t.Context(), aws.New(aws.Options{Clock: clk, Transport: r.aws}), cloud.Account{
-		Provider: "aws", AuthMethod: "static_keys", Credentials: map[string]string{"accessKeyID": awstwin.AccessKey, "secretAccessKey": "a secret of the account"},
-	})
+	account, err := cloud.ConnectRedacted(t.Context(), aws.New(aws.Options{Clock: clk, Transport: r.aws}),
+		cloud.Account{
+			Provider: "aws", AuthMethod: "static_keys",
+			Credentials: map[string]string{"accessKeyID": awstwin.AccessKey,
+				"secretAccessKey": "a secret of the account"},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	handed, err := json.Marshal(kubeconfig.Access{Server: r.clusters["stage"].URL(), Authority: r.clusters["stage"].Authority(), Token: twin.Token})
+	handed, err := json.Marshal(kubeconfig.Access{Server: r.clusters["stage"].URL(),
+		Authority: r.clusters["stage"].Authority(), Token: twin.Token})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opener := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true, Attempts: 1})
-	r.conn = opener.WithClusters(account, []cloud.RegisteredCluster{{Region: region, Name: "prod"}, {Region: region, Name: "stage", Kubeconfig: handed}})
+	r.conn = opener.WithClusters(account,
+		[]cloud.RegisteredCluster{{Region: region, Name: "prod"}, {Region: region, Name: "stage", Kubeconfig: handed}})
 	return r
 }
 
@@ -86,10 +91,12 @@ func TestRegisteredClusters_AreListedThroughTheirAccount(t *testing.T) {
 		t.Errorf("listed %v, %v; want %v", got, err, want)
 	}
 	namespaces, err := r.conn.List(t.Context(), cloud.KubernetesNamespace, region, "")
-	if err != nil || len(namespaces.Resources) != 3 || namespaces.Resources[0].ParentUID != "arn:aws:eks:eu-west-1:111122223333:cluster/prod" {
+	if err != nil || len(namespaces.Resources) != 3 ||
+		namespaces.Resources[0].ParentUID != "arn:aws:eks:eu-west-1:111122223333:cluster/prod" {
 		t.Errorf("namespaces %+v, %v; want those of prod, whose parent is the cluster", namespaces, err)
 	}
-	if none, err := r.conn.List(t.Context(), cloud.KubernetesDeployment, "us-east-1", ""); err != nil || len(none.Resources) != 0 {
+	if none, err := r.conn.List(t.Context(), cloud.KubernetesDeployment, "us-east-1", ""); err != nil ||
+		len(none.Resources) != 0 {
 		t.Errorf("a region without clusters: %+v, %v", none, err)
 	}
 	if n := len(r.aws.Calls("eks:DescribeCluster")); n != 1 {
@@ -99,8 +106,10 @@ func TestRegisteredClusters_AreListedThroughTheirAccount(t *testing.T) {
 
 func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 	r := newRegistered(t)
-	results := r.conn.Act(t.Context(), cloud.Stop, cloud.KubernetesDeployment, region, []cloud.Target{{UID: uidOf("stage")}, {UID: uidOf("nowhere")}, {UID: uidOf("prod")}})
-	if results[0].Err != nil || results[2].Err != nil || cloud.ClassOf(results[1].Err) != cloud.NotFound || results[1].Err == nil {
+	results := r.conn.Act(t.Context(), cloud.Stop, cloud.KubernetesDeployment, region,
+		[]cloud.Target{{UID: uidOf("stage")}, {UID: uidOf("nowhere")}, {UID: uidOf("prod")}})
+	if results[0].Err != nil || results[2].Err != nil || cloud.ClassOf(results[1].Err) != cloud.NotFound ||
+		results[1].Err == nil {
 		t.Errorf("%+v", results)
 	}
 	for name, c := range r.clusters {
@@ -110,12 +119,14 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 		c.Settle()
 		c.Settle()
 	}
-	states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf("prod"), uidOf("stage"), uidOf("nowhere")})
+	states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region,
+		[]string{uidOf("prod"), uidOf("stage"), uidOf("nowhere")})
 	if err != nil || len(states) != 2 || states[0].Status != cloud.Stopped || states[1].Status != cloud.Stopped {
 		t.Errorf("%+v, %v", states, err)
 	}
 	three := int64(3)
-	if err := r.conn.Scale(t.Context(), cloud.KubernetesDeployment, region, uidOf("prod"), cloud.Capacity{Desired: &three}); err != nil {
+	if err := r.conn.Scale(t.Context(), cloud.KubernetesDeployment, region, uidOf("prod"),
+		cloud.Capacity{Desired: &three}); err != nil {
 		t.Error(err)
 	}
 }
@@ -124,16 +135,20 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 func TestRegisteredClusters_OneThatDoesNotAnswerHidesNothing(t *testing.T) {
 	for _, down := range []string{"prod", "stage"} {
 		r := newRegistered(t)
-		r.clusters[down].AddFault(twin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
+		r.clusters[down].AddFault(twin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable",
+			Message: "etcd is away", Times: -1})
 		up := map[string]string{"prod": "stage", "stage": "prod"}[down]
 		got, err := r.list()
-		if !slices.Equal(got, []string{uidOf(up)}) || cloud.ClassOf(err) != cloud.Transient || err == nil || !strings.Contains(err.Error(), down) {
+		if !slices.Equal(got, []string{uidOf(up)}) || cloud.ClassOf(err) != cloud.Transient || err == nil ||
+			!strings.Contains(err.Error(), down) {
 			t.Errorf("%s is down: listed %v, %v", down, got, err)
 		}
-		if _, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf(down)}); err == nil || cloud.ClassOf(err) != cloud.Transient {
+		if _, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf(down)}); err == nil ||
+			cloud.ClassOf(err) != cloud.Transient {
 			t.Errorf("%s is down: Read says %v; want that it is not known", down, err)
 		}
-		if states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region, []string{uidOf(up)}); err != nil || len(states) != 1 {
+		if states, err := r.conn.Read(t.Context(), cloud.KubernetesDeployment, region,
+			[]string{uidOf(up)}); err != nil || len(states) != 1 {
 			t.Errorf("%s is down: Read of %s = %+v, %v", down, up, states, err)
 		}
 	}
@@ -151,8 +166,10 @@ func TestRegisteredClusters_WhatIsOfTheCloudIsLeftToIt(t *testing.T) {
 // A cluster may answer with what it was sent.
 func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r := newRegistered(t)
-	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest", Message: "you sent " + twin.Token, Times: -1})
-	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) || !strings.Contains(err.Error(), "you sent (secret)") {
+	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
+		Message: "you sent " + twin.Token, Times: -1})
+	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) ||
+		!strings.Contains(err.Error(), "you sent (secret)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -172,13 +189,15 @@ func TestRegisteredClusters_TheirAccountCanStillBeAskedEverything(t *testing.T) 
 		if err != nil || entry.UID != h.UID || entry.Server != cluster.URL() {
 			t.Errorf("%s: entered as %+v, %v; want %s at %s", provider, entry, err, h.UID, cluster.URL())
 		}
-		inner := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true}).WithClusters(account, []cloud.RegisteredCluster{{Region: h.Region, Name: managedcluster.Name}})
+		inner := kubernetes.New(kubernetes.Options{Clock: clk, PrivateAddresses: true}).WithClusters(account,
+			[]cloud.RegisteredCluster{{Region: h.Region, Name: managedcluster.Name}})
 		for name, conn := range map[string]cloud.Conn{"of the account": account, "into its clusters": inner} {
 			_, measures := conn.(cloud.Metered)
 			_, admits := conn.(cloud.Admitter)
 			_, verifies := conn.(cloud.Verifier)
 			if !measures || !admits || !verifies {
-				t.Errorf("%s, the connection %s: measures %t, admits %t, verifies %t", provider, name, measures, admits, verifies)
+				t.Errorf("%s, the connection %s: measures %t, admits %t, verifies %t", provider, name, measures, admits,
+					verifies)
 			}
 		}
 	}

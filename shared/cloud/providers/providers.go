@@ -22,17 +22,20 @@ func New(p *platform.Platform) cloud.Providers {
 	all := cloud.Providers{
 		aws.Name: amazon,
 		azure.Name: azure.New(azure.Options{ // which trusts the identity that we have at AWS
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
-			Store: p.Table, Log: p.Log,
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+			Identity: amazon,
+			Store:    p.Table, Log: p.Log,
 		}),
 		gcp.Name: gcp.New(gcp.Options{ // which trusts the identity that we have at AWS
-			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses, Identity: amazon,
+			Clock: p.Clock, CustomEndpoints: p.Settings.CustomEndpoints, PrivateAddresses: p.Settings.PrivateAddresses,
+			Identity:  amazon,
 			PricesKey: p.Settings.GooglePricesKey,
 			OAuth:     gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
 			Store:     p.Table, Log: p.Log,
 		}),
-		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock, PrivateAddresses: p.Settings.PrivateAddresses}),
-		ecb.Name:        ecb.New(ecb.Options{Clock: p.Clock}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock,
+			PrivateAddresses: p.Settings.PrivateAddresses}),
+		ecb.Name: ecb.New(ecb.Options{Clock: p.Clock}),
 	}
 	if p.Settings.Simulated {
 		all[simulated.Name] = simulated.New(p.Table, p.Clock)

@@ -31,7 +31,9 @@ func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, ta
 		}
 		if failed == nil {
 			failed = c.simulateCall(ctx, r, func(ctx context.Context) error {
-				return c.world.changeHistory(ctx, func(h history) entry { return c.decide(h, turn{verb, k, r, part}, results) })
+				return c.world.changeHistory(ctx, func(h history) entry {
+					return c.decide(h, turn{verb, k, r, part}, results)
+				})
 			})
 		}
 		out = append(out, resultsOf(part, results, failed)...)
@@ -60,7 +62,8 @@ type turn struct {
 
 // decide works out what the call does to each target, and writes into results why it does nothing to some.
 func (c *conn) decide(h history, t turn, results []cloud.Result) entry {
-	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind), Region: uint8(slices.Index(regionNames, t.request.region))}
+	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
+		Region: uint8(slices.Index(regionNames, t.request.region))}
 	number := c.world.calls["Act"] // the caller holds the world's lock
 	seen := map[uint32]bool{}
 	for i, target := range t.targets {
@@ -99,7 +102,8 @@ func (c *conn) move(h history, t turn, n node, target cloud.Target) (*move, erro
 		return nil, c.repeated(t, st, target.UID)
 	}
 	if on && c.drawHit(n, asNoCapacity, c.faults.noCapacity) {
-		return nil, newFailure(cloud.NoCapacity, t.request, "InsufficientInstanceCapacity", "We currently do not have sufficient capacity for "+target.UID)
+		return nil, newFailure(cloud.NoCapacity, t.request, "InsufficientInstanceCapacity", "We currently do not "+
+			"have sufficient capacity for "+target.UID)
 	}
 	m := &move{Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: on, Was: st.on}
 	if err := c.resize(m, st, n, target); err != nil {
@@ -173,7 +177,8 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 	var refused error
 	err := c.simulateCall(ctx, t.request, func(ctx context.Context) error {
 		return c.world.changeHistory(ctx, func(h history) entry {
-			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind), Region: uint8(slices.Index(regionNames, t.request.region))}
+			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
+				Region: uint8(slices.Index(regionNames, t.request.region))}
 			var m *move
 			if m, refused = c.rescale(h, t, uid, to); m != nil {
 				e.Moves = []move{*m}
@@ -199,6 +204,7 @@ func (c *conn) rescale(h history, t turn, uid string, change func(node, capacity
 		return nil, err
 	}
 	return &move{
-		Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to, Had: &st.cap,
+		Number: n.number, Millis: int32(c.transitionLength(n).Milliseconds()), On: to.Desired > 0, Was: st.on, Cap: &to,
+		Had: &st.cap,
 	}, nil
 }

@@ -71,7 +71,8 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 			return now, newFailure(cloud.ClassOf(err), r, "ValidationError", err.Error())
 		}
 		if to.Desired > now.Desired && c.drawHit(n, asNoCapacity, c.faults.noCapacity) {
-			return now, newFailure(cloud.NoCapacity, r, "InsufficientInstanceCapacity", "We currently do not have sufficient capacity for "+uid)
+			return now, newFailure(cloud.NoCapacity, r, "InsufficientInstanceCapacity", "We currently do not have "+
+				"sufficient capacity for "+uid)
 		}
 		return to, nil
 	})
@@ -82,7 +83,8 @@ func (c capacity) scaledAs(want cloud.Autoscaling) (capacity, error) {
 	if len(want.Native) > 0 {
 		var to capacity
 		if err := json.Unmarshal(want.Native, &to); err != nil {
-			return c, &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf("what was remembered, %s, cannot be read: %v", want.Native, err)}
+			return c, &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf("what was remembered, %s, cannot "+
+				"be read: %v", want.Native, err)}
 		}
 		if want.KeepStopped {
 			return c, nil // its start restores all of it

@@ -47,7 +47,8 @@ func (s *settings) dearest(start time.Time) (best node) {
 	var most int64
 	s.eachNode(0, 1000, func(n node) {
 		rate := s.hourRate(n)
-		if rate > most && n.kind == kindEC2 && !s.isCovered(n) && s.tagsOf(n) != nil && s.runningHours(n, start) == 24 && s.pick(n, asEnv, envs) == "prod" {
+		if rate > most && n.kind == kindEC2 && !s.isCovered(n) && s.tagsOf(n) != nil &&
+			s.runningHours(n, start) == 24 && s.pick(n, asEnv, envs) == "prod" {
 			best, most = n, rate
 		}
 	})
@@ -108,7 +109,8 @@ func Planted(a cloud.Account, now time.Time) (Plan, error) {
 		m, excess := b.sum()
 		out.Months = append(out.Months, m)
 		if p := b.planted; excess > 0 {
-			told := PlannedAnomaly{Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day, Excess: nanos(excess)}
+			told := PlannedAnomaly{Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day,
+				Excess: nanos(excess)}
 			if p.dimension == "resource" {
 				told.Resource = s.nativeUID(p.resource)
 			}
@@ -136,7 +138,9 @@ func (b *bill) sum() (PlannedMonth, int64) {
 		})
 	}
 	m.Billed, m.Effective = nanos(billed), nanos(effective)
-	m.Tax, m.Support, m.Credit, m.Refund = nanos(byType[taxLine]), nanos(byType[supportLine]), nanos(byType[creditLine]), nanos(byType[refundLine])
-	m.Correction, m.Purchase, m.Unused = nanos(byType[correctionLine]), nanos(byType[planLine]), nanos(byType[unusedLine])
+	m.Tax, m.Support, m.Credit, m.Refund = nanos(byType[taxLine]), nanos(byType[supportLine]),
+		nanos(byType[creditLine]), nanos(byType[refundLine])
+	m.Correction, m.Purchase, m.Unused = nanos(byType[correctionLine]), nanos(byType[planLine]),
+		nanos(byType[unusedLine])
 	return m, excess
 }

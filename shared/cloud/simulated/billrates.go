@@ -15,19 +15,25 @@ const monthHours = 730
 
 // machineRates are prices of an hour of instance types, in mills.
 var machineRates = map[string]int64{
-	"t3.micro": 104, "t3.medium": 416, "t3.large": 832, "m6i.large": 960, "m6i.xlarge": 1920, "c6i.2xlarge": 3400, "r6i.2xlarge": 5040,
+	"t3.micro": 104, "t3.medium": 416, "t3.large": 832, "m6i.large": 960, "m6i.xlarge": 1920, "c6i.2xlarge": 3400,
+	"r6i.2xlarge": 5040,
 	"m6i.4xlarge": 7680, "db.t3.medium": 720, "db.m6g.large": 1570, "db.r6g.large": 2150, "db.r6g.xlarge": 4300,
 }
 
 // hourRates are prices of an hour of other kinds, in mills; of those that are scaled, an hour of one instance. A kind that is not here
 // costs nothing by itself: an Auto Scaling group has its instances, a namespace its nodes.
 var hourRates = map[string]int64{
-	"aws-aurora": 2900, "aws-ecs": 494, "aws-eks-nodegroup": 960, "aws-eip": 50, "aws-elb": 225, "aws-nat": 450, "aws-s3": 120,
-	"aws-lambda": 20, "aws-elasticache": 680, "aws-opensearch": 1670, "aws-redshift": 2500, "aws-docdb": 2770, "aws-neptune": 3480,
+	"aws-aurora": 2900, "aws-ecs": 494, "aws-eks-nodegroup": 960, "aws-eip": 50, "aws-elb": 225, "aws-nat": 450,
+	"aws-s3":     120,
+	"aws-lambda": 20, "aws-elasticache": 680, "aws-opensearch": 1670, "aws-redshift": 2500, "aws-docdb": 2770,
+	"aws-neptune":            3480,
 	"aws-sagemaker-notebook": 500, "aws-dynamodb": 70, "aws-sqs": 10, "aws-ecr": 30,
-	"azure-vm": 960, "azure-aks": 1000, "azure-aks-nodepool": 960, "azure-postgresql-flexible": 1250, "azure-mysql-flexible": 1250,
-	"azure-containerapp": 430, "azure-appservice": 1000, "azure-publicip": 50, "azure-loadbalancer": 250, "azure-storage": 110,
-	"gcp-compute": 950, "gcp-cloudsql": 1130, "gcp-gke-nodepool": 950, "gcp-cloudrun": 480, "gcp-address": 50, "gcp-gcs": 100, "gcp-memorystore": 490,
+	"azure-vm": 960, "azure-aks": 1000, "azure-aks-nodepool": 960, "azure-postgresql-flexible": 1250,
+	"azure-mysql-flexible": 1250,
+	"azure-containerapp":   430, "azure-appservice": 1000, "azure-publicip": 50, "azure-loadbalancer": 250,
+	"azure-storage": 110,
+	"gcp-compute":   950, "gcp-cloudsql": 1130, "gcp-gke-nodepool": 950, "gcp-cloudrun": 480, "gcp-address": 50,
+	"gcp-gcs": 100, "gcp-memorystore": 490,
 }
 
 // volumeRates are prices of a GB for a month, in mills.

@@ -12,19 +12,27 @@ import (
 // The columns of the two shapes.
 var (
 	curHeader = []string{
-		"identity/LineItemId", "bill/InvoiceId", "bill/BillingEntity", "bill/BillType", "bill/PayerAccountId", "bill/BillingPeriodStartDate",
-		"bill/BillingPeriodEndDate", "lineItem/UsageAccountId", "lineItem/LineItemType", "lineItem/UsageStartDate", "lineItem/UsageEndDate",
-		"lineItem/ProductCode", "lineItem/UsageType", "lineItem/Operation", "lineItem/ResourceId", "lineItem/UsageAmount",
-		"lineItem/CurrencyCode", "lineItem/UnblendedCost", "lineItem/LineItemDescription", "lineItem/LegalEntity", "product/ProductName",
+		"identity/LineItemId", "bill/InvoiceId", "bill/BillingEntity", "bill/BillType", "bill/PayerAccountId",
+		"bill/BillingPeriodStartDate",
+		"bill/BillingPeriodEndDate", "lineItem/UsageAccountId", "lineItem/LineItemType", "lineItem/UsageStartDate",
+		"lineItem/UsageEndDate",
+		"lineItem/ProductCode", "lineItem/UsageType", "lineItem/Operation", "lineItem/ResourceId",
+		"lineItem/UsageAmount",
+		"lineItem/CurrencyCode", "lineItem/UnblendedCost", "lineItem/LineItemDescription", "lineItem/LegalEntity",
+		"product/ProductName",
 		"product/region", "pricing/publicOnDemandCost", "pricing/term", "pricing/unit", "savingsPlan/SavingsPlanARN",
 		"savingsPlan/SavingsPlanEffectiveCost", "savingsPlan/TotalCommitmentToDate", "savingsPlan/UsedCommitment",
 		"resourceTags/user:app", "resourceTags/user:cost-center", "resourceTags/user:env", "resourceTags/user:team",
 	}
 	focusHeader = []string{
-		"BilledCost", "BillingAccountId", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory", "ChargeClass",
-		"ChargeDescription", "ChargeFrequency", "ChargePeriodEnd", "ChargePeriodStart", "CommitmentDiscountId", "CommitmentDiscountStatus",
-		"ContractedCost", "EffectiveCost", "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory", "PricingQuantity", "PricingUnit",
-		"ProviderName", "PublisherName", "RegionId", "ResourceId", "ResourceName", "ResourceType", "ServiceCategory", "ServiceName", "SkuId",
+		"BilledCost", "BillingAccountId", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory",
+		"ChargeClass",
+		"ChargeDescription", "ChargeFrequency", "ChargePeriodEnd", "ChargePeriodStart", "CommitmentDiscountId",
+		"CommitmentDiscountStatus",
+		"ContractedCost", "EffectiveCost", "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory",
+		"PricingQuantity", "PricingUnit",
+		"ProviderName", "PublisherName", "RegionId", "ResourceId", "ResourceName", "ResourceType", "ServiceCategory",
+		"ServiceName", "SkuId",
 		"SubAccountId", "SubAccountName", "Tags",
 	}
 )
@@ -42,7 +50,8 @@ type rows struct {
 }
 
 func newRows(w io.Writer, b *bill) *rows {
-	r := &rows{Writer: csv.NewWriter(w), b: b, end: b.start.AddDate(0, 1, 0), plan: "arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16)}
+	r := &rows{Writer: csv.NewWriter(w), b: b, end: b.start.AddDate(0, 1, 0),
+		plan: "arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16)}
 	if b.final {
 		r.invoice = "INV-" + b.start.Format("200601") + "-" + b.number
 	}
@@ -76,7 +85,8 @@ func (r *rows) cost(n int64) string {
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
 
 // curTypes are AWS's words for what a line is for.
-var curTypes = [...]string{"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit", "Refund", "Credit"}
+var curTypes = [...]string{"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit",
+	"Refund", "Credit"}
 
 // cur writes a line as AWS's Cost and Usage Report has it: what a savings plan covers is listed at its public price, and taken back in a row
 // of its own; what nothing used is in the row of the plan.
@@ -110,9 +120,12 @@ func (r *rows) curRow(l *line, what string, unblended int64) {
 		tags = r.b.tagsOf(*l.node)
 	}
 	r.write(
-		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, stamp(r.period), stamp(r.end), r.b.number, what,
-		stamp(l.day), stamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource, quantity(l.thousandth), "USD", r.cost(unblended),
-		l.describe(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective, commitment, used,
+		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, stamp(r.period), stamp(r.end),
+		r.b.number, what,
+		stamp(l.day), stamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource, quantity(l.thousandth),
+		"USD", r.cost(unblended),
+		l.describe(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective, commitment,
+		used,
 		tags["app"], tags["cost-center"], tags["env"], tags["team"],
 	)
 }
@@ -151,9 +164,12 @@ func (r *rows) focus(l *line) {
 		tags = strings.Replace(string(b), "null", "{}", 1)
 	}
 	r.write(
-		r.cost(l.billed), r.b.number, "USD", stamp(r.end), stamp(r.period), w.category, w.class, l.describe(), w.frequency, stamp(l.day.Add(day)),
-		stamp(l.day), commitment, status, nanos(l.billed).String(), nanos(effective).String(), r.invoice, "Simulated", nanos(l.list).String(),
-		w.pricing, quantity(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind, l.product.category, l.product.name,
+		r.cost(l.billed), r.b.number, "USD", stamp(r.end), stamp(r.period), w.category, w.class, l.describe(),
+		w.frequency, stamp(l.day.Add(day)),
+		stamp(l.day), commitment, status, nanos(l.billed).String(), nanos(effective).String(), r.invoice, "Simulated",
+		nanos(l.list).String(),
+		w.pricing, quantity(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind,
+		l.product.category, l.product.name,
 		l.usageType(), r.b.number, "Simulated "+r.b.number, tags,
 	)
 }

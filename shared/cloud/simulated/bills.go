@@ -44,7 +44,8 @@ func (r *reader) readBilling(number string) billing {
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
 		r.fail("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
-	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal, missingFile}; !slices.Contains(faults, b.fault) {
+	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal,
+		missingFile}; !slices.Contains(faults, b.fault) {
 		r.fail("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
 	}
 	return b
@@ -103,7 +104,8 @@ const billed = "billing"
 
 func (c *conn) delivery(b *bill) cloud.Delivery {
 	d := cloud.Delivery{
-		Source: cloud.SimulatedBills, Export: "simulated", Period: b.start, Form: cloud.LegacyCURForm, Fingerprint: b.fingerprint(),
+		Source: cloud.SimulatedBills, Export: "simulated", Period: b.start, Form: cloud.LegacyCURForm,
+		Fingerprint: b.fingerprint(),
 		DeliveredAt: b.deliveredAt(), Final: b.final,
 	}
 	if c.billing.form == inFOCUS {
@@ -141,7 +143,9 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	}
 	b := c.newBill(d.Period, c.clk.Now())
 	if b == nil || b.fingerprint()+c.faultOf(b) != d.Fingerprint {
-		return nil, newFailure(cloud.Transient, r, "PreconditionFailed", "the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
+		return nil, newFailure(
+			cloud.Transient, r, "PreconditionFailed",
+			"the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
 	}
 	number := slices.IndexFunc(c.delivery(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
 	fault := c.faultOf(b)
@@ -188,7 +192,8 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 
 // ControlTotal tells what the period comes to, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
-	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed}, nil); err != nil {
+	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
+		nil); err != nil {
 		return "", "", false, err
 	}
 	b := c.newBill(monthOf(period), c.clk.Now())

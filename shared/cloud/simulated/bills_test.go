@@ -86,7 +86,8 @@ func TestBills_OfThirteenMonthsAddUpToThePlanInEachShape(t *testing.T) {
 			}
 			for i, d := range all {
 				m, rows := plan.Months[i], rowsIn(t, b, d)
-				if got := sumOf(t, rows, column); got != m.Billed || d.Rows != m.Rows || !d.Period.Equal(m.Period) || int64(len(rows)) != m.Rows {
+				if got := sumOf(t, rows, column); got != m.Billed || d.Rows != m.Rows || !d.Period.Equal(m.Period) ||
+					int64(len(rows)) != m.Rows {
 					t.Errorf("%s: %s in %d rows; planted %s in %d", d.Period, got, len(rows), m.Billed, m.Rows)
 				}
 				if form == "focus" && sumOf(t, rows, "EffectiveCost") != m.Effective {
@@ -96,7 +97,8 @@ func TestBills_OfThirteenMonthsAddUpToThePlanInEachShape(t *testing.T) {
 				if control != m.Billed.String() || currency != "USD" || !ok || err != nil {
 					t.Errorf("%s: control total %s %s, %t, %v", d.Period, control, currency, ok, err)
 				}
-				if m.Tax.Sign() <= 0 || m.Credit.Sign() >= 0 || m.Purchase.Sign() <= 0 || m.Unused.Sign() <= 0 || m.Support.Sign() <= 0 {
+				if m.Tax.Sign() <= 0 || m.Credit.Sign() >= 0 || m.Purchase.Sign() <= 0 || m.Unused.Sign() <= 0 ||
+					m.Support.Sign() <= 0 {
 					t.Errorf("%s lacks something: %+v", d.Period, m)
 				}
 			}
@@ -152,7 +154,8 @@ func TestBills_AreTheSameAtAnyTimeOfADay(t *testing.T) {
 		"a day later": {billedAt.Add(24 * time.Hour), false},
 	} {
 		got, err := biller(t, tt.at, settings).Deliveries(t.Context(), billedAt)
-		if err != nil || (got[0].Fingerprint == first[0].Fingerprint) != tt.same || got[0].DeliveredAt.Before(first[0].DeliveredAt) || got[0].Final {
+		if err != nil || (got[0].Fingerprint == first[0].Fingerprint) != tt.same ||
+			got[0].DeliveredAt.Before(first[0].DeliveredAt) || got[0].Final {
 			t.Errorf("%s: %+v, %v", name, got[0], err)
 		}
 	}
@@ -208,7 +211,8 @@ func TestBills_CostLessAtWeekends(t *testing.T) {
 	for at := time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC); at.Month() == 9; at = at.AddDate(0, 0, 1) {
 		days[at.Weekday() == time.Saturday || at.Weekday() == time.Sunday]++
 	}
-	if weekend, weekday := usage[true].DivInt(days[true]), usage[false].DivInt(days[false]); weekend.MulInt(10).Cmp(weekday.MulInt(8)) > 0 {
+	if weekend, weekday := usage[true].DivInt(days[true]),
+		usage[false].DivInt(days[false]); weekend.MulInt(10).Cmp(weekday.MulInt(8)) > 0 {
 		t.Errorf("a day of a weekend costs %s, another %s", weekend.Fixed(2), weekday.Fixed(2))
 	}
 }
@@ -216,7 +220,8 @@ func TestBills_CostLessAtWeekends(t *testing.T) {
 func TestBills_HaveTheFaultThatIsAskedFor(t *testing.T) {
 	open := func(t *testing.T, fault string) (cloud.Biller, cloud.Delivery) {
 		t.Helper()
-		b := biller(t, billedAt, map[string]string{"size": "20", "billFault": fault, "billFaultMonth": "2026-10", "bills": "focus"})
+		b := biller(t, billedAt,
+			map[string]string{"size": "20", "billFault": fault, "billFaultMonth": "2026-10", "bills": "focus"})
 		all, err := b.Deliveries(t.Context(), time.Date(2026, 10, 5, 0, 0, 0, 0, time.UTC))
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%d, %v", len(all), err)
@@ -268,7 +273,8 @@ func TestBills_RefuseWhatTheyCannotBe(t *testing.T) {
 	for name, settings := range map[string]map[string]string{
 		"a shape that is none": {"bills": "xml"}, "a fault that is none": {"billFault": "rust"},
 	} {
-		if _, err := New(tabletest.New(t), clock.System{}).Connect(t.Context(), account(settings)); cloud.ClassOf(err) != cloud.Invalid {
+		if _, err := New(tabletest.New(t), clock.System{}).Connect(t.Context(),
+			account(settings)); cloud.ClassOf(err) != cloud.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

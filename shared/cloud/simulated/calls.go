@@ -21,7 +21,8 @@ func (c *conn) List(ctx context.Context, kind, region, page string) (cloud.Resou
 	r.op = kinds[k].describe
 	from, err := strconv.Atoi("0" + page)
 	if err != nil {
-		return cloud.ResourcePage{}, newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
+		return cloud.ResourcePage{},
+			newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
 	}
 	var out cloud.ResourcePage
 	err = c.simulateCall(ctx, r, func(ctx context.Context) error {

@@ -50,7 +50,9 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 		return cloud.Cluster{}, err
 	}
 	if name != mainCluster || c.nodeCount(kindNodeGroup, region) == 0 {
-		return cloud.Cluster{}, newFailure(cloud.NotFound, r, "ResourceNotFoundException", fmt.Sprintf("No cluster found for name: %.100s.", name))
+		return cloud.Cluster{},
+			newFailure(cloud.NotFound, r, "ResourceNotFoundException",
+				fmt.Sprintf("No cluster found for name: %.100s.", name))
 	}
 	return cloud.Cluster{
 		UID: c.clusterUID(region), Name: name, Region: region, Status: c.clusterStatus, NodeCount: &nodes,

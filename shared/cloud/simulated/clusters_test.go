@@ -33,10 +33,12 @@ func TestEachRegionWithNodeGroupsHasTheirCluster(t *testing.T) {
 				t.Errorf("node group %s is in %s, not in %s", r.Name, r.ParentUID, got.UID)
 			}
 		}
-		if nodes == 0 || *got.NodeCount != nodes || got.Status != cloud.ClusterActive || !slices.Contains(versions, got.Version) {
+		if nodes == 0 || *got.NodeCount != nodes || got.Status != cloud.ClusterActive ||
+			!slices.Contains(versions, got.Version) {
 			t.Errorf("%+v with %d nodes; its node groups have %d", got, *got.NodeCount, nodes)
 		}
-		if again := described(t, s.open(t, map[string]string{"size": "200", "regions": "eu-west-1,us-east-1"}), region); !reflect.DeepEqual(got, again) {
+		if again := described(t, s.open(t, map[string]string{"size": "200", "regions": "eu-west-1,us-east-1"}),
+			region); !reflect.DeepEqual(got, again) {
 			t.Errorf("%+v, then %+v", got, again)
 		}
 	}
@@ -85,7 +87,8 @@ func TestClustersMeetTheFaultsOfTheirAccount(t *testing.T) {
 
 func TestTheStatusOfClustersCanBeSet(t *testing.T) {
 	s := newFixture(t)
-	if got := described(t, s.open(t, map[string]string{"clusterStatus": "creating"}), "us-east-1"); got.Status != cloud.ClusterCreating {
+	if got := described(t, s.open(t, map[string]string{"clusterStatus": "creating"}),
+		"us-east-1"); got.Status != cloud.ClusterCreating {
 		t.Errorf("%+v; want it creating", got)
 	}
 	_, err := s.Connect(t.Context(), account(map[string]string{"clusterStatus": "levitating"}))

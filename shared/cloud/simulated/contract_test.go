@@ -29,9 +29,12 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 
 func TestTheSimulatedCloudTellsEverythingElseAsCloudsDo(t *testing.T) {
 	p := New(tabletest.New(t), clock.System{})
-	a := account(map[string]string{"size": "200", "regions": "eu-west-1", "kinds": "aws-ebs,aws-s3,azure-disk,gcp-disk", "pageSize": "7"})
+	a := account(map[string]string{"size": "200", "regions": "eu-west-1", "kinds": "aws-ebs,aws-s3,azure-disk,gcp-disk",
+		"pageSize": "7"})
 	s := apitest.Value(parseSettings(a))(t)
-	c := &cloudtest.Collective{Region: "eu-west-1", Facts: map[string]string{}, Pages: 10, Break: func(on bool) { DenyCapability(p, a.ID, discover, on) }}
+	c := &cloudtest.Collective{Region: "eu-west-1", Facts: map[string]string{}, Pages: 10, Break: func(on bool) {
+		DenyCapability(p, a.ID, discover, on)
+	}}
 	for i, k := range kinds {
 		if k.Type == "aws-ebs" {
 			c.Facts[s.nativeUID(node{kind: uint8(i), region: 3})] = "size_gb"
@@ -47,8 +50,9 @@ func metered(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Metere
 			continue
 		}
 		return []cloudtest.Metered{{
-			Kind: g.Kind, Region: g.Region, Measured: g.Free[:1], Missing: g.Missing, Many: g.Free, PerCall: perMetricCall,
-			Start: clock.System{}.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1), Unmeasured: "aws-sns",
+			Kind: g.Kind, Region: g.Region, Measured: g.Free[:1], Missing: g.Missing, Many: g.Free,
+			PerCall: perMetricCall,
+			Start:   clock.System{}.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1), Unmeasured: "aws-sns",
 			Deny: func(on bool) { DenyCapability(p, a.ID, discover, on) },
 		}}
 	}
@@ -74,7 +78,8 @@ func autoscaledGroups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudte
 				got := apitest.Value(c.(cloud.Autoscaler).ReadAutoscaling(t.Context(), g.Kind, g.Region, uid))(t)
 				desired := got.Desired + 1
 				largest := max(got.Max, desired)
-				if err := c.Scale(t.Context(), g.Kind, g.Region, uid, cloud.Capacity{Desired: &desired, Max: &largest}); err != nil {
+				if err := c.Scale(t.Context(), g.Kind, g.Region, uid,
+					cloud.Capacity{Desired: &desired, Max: &largest}); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -111,6 +116,7 @@ func groups(t *testing.T, p cloud.Provider, a cloud.Account) []cloudtest.Group {
 // account returns a simulated account with these settings.
 func account(settings map[string]string) cloud.Account {
 	return cloud.Account{
-		Org: "org_1", ID: "ca_1", Provider: Name, NativeID: "123456789012", AuthMethod: AuthMethod, Credentials: settings,
+		Org: "org_1", ID: "ca_1", Provider: Name, NativeID: "123456789012", AuthMethod: AuthMethod,
+		Credentials: settings,
 	}
 }

@@ -22,7 +22,8 @@ type faults struct {
 
 func (r *reader) readFaults() faults {
 	f := faults{
-		throttle: r.readRate("throttle", 0, 1), partial: r.readRate("partialFailure", 0, 1), lost: r.readRate("lostReply", 0, 1),
+		throttle: r.readRate("throttle", 0, 1), partial: r.readRate("partialFailure", 0, 1),
+		lost:     r.readRate("lostReply", 0, 1),
 		fallBack: r.readRate("fallBack", 0, 1), vanish: r.readRate("vanish", 0, 1), slow: r.readRate("slow", 0, 1),
 		noCapacity: r.readRate("noCapacity", 0, 1), denied: r.readList("denied"), refuse: r.readFlag("refuse"),
 	}
@@ -110,7 +111,8 @@ func (c *conn) answer(ctx context.Context, r request, number int, do func(contex
 // refusalOf is why the credentials may not make this call; nil when they may.
 func (c *conn) refusalOf(r request) *cloud.Error {
 	if c.faults.refuse {
-		return newFailure(cloud.Refused, r, "InvalidClientTokenId", "The security token included in the request is invalid.")
+		return newFailure(cloud.Refused, r, "InvalidClientTokenId",
+			"The security token included in the request is invalid.")
 	}
 	denied := c.world.deniedCapabilities(c.faults.denied)
 	if len(denied) == 0 || r.op == "sts:GetCallerIdentity" { // which no policy can deny

@@ -45,7 +45,8 @@ const (
 var kinds = append([]kind{
 	{
 		Kind:  describe(cloud.AWSEC2),
-		share: 60, service: "ec2", describe: "ec2:DescribeInstances", start: "ec2:StartInstances", stop: "ec2:StopInstances",
+		share: 60, service: "ec2", describe: "ec2:DescribeInstances", start: "ec2:StartInstances",
+		stop:  "ec2:StopInstances",
 		words: words{"running", "stopped", "pending", "stopping"},
 	},
 	{
@@ -124,7 +125,9 @@ func (k kind) operationsOf() []operation {
 // regionNames are the regions that an account can have. An identifier holds a region's place in this list, so the list is
 // append-only.
 var regionNames = []string{
-	"us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-1", "ap-northeast-1", "eu-north-1",
-	"us-west-1", "ca-central-1", "sa-east-1", "eu-west-2", "eu-west-3", "ap-south-1", "ap-southeast-2", "ap-northeast-2",
+	"us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-1", "ap-northeast-1",
+	"eu-north-1",
+	"us-west-1", "ca-central-1", "sa-east-1", "eu-west-2", "eu-west-3", "ap-south-1", "ap-southeast-2",
+	"ap-northeast-2",
 	"ap-northeast-3",
 }

@@ -12,7 +12,8 @@ func TestLabel_StandsInNamesAndTagsOfResources(t *testing.T) {
 		without := in(plain, kind, east1).list(t)
 		for i, r := range in(labelled, kind, east1).list(t) {
 			if r.Name != "north-"+without[i].Name || r.Tags != nil && r.Tags["label"] != "north" {
-				t.Errorf("%s is named %q and tagged %v; without the label it is %q", r.UID, r.Name, r.Tags, without[i].Name)
+				t.Errorf("%s is named %q and tagged %v; without the label it is %q", r.UID, r.Name, r.Tags,
+					without[i].Name)
 			}
 			if got := in(labelled, kind, east1).read(t, r.UID); got.UID != r.UID {
 				t.Errorf("%s is read as %q", r.UID, got.UID)

@@ -47,7 +47,8 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	}
 	call.op, call.capability = "cloudwatch:GetMetricData", discover
 	queries := len(r.UIDs) * len(r.Measures)
-	out := cloud.MetricAnswer{Queries: queries, Calls: (queries + perMetricCall - 1) / perMetricCall, USD: float64(queries) * usdPerQuery}
+	out := cloud.MetricAnswer{Queries: queries, Calls: (queries + perMetricCall - 1) / perMetricCall,
+		USD: float64(queries) * usdPerQuery}
 	for range out.Calls {
 		if err = c.simulateCall(ctx, call, func(context.Context) error { return nil }); err != nil {
 			return cloud.MetricAnswer{}, err
@@ -127,7 +128,8 @@ func shareIn(unit string, share float64) (float64, bool) {
 // amountOf returns what somebody does with so much of a load, by what the measure is called.
 func amountOf(metric, unit string, load float64, period time.Duration) float64 {
 	switch perSecond := unit == "bytes/s" || strings.HasSuffix(metric, "/sec"); {
-	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas", "instance_count", "capacity"):
+	case containsAny(metric, "connection", "connected", "num_backends", "sessions", "queries", "replicas",
+		"instance_count", "capacity"):
 		return math.Floor(100 * max(load-0.03, 0))
 	case containsAny(metric, "groupinservice", "groupdesired"):
 		return 1 + math.Floor(8*load)

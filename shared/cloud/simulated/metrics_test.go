@@ -16,15 +16,18 @@ func TestMetrics_ShowIdleBusyAndNightlyUseFromTheSeed(t *testing.T) {
 	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	use := func(seed string) map[string]int {
 		p := New(tabletest.New(t), clock.NewManual(monday.AddDate(0, 0, 1)))
-		c := apitest.Value(p.Connect(t.Context(), account(map[string]string{"size": "300", "kinds": "aws-ec2", "regions": "eu-west-1", "stopped": "0", "seed": seed})))(t)
+		c := apitest.Value(p.Connect(t.Context(),
+			account(map[string]string{"size": "300", "kinds": "aws-ec2", "regions": "eu-west-1", "stopped": "0",
+				"seed": seed})))(t)
 		list := apitest.Value(c.List(t.Context(), "aws-ec2", "eu-west-1", ""))(t)
 		var uids []string
 		for _, r := range list.Resources {
 			uids = append(uids, r.UID)
 		}
 		got := apitest.Value(c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
-			Type: "aws-ec2", Region: "eu-west-1", UIDs: uids, Measures: []cloud.Measure{{Namespace: "AWS/EC2", Metric: "CPUUtilization", Statistic: "Average"}},
-			Period: time.Hour, From: monday, To: monday.AddDate(0, 0, 1),
+			Type: "aws-ec2", Region: "eu-west-1", UIDs: uids,
+			Measures: []cloud.Measure{{Namespace: "AWS/EC2", Metric: "CPUUtilization", Statistic: "Average"}},
+			Period:   time.Hour, From: monday, To: monday.AddDate(0, 0, 1),
 		}))(t)
 		if got.Calls != 1 || got.Queries != 300 || len(got.Points) != 300 {
 			t.Fatalf("%d calls, %d queries, %d series; want 1, 300, 300", got.Calls, got.Queries, len(got.Points))
@@ -36,7 +39,8 @@ func TestMetrics_ShowIdleBusyAndNightlyUseFromTheSeed(t *testing.T) {
 		return out
 	}
 	got := use("1")
-	if got["night true, noon true"] < 30 || got["night true, noon false"] < 60 || got["night false, noon false"] < 100 || len(got) != 3 {
+	if got["night true, noon true"] < 30 || got["night true, noon false"] < 60 ||
+		got["night false, noon false"] < 100 || len(got) != 3 {
 		t.Errorf("used at night and at noon: %v; want idle, nightly and busy ones", got)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(use("1")) || fmt.Sprint(got) == fmt.Sprint(use("2")) {
@@ -47,11 +51,13 @@ func TestMetrics_ShowIdleBusyAndNightlyUseFromTheSeed(t *testing.T) {
 func TestMetrics_WhatIsOffHasNoPoints(t *testing.T) {
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	p := New(tabletest.New(t), clock.NewManual(noon))
-	c := apitest.Value(p.Connect(t.Context(), account(map[string]string{"size": "20", "kinds": "aws-rds", "regions": "eu-west-1", "stopped": "1"})))(t)
+	c := apitest.Value(p.Connect(t.Context(),
+		account(map[string]string{"size": "20", "kinds": "aws-rds", "regions": "eu-west-1", "stopped": "1"})))(t)
 	list := apitest.Value(c.List(t.Context(), "aws-rds", "eu-west-1", ""))(t)
 	got, err := c.(cloud.Metered).Metrics(t.Context(), cloud.MetricRequest{
-		Type: "aws-rds", Region: "eu-west-1", UIDs: []string{list.Resources[0].UID}, Measures: cloud.MeasuresOf("aws-rds"),
-		Period: time.Hour, From: noon.Add(-12 * time.Hour), To: noon,
+		Type: "aws-rds", Region: "eu-west-1", UIDs: []string{list.Resources[0].UID},
+		Measures: cloud.MeasuresOf("aws-rds"),
+		Period:   time.Hour, From: noon.Add(-12 * time.Hour), To: noon,
 	})
 	if err != nil || len(got.Points) != 0 {
 		t.Errorf("%+v, %v; want none", got, err)
@@ -68,7 +74,8 @@ func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
 		}
 		providers[k.Type[:3]]++
 		p := New(tabletest.New(t), clock.NewManual(monday.AddDate(0, 0, 1)))
-		c := apitest.Value(p.Connect(t.Context(), account(map[string]string{"size": "100", "kinds": k.Type, "regions": "eu-west-1", "stopped": "0"})))(t)
+		c := apitest.Value(p.Connect(t.Context(),
+			account(map[string]string{"size": "100", "kinds": k.Type, "regions": "eu-west-1", "stopped": "0"})))(t)
 		uids := []string{}
 		for page := ""; ; {
 			list := apitest.Value(c.List(t.Context(), k.Type, "eu-west-1", page))(t)
@@ -80,7 +87,8 @@ func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
 			}
 		}
 		r := cloud.MetricRequest{
-			Type: k.Type, Region: "eu-west-1", UIDs: uids, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour, From: monday, To: monday.AddDate(0, 0, 1),
+			Type: k.Type, Region: "eu-west-1", UIDs: uids, Measures: cloud.MeasuresOf(k.Type), Period: time.Hour,
+			From: monday, To: monday.AddDate(0, 0, 1),
 		}
 		got := apitest.Value(c.(cloud.Metered).Metrics(t.Context(), r))(t)
 		patterns := map[string]bool{}
@@ -97,7 +105,8 @@ func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
 			patterns[strconv.FormatBool(moved(night, noon))] = true
 		}
 		if !patterns["true"] || !patterns["false"] {
-			t.Errorf("%s: %v; want some that are used at noon and not at night, and some that are used alike", k.Type, patterns)
+			t.Errorf("%s: %v; want some that are used at noon and not at night, and some that are used alike", k.Type,
+				patterns)
 		}
 	}
 	if providers["aws"] < 10 || providers["azu"] < 5 || providers["gcp"] < 5 {

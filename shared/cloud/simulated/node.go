@@ -104,7 +104,8 @@ func (s *settings) findNode(kind int, region, uid string) (node, bool) {
 	}
 	number, ok := s.numberOf(kind, uid)
 	n := node{kind: uint8(kind), region: uint8(at), number: number}
-	if !ok || int(number) >= s.nodeCount(kind, region) || s.nativeUID(n) != uid || s.drawHit(n, asVanish, s.faults.vanish) {
+	if !ok || int(number) >= s.nodeCount(kind, region) || s.nativeUID(n) != uid ||
+		s.drawHit(n, asVanish, s.faults.vanish) {
 		return node{}, false
 	}
 	return n, true
@@ -120,7 +121,8 @@ func (s *settings) numberOf(kind int, uid string) (uint32, bool) {
 }
 
 var (
-	apps  = []string{"orders", "payments", "search", "catalog", "billing", "identity", "media", "reports", "gateway", "ledger"}
+	apps = []string{"orders", "payments", "search", "catalog", "billing", "identity", "media", "reports", "gateway",
+		"ledger"}
 	envs  = []string{"prod", "prod", "staging", "dev", "dev", "test"}
 	teams = []string{"atlas", "borealis", "cinder", "delta", "ember"}
 )

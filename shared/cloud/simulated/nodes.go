@@ -44,7 +44,8 @@ func (s *settings) nodeMachines(region string, most int) []node {
 		n := node{kind: kindEC2, region: uint8(slices.Index(regionNames, region)), number: uint32(i)}
 		_, _, member := s.groupOf(n)
 		m, _ := s.machine(n)
-		if on, _ := s.initialState(n); on && !member && m.vcpu >= leastCores && !s.drawHit(n, asVanish, s.faults.vanish) {
+		if on, _ := s.initialState(n); on && !member && m.vcpu >= leastCores &&
+			!s.drawHit(n, asVanish, s.faults.vanish) {
 			out = append(out, n)
 		}
 	}
@@ -76,8 +77,9 @@ func (s *settings) describeKubernetesNode(n node, h history, now time.Time, r *c
 	m, _ := s.machine(on)
 	r.Name, r.InstanceType = "node-"+strconv.Itoa(int(n.number)), m.name
 	r.Facts = cloud.Facts{
-		cloud.NodeCores: float64(m.vcpu), cloud.NodeGiB: float64(m.memMB) / 1024, cloud.NodeGPUs: 0.0, cloud.NodeMachine: s.nativeUID(on),
-		cloud.NodeLoads: s.loadsOn(n, m, h, now),
+		cloud.NodeCores: float64(m.vcpu), cloud.NodeGiB: float64(m.memMB) / 1024, cloud.NodeGPUs: 0.0,
+		cloud.NodeMachine: s.nativeUID(on),
+		cloud.NodeLoads:   s.loadsOn(n, m, h, now),
 	}
 	if s.stateAt(on, h, now).status != cloud.Running {
 		r.Facts[cloud.NodeLoads] = []string{}
@@ -113,6 +115,7 @@ func (s *settings) loadOf(w node, pods int) string {
 	if int(w.kind) == kindStatefulSet {
 		kind = "StatefulSet"
 	}
-	l := cloud.NodeLoad{Namespace: s.pick(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods, Cores: c * float64(pods), GiB: g * float64(pods)}
+	l := cloud.NodeLoad{Namespace: s.pick(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods,
+		Cores: c * float64(pods), GiB: g * float64(pods)}
 	return l.String()
 }

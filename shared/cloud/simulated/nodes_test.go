@@ -28,7 +28,8 @@ func TestNodes_AreMachinesThatHoldWhatRunsOnThem(t *testing.T) {
 		}
 		nodes++
 		m, is := machines[r.Facts[cloud.NodeMachine].(string)]
-		if !is || m.InstanceType != r.InstanceType || r.Facts[cloud.NodeCores] != float64(m.Capacity["vCPU"]) || r.ParentUID == "" {
+		if !is || m.InstanceType != r.InstanceType || r.Facts[cloud.NodeCores] != float64(m.Capacity["vCPU"]) ||
+			r.ParentUID == "" {
 			t.Errorf("node %+v of machine %+v", r, m)
 		}
 		delete(machines, m.UID)

@@ -24,13 +24,15 @@ type organisation struct {
 }
 
 // unitsOf are the units of members in turn, within the root.
-var unitsOf = []cloud.Unit{{ID: "ou-sim-prod", Name: "Prod"}, {ID: "ou-sim-dev", Name: "Dev"}, {ID: "ou-sim-sandbox", Name: "Sandbox"}}
+var unitsOf = []cloud.Unit{{ID: "ou-sim-prod", Name: "Prod"}, {ID: "ou-sim-dev", Name: "Dev"},
+	{ID: "ou-sim-sandbox", Name: "Sandbox"}}
 
 var simulatedRoot = cloud.Unit{ID: "r-sim", Name: "Root"}
 
 func (r *reader) organisation() organisation {
 	o := organisation{
-		id: r.text("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers), closed: r.readInteger("closedMembers", 0, 0, cloud.MaxMembers),
+		id: r.text("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers),
+		closed:   r.readInteger("closedMembers", 0, 0, cloud.MaxMembers),
 		refusing: r.readInteger("refusingMembers", 0, 0, cloud.MaxMembers), shared: maps.Clone(r.values),
 	}
 	for _, name := range []string{"organisation", "members", "closedMembers", "refusingMembers", "accountID"} {
@@ -48,7 +50,8 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if c.organisation.id == "" {
-		return "", newFailure(cloud.Invalid, r, "AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
+		return "", newFailure(cloud.Invalid, r, "AWSOrganizationsNotInUseException", "Your account is not a member "+
+			"of an organization.")
 	}
 	return c.organisation.id, nil
 }
@@ -64,7 +67,8 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	for i := range out {
 		unit := unitsOf[i%len(unitsOf)]
 		m := cloud.Member{
-			NativeID: fmt.Sprintf("2%011d", i), Name: fmt.Sprintf("%s %03d", unit.Name, i), Units: []cloud.Unit{unit, simulatedRoot},
+			NativeID: fmt.Sprintf("2%011d", i), Name: fmt.Sprintf("%s %03d", unit.Name, i),
+			Units:      []cloud.Unit{unit, simulatedRoot},
 			AuthMethod: AuthMethod, Credentials: maps.Clone(o.shared), Closed: i >= o.members-o.closed,
 		}
 		if i >= o.members-o.closed-o.refusing {

@@ -69,7 +69,8 @@ const everyCollected = -1
 func collected() []kind {
 	out := make([]kind, len(collectedShares))
 	for i, c := range collectedShares {
-		k := kind{Kind: describe(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers", words: plain}
+		k := kind{Kind: describe(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
+			words: plain}
 		k.Collected = true
 		k.service, _, _ = strings.Cut(c.kind, "-")
 		if k.Actionable {
@@ -93,7 +94,8 @@ func (c *conn) listOthers(ctx context.Context, r request, page string) (cloud.Re
 	r.op = "simulated:ListOthers"
 	kind, from, err := readPlace(page)
 	if err != nil {
-		return cloud.ResourcePage{}, newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
+		return cloud.ResourcePage{},
+			newFailure(cloud.Invalid, r, "InvalidNextToken", "page token "+page+" is not one of ours")
 	}
 	var out cloud.ResourcePage
 	err = c.simulateCall(ctx, r, func(ctx context.Context) error {
@@ -154,7 +156,8 @@ func (s *settings) drawnOf(n node) drawn {
 
 // factSorts are the sorts of kinds; each returns nil of a kind of another.
 var factSorts = []func(*settings, node, drawn) cloud.Facts{
-	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts, (*settings).googleFacts, (*settings).workloadFacts,
+	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts,
+	(*settings).googleFacts, (*settings).workloadFacts,
 }
 
 // factsOf returns the facts of the node; nil of a kind that has none here.
@@ -174,9 +177,11 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 	case "aws-ec2":
 		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
 	case "aws-rds":
-		return cloud.Facts{"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3", "allocated_gb": 100.0}
+		return cloud.Facts{"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3",
+			"allocated_gb": 100.0}
 	case "aws-lambda":
-		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12", "architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
+		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12",
+			"architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
 	case "aws-sqs":
 		return cloud.Facts{"dead_letter": !d.unused, "is_dead_letter": false, "wait_seconds": 20 * count(!d.unused)}
 	}
@@ -188,15 +193,20 @@ func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ebs":
 		return cloud.Facts{
-			"attachment_count": count(!d.unused), "unattached_since": d.since, "size_gb": d.size, "encrypted": !d.unused,
-			"volume_type": s.pick(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0, "throughput_mibps": 125.0,
+			"attachment_count": count(!d.unused), "unattached_since": d.since, "size_gb": d.size,
+			"encrypted":   !d.unused,
+			"volume_type": s.pick(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0,
+			"throughput_mibps": 125.0,
 		}
 	case "aws-ebs-snapshot":
-		return cloud.Facts{"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !d.unused, "ami_count": count(s.drawHit(n, asSize, 0.1))}
+		return cloud.Facts{"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !d.unused,
+			"ami_count": count(s.drawHit(n, asSize, 0.1))}
 	case "aws-s3":
-		return cloud.Facts{"lifecycle_rules": count(!d.unused), "abort_multipart": !d.unused, "noncurrent_expiry": false, "versioning": named(!d.unused, "Enabled")}
+		return cloud.Facts{"lifecycle_rules": count(!d.unused), "abort_multipart": !d.unused,
+			"noncurrent_expiry": false, "versioning": named(!d.unused, "Enabled")}
 	case "aws-ecr":
-		return cloud.Facts{"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused, "scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused)}
+		return cloud.Facts{"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused,
+			"scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused)}
 	}
 	return nil
 }
@@ -205,7 +215,8 @@ func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-eip":
-		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused, "unassociated_since": d.since}
+		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused,
+			"unassociated_since": d.since}
 	case "aws-elb":
 		return cloud.Facts{
 			"lb_type": s.pick(n, asSize, []string{"application", "network", "classic"}), "scheme": "internet-facing",
@@ -221,11 +232,15 @@ func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
 func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "azure-disk":
-		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"), "managed_by_vm": named(!d.unused, "vm"), "size_gb": d.size, "sku": "Premium_LRS", "unattached_since": d.since}
+		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"),
+			"managed_by_vm": named(!d.unused, "vm"), "size_gb": d.size, "sku": "Premium_LRS",
+			"unattached_since": d.since}
 	case "azure-publicip":
-		return cloud.Facts{"attached": !d.unused, "sku": "Standard", "allocation": "Static", "unattached_since": d.since}
+		return cloud.Facts{"attached": !d.unused, "sku": "Standard", "allocation": "Static",
+			"unattached_since": d.since}
 	case "azure-loadbalancer":
-		return cloud.Facts{"sku": "Standard", "backend_count": 2 * count(!d.unused), "rule_count": count(!d.unused), "nat_rule_count": 0.0}
+		return cloud.Facts{"sku": "Standard", "backend_count": 2 * count(!d.unused), "rule_count": count(!d.unused),
+			"nat_rule_count": 0.0}
 	case "azure-storage":
 		return cloud.Facts{"kind": "StorageV2", "sku": "Standard_LRS", "lifecycle": !d.unused}
 	}
@@ -236,11 +251,14 @@ func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
 func (s *settings) googleFacts(n node, d drawn) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "gcp-disk":
-		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused), "last_detached_at": s.createdAt(n)}
+		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused),
+			"last_detached_at": s.createdAt(n)}
 	case "gcp-address":
-		return cloud.Facts{"state": either(d.unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL", "unused_since": d.since}
+		return cloud.Facts{"state": either(d.unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL",
+			"unused_since": d.since}
 	case "gcp-gcs":
-		return cloud.Facts{"storage_class": "STANDARD", "lifecycle_rules": count(!d.unused), "versioning": false, "autoclass": false}
+		return cloud.Facts{"storage_class": "STANDARD", "lifecycle_rules": count(!d.unused), "versioning": false,
+			"autoclass": false}
 	case "gcp-memorystore":
 		return cloud.Facts{"memory_gb": d.size, "tier": "BASIC"}
 	}

@@ -79,7 +79,8 @@ func TestOthers_AreTheSameAgain(t *testing.T) {
 
 func TestOthers_WhatCannotBeStoppedSaysSo(t *testing.T) {
 	p := New(tabletest.New(t), clock.System{})
-	c := apitest.Value(p.Connect(t.Context(), account(map[string]string{"kinds": "aws-ebs", "regions": "eu-west-1"})))(t)
+	c := apitest.Value(p.Connect(t.Context(),
+		account(map[string]string{"kinds": "aws-ebs", "regions": "eu-west-1"})))(t)
 	list := apitest.Value(c.List(t.Context(), "aws-ebs", "eu-west-1", ""))(t)
 	got := c.Act(t.Context(), cloud.Stop, "aws-ebs", "eu-west-1", []cloud.Target{{UID: list.Resources[0].UID}})
 	if cloud.ClassOf(got[0].Err) != cloud.Unsupported {

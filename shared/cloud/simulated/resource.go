@@ -63,8 +63,9 @@ const (
 func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource {
 	st := s.stateAt(n, h, now)
 	r := cloud.Resource{
-		UID: s.nativeUID(n), Name: s.nodeName(n), Type: kinds[n.kind].Type, Region: regionNames[n.region], Status: st.status,
-		Tags: s.tagsOf(n), ParentUID: s.parent(n), Unschedulable: s.whyUnschedulable(n), CreatedAt: s.createdAt(n),
+		UID: s.nativeUID(n), Name: s.nodeName(n), Type: kinds[n.kind].Type, Region: regionNames[n.region],
+		Status: st.status,
+		Tags:   s.tagsOf(n), ParentUID: s.parent(n), Unschedulable: s.whyUnschedulable(n), CreatedAt: s.createdAt(n),
 	}
 	if m, ok := s.machine(n); ok {
 		r.InstanceType, r.Capacity = m.name, map[string]int64{"vCPU": m.vcpu, "memoryMiB": m.memMB}

@@ -152,7 +152,8 @@ var _ cloud.KindProber = (*conn)(nil)
 
 // KindPermissions tells what the settings of the account permit of one kind.
 func (c *conn) KindPermissions(ctx context.Context, kind, _, _ string) ([]cloud.Permission, error) {
-	if err := c.simulateCall(ctx, request{method: "KindPermissions", op: "iam:SimulatePrincipalPolicy"}, nil); err != nil {
+	if err := c.simulateCall(ctx, request{method: "KindPermissions", op: "iam:SimulatePrincipalPolicy"},
+		nil); err != nil {
 		return nil, err
 	}
 	i, known := kindOf(kind)

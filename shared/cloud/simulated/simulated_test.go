@@ -174,11 +174,15 @@ func TestStatesTakeTheirTime(t *testing.T) {
 		native string
 	}{
 		{"at first it runs", func() {}, cloud.Running, "running"},
-		{"after a stop it is stopping", func() { in(c, ec2, east1).act(t, cloud.Stop, uid) }, cloud.Stopping, "stopping"},
+		{"after a stop it is stopping", func() {
+			in(c, ec2, east1).act(t, cloud.Stop, uid)
+		}, cloud.Stopping, "stopping"},
 		{"not yet", func() { s.clk.Advance(29 * time.Second) }, cloud.Stopping, "stopping"},
 		{"after a minute it is stopped", func() { s.clk.Advance(31 * time.Second) }, cloud.Stopped, "stopped"},
 		{"and stays so", func() { s.clk.Advance(240 * time.Hour) }, cloud.Stopped, "stopped"},
-		{"after a start it is starting", func() { in(c, ec2, east1).act(t, cloud.Start, uid) }, cloud.Starting, "pending"},
+		{"after a start it is starting", func() {
+			in(c, ec2, east1).act(t, cloud.Start, uid)
+		}, cloud.Starting, "pending"},
 		{"after a minute it runs", func() { s.clk.Advance(time.Minute) }, cloud.Running, "running"},
 	}
 	for _, step := range steps {
@@ -320,7 +324,8 @@ func FuzzFindNamesOnlyWhatExists(f *testing.F) {
 
 func BenchmarkRead1000(b *testing.B) {
 	ctx := context.Background()
-	c := apitest.Value(New(tabletest.New(b), clock.System{}).Connect(ctx, account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"})))(b)
+	c := apitest.Value(New(tabletest.New(b), clock.System{}).Connect(ctx,
+		account(map[string]string{"size": "100000", "kinds": ec2, "regions": "1"})))(b)
 	page := apitest.Value(c.List(ctx, ec2, east1, ""))(b)
 	uids := make([]string, len(page.Resources))
 	for i, r := range page.Resources {

@@ -68,7 +68,8 @@ func settled(w words, on bool, c capacity) state {
 // member returns the state of the instance of that rank in a group: what the group no longer wants is terminated.
 func (s *settings) member(g state, rank int32) state {
 	if rank >= g.cap.Desired {
-		return state{status: cloud.Terminated, native: "terminated", reason: "Client.UserInitiatedShutdown: group scaled in"}
+		return state{status: cloud.Terminated, native: "terminated",
+			reason: "Client.UserInitiatedShutdown: group scaled in"}
 	}
 	w := kinds[kindEC2].words
 	if g.status == cloud.Starting {

@@ -126,7 +126,8 @@ func (l *Limiter) reserve(ctx context.Context, b *bucket, n int, latest time.Tim
 		if err == nil || errors.Is(err, errFull) {
 			return from, err
 		}
-		l.o.Log.WarnContext(ctx, "rate of an account's API not shared: this process goes by its own for a while", "api", b.key.API, "error", err)
+		l.o.Log.WarnContext(ctx, "rate of an account's API not shared: this process goes by its own for a while", "api",
+			b.key.API, "error", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

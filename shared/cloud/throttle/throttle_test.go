@@ -73,7 +73,8 @@ func TestLimiter_OfManyProcessesUsesAnAccountsLimitAndHardlyExceedsIt(t *testing
 		defer cancel()
 		var wg sync.WaitGroup
 		for range 12 {
-			l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store, Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+			l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
+				Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
 			for range 4 {
 				wg.Go(func() { ask(ctx, l, p) })
 			}
@@ -94,7 +95,8 @@ func TestLimiter_OfManyProcessesUsesAnAccountsLimitAndHardlyExceedsIt(t *testing
 func TestLimiter_SlowsDownToWhatTheProviderTakesAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, p := newStore(t), &provider{limit: throttle.Limit{PerSecond: 6, Burst: 20}}
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store, Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
+			Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
 		during := func(d time.Duration) (taken, refused int) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
@@ -115,7 +117,8 @@ func TestLimiter_SlowsDownToWhatTheProviderTakesAndRecovers(t *testing.T) {
 		p.limit = throttle.Limit{PerSecond: 20, Burst: 100}
 		during(30 * time.Second)
 		if taken, refused = during(30 * time.Second); taken < 30*17 || refused > taken/50 {
-			t.Errorf("after the provider has recovered: %d taken and %d refused in 30 s; want nearly 570", taken, refused)
+			t.Errorf("after the provider has recovered: %d taken and %d refused in 30 s; want nearly 570", taken,
+				refused)
 		}
 	})
 }
@@ -144,7 +147,8 @@ func TestLimiter_AsksTheStoreOnlyBeyondWhatAProcessMayTakeFreely(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &counted{Store: newStore(t)}
-				l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s, Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+				l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s,
+					Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
 				for range tt.calls {
 					if err := l.Wait(t.Context(), describe, 1); err != nil {
 						t.Fatal(err)
@@ -161,7 +165,8 @@ func TestLimiter_AsksTheStoreOnlyBeyondWhatAProcessMayTakeFreely(t *testing.T) {
 func TestLimiter_GoesOnAloneWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &counted{Store: newStore(t), down: true}
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s, Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s,
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
 		began := time.Now()
 		for range 123 {
 			if err := l.Wait(t.Context(), describe, 1); err != nil {
@@ -181,13 +186,15 @@ func TestLimiter_GoesOnAloneWhenTheStoreFails(t *testing.T) {
 func TestLimiter_TakesOfManyIDsWhatCountsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, ids := newStore(t), throttle.Key{Account: "1", Region: "r", API: "ec2:StopInstances#ids"}
-		o := throttle.Options{Clock: clock.System{}, Store: store, Limits: map[string]throttle.Limit{ids.API: {PerSecond: 20, Burst: 1000}}}
+		o := throttle.Options{Clock: clock.System{}, Store: store,
+			Limits: map[string]throttle.Limit{ids.API: {PerSecond: 20, Burst: 1000}}}
 		one, other := throttle.New(o), throttle.New(o)
 		if got, wait := one.Take(t.Context(), ids, 700); got != 700 || wait != 0 {
 			t.Errorf("one gets %d of 700, and is to wait %s", got, wait)
 		}
 		if got, wait := other.Take(t.Context(), ids, 500); got != 300 || wait < 5*time.Second || wait > 30*time.Second {
-			t.Errorf("the other gets %d of 500, and is to wait %s; want the 300 that are left, and some seconds", got, wait)
+			t.Errorf("the other gets %d of 500, and is to wait %s; want the 300 that are left, and some seconds", got,
+				wait)
 		}
 		time.Sleep(10 * time.Second)
 		if got, _ := one.Take(t.Context(), ids, 500); got < 190 || got > 200 {
@@ -207,10 +214,12 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 		}})
 		l.Throttled(describe, time.Hour)
 		for name, k := range map[string]throttle.Key{
-			"another account":             {Account: "2", Region: describe.Region, API: describe.API},
-			"another region":              {Account: describe.Account, Region: "us-east-1", API: describe.API},
-			"a call with its own limit":   {Account: describe.Account, Region: describe.Region, API: "ec2:StopInstances"},
-			"a service that has no limit": {Account: describe.Account, Region: describe.Region, API: "rds:DescribeDBInstances"},
+			"another account": {Account: "2", Region: describe.Region, API: describe.API},
+			"another region":  {Account: describe.Account, Region: "us-east-1", API: describe.API},
+			"a call with its own limit": {Account: describe.Account, Region: describe.Region,
+				API: "ec2:StopInstances"},
+			"a service that has no limit": {Account: describe.Account, Region: describe.Region,
+				API: "rds:DescribeDBInstances"},
 		} {
 			began := time.Now()
 			if err := l.Wait(t.Context(), k, 1); err != nil || time.Since(began) > 0 {
@@ -219,7 +228,8 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		if l.Wait(ctx, throttle.Key{Account: describe.Account, Region: describe.Region, API: "ec2:DescribeRegions"}, 1) == nil {
+		if l.Wait(ctx, throttle.Key{Account: describe.Account, Region: describe.Region, API: "ec2:DescribeRegions"},
+			1) == nil {
 			t.Error("a call that shares the throttled bucket does not wait")
 		}
 	})
@@ -227,7 +237,8 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 
 func TestLimiter_APauseEndsAndSlowsNothingDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{Clock: clock.System{},
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
 		l.Pause(describe, 5*time.Second)
 		began := time.Now()
 		for range 55 {
@@ -249,7 +260,8 @@ func TestLimiter_APauseEndsAndSlowsNothingDown(t *testing.T) {
 func TestLimiter_LeavesRowsThatExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store, Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
 		for range 30 {
 			if err := l.Wait(t.Context(), describe, 1); err != nil {
 				t.Fatal(err)

@@ -82,10 +82,12 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Gates: Gates{
-			UsageOnly: true, SettledDays: true, WeekdayBaseline: true, MinimumHistory: true, NoiseBand: true, Floors: true, Latch: true, Nesting: true,
+			UsageOnly: true, SettledDays: true, WeekdayBaseline: true, MinimumHistory: true, NoiseBand: true,
+			Floors: true, Latch: true, Nesting: true,
 		},
 		FloorsUSD: map[ScopeType]money.Amount{
-			Resource: money.FromInt(10), ResourceGroup: money.FromInt(10), Team: money.FromInt(25), CloudAccount: money.FromInt(25), Org: money.FromInt(50),
+			Resource: money.FromInt(10), ResourceGroup: money.FromInt(10), Team: money.FromInt(25),
+			CloudAccount: money.FromInt(25), Org: money.FromInt(50),
 		},
 	}
 }
@@ -101,7 +103,8 @@ const (
 	bandDays   = 28
 	Rejudged   = 7                   // days that are judged anew, since bills restate them
 	WindowDays = bandDays + Rejudged // days of a series that a pass needs
-	Backfilled = 83                  // days before those that are judged when their bills come, months late: with them as many as are kept
+	// days before those that are judged when their bills come, months late: with them as many as are kept
+	Backfilled = 83
 )
 
 // LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three; without the gate

@@ -43,10 +43,13 @@ func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, er
 	})
 	out = foldRest(out)
 	if total := sumOf(out, func(c *Contributor) *money.Amount { return &c.Cost }); total != s.Cost {
-		return nil, fault.New(fault.Internal, "the parts by %s cost %s, and together %s", dim, total.Fixed(2), s.Cost.Fixed(2))
+		return nil, fault.New(
+			fault.Internal, "the parts by %s cost %s, and together %s", dim, total.Fixed(2), s.Cost.Fixed(2))
 	}
 	if len(out) > 0 { // what was lost by dividing, at the last place of an Amount
-		out[0].Baseline = out[0].Baseline.Add(s.Baseline.Sub(sumOf(out, func(c *Contributor) *money.Amount { return &c.Baseline })))
+		out[0].Baseline = out[0].Baseline.Add(s.Baseline.Sub(sumOf(out, func(c *Contributor) *money.Amount {
+			return &c.Baseline
+		})))
 	}
 	roundContributors(out)
 	return out, nil

@@ -79,7 +79,8 @@ func (r *Rules) judge(of ScopeType, days []money.Amount, i, first int) (Spike, b
 	}
 	excess := days[i].MulInt(base.n).Sub(base.sum) // n times what it is
 	severity := severityOf(excess, base.sum)
-	if severity == "" || r.belowFloor(of, excess, base.n) || r.NoiseBand && inNoise(days[max(first, i-bandDays):i], excess, base.n) {
+	if severity == "" || r.belowFloor(of, excess, base.n) || r.NoiseBand &&
+		inNoise(days[max(first, i-bandDays):i], excess, base.n) {
 		return Spike{}, false
 	}
 	return Spike{Cost: days[i], Baseline: base.sum.DivInt(base.n), Severity: severity, Back: base.back}, true

@@ -34,22 +34,25 @@ func TestRules_Judge_TheBareRule(t *testing.T) {
 		severity Severity
 		percent  string
 	}{
-		"29.9999 percent is nothing":                         {flat("100", 7, "129.9999"), "", ""},
-		"30 percent is a warning, exactly":                   {flat("100", 7, "130"), Warning, "30"},
-		"a hair below 100 percent does not read 100":         {flat("100", 7, "199.9999"), Warning, "99.9"},
-		"100 percent is critical":                            {flat("100", 7, "200"), Critical, "100"},
-		"just below 500 percent is critical":                 {flat("100", 7, "599.999999999"), Critical, "499.9"},
-		"500 percent is an emergency":                        {flat("100", 7, "600"), Emergency, "500"},
-		"thirds, whose mean is no decimal, count exactly":    {amounts("1", "1", "2", "1", "2", "2", "1", "1.857142857142857142857142857142"), "", ""},
-		"a third of which is reached is a warning":           {amounts("1", "1", "2", "1", "2", "2", "1", "1.857142857142857142857142857143"), Warning, "30"},
-		"three days of data are not judged":                  {flat("100", 3, "1000"), "", ""},
-		"four days of data are":                              {flat("100", 4, "1000"), Emergency, "900"},
-		"days before the first that cost anything count not": {amounts("0", "0", "0", "100", "100", "100", "1000"), "", ""},
-		"a baseline below the minimum is not judged":         {flat("0.99", 7, "1000"), "", ""},
-		"a baseline of the minimum is":                       {flat("1", 7, "1.3"), Warning, "30"},
-		"a fall is none":                                     {flat("100", 7, "1"), "", ""},
-		"a day without cost is none":                         {flat("100", 7, "0"), "", ""},
-		"a credit of a day is none":                          {flat("100", 7, "-500"), "", ""},
+		"29.9999 percent is nothing":                 {flat("100", 7, "129.9999"), "", ""},
+		"30 percent is a warning, exactly":           {flat("100", 7, "130"), Warning, "30"},
+		"a hair below 100 percent does not read 100": {flat("100", 7, "199.9999"), Warning, "99.9"},
+		"100 percent is critical":                    {flat("100", 7, "200"), Critical, "100"},
+		"just below 500 percent is critical":         {flat("100", 7, "599.999999999"), Critical, "499.9"},
+		"500 percent is an emergency":                {flat("100", 7, "600"), Emergency, "500"},
+		"thirds, whose mean is no decimal, count exactly": {amounts("1", "1", "2", "1", "2", "2", "1",
+			"1.857142857142857142857142857142"), "", ""},
+		"a third of which is reached is a warning": {amounts("1", "1", "2", "1", "2", "2", "1",
+			"1.857142857142857142857142857143"), Warning, "30"},
+		"three days of data are not judged": {flat("100", 3, "1000"), "", ""},
+		"four days of data are":             {flat("100", 4, "1000"), Emergency, "900"},
+		"days before the first that cost anything count not": {amounts("0", "0", "0", "100", "100", "100", "1000"), "",
+			""},
+		"a baseline below the minimum is not judged": {flat("0.99", 7, "1000"), "", ""},
+		"a baseline of the minimum is":               {flat("1", 7, "1.3"), Warning, "30"},
+		"a fall is none":                             {flat("100", 7, "1"), "", ""},
+		"a day without cost is none":                 {flat("100", 7, "0"), "", ""},
+		"a credit of a day is none":                  {flat("100", 7, "-500"), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, found := bare.Judge(Resource, c.days, len(c.days)-1)
@@ -137,7 +140,8 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 28) {
 		got = append(got, fmt.Sprint(f.Day-28, " ", f.Severity, " ", f.Tells()))
 	}
-	if want := "0 warning true;1 warning false;2 critical true;3 warning false;5 warning true"; strings.Join(got, ";") != want {
+	if want := "0 warning true;1 warning false;2 critical true;3 warning false;5 warning true"; strings.Join(got,
+		";") != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 	r.Latch = false
@@ -238,8 +242,10 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 func TestIDOf_IsOfOneOrganizationScopeAndDay(t *testing.T) {
 	day := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
 	ids := map[string]bool{
-		IDOf("org_a", Scope{Type: Org}, day): true, IDOf("org_b", Scope{Type: Org}, day): true, IDOf("org_a", Scope{Type: Org}, day.AddDate(0, 0, 1)): true,
-		IDOf("org_a", Scope{Type: Team, ID: "x"}, day): true, IDOf("org_a", Scope{Type: Resource, ID: "x"}, day): true,
+		IDOf("org_a", Scope{Type: Org}, day): true, IDOf("org_b", Scope{Type: Org}, day): true,
+		IDOf("org_a", Scope{Type: Org}, day.AddDate(0, 0, 1)): true,
+		IDOf("org_a", Scope{Type: Team, ID: "x"}, day):        true,
+		IDOf("org_a", Scope{Type: Resource, ID: "x"}, day):    true,
 	}
 	if len(ids) != 5 {
 		t.Errorf("five anomalies have %d ids", len(ids))

@@ -17,7 +17,8 @@ type Judged struct {
 func Merge(old Record, f *Finding, at Judged) Record {
 	next := old
 	next.ID, next.Type, next.ScopeID, next.Day = IDOf(at.Org, f.Scope, at.Day), f.Type, f.ID, at.Day
-	next.Cost, next.Baseline, next.Severity, next.NewSpend, next.Continues = f.Cost, f.Baseline, f.Severity, f.NewSpend, f.Continues
+	next.Cost, next.Baseline, next.Severity, next.NewSpend, next.Continues = f.Cost, f.Baseline, f.Severity, f.NewSpend,
+		f.Continues
 	next.ExplainedBy = ""
 	if f.ExplainedBy != nil {
 		next.ExplainedBy = IDOf(at.Org, *f.ExplainedBy, at.Day)
@@ -42,8 +43,10 @@ func toldAtLeast(told []Severity, s Severity) bool {
 // Changed reports whether an anomaly is another than it was, but for when it was looked at, and for its contributors, which follow from
 // the rest.
 func (r *Record) Changed(old *Record) bool {
-	return old.Change == 0 || r.Cost != old.Cost || r.Baseline != old.Baseline || r.Severity != old.Severity || r.NewSpend != old.NewSpend ||
-		r.Continues != old.Continues || r.ExplainedBy != old.ExplainedBy || r.Status != old.Status || len(r.Told) != len(old.Told)
+	return old.Change == 0 || r.Cost != old.Cost || r.Baseline != old.Baseline || r.Severity != old.Severity ||
+		r.NewSpend != old.NewSpend ||
+		r.Continues != old.Continues || r.ExplainedBy != old.ExplainedBy || r.Status != old.Status ||
+		len(r.Told) != len(old.Told)
 }
 
 // Close returns an anomaly that is none any more.

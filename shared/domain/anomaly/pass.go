@@ -36,7 +36,8 @@ func (r *Rules) Pass(all []Series, from int) []Finding {
 		out = r.series(&all[i], from, out)
 	}
 	slices.SortFunc(out, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(depth[a.Type], depth[b.Type]), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(depth[a.Type], depth[b.Type]), cmp.Compare(a.Type, b.Type),
+			cmp.Compare(a.ID, b.ID))
 	})
 	if r.Nesting {
 		for rest := out; len(rest) > 0; {

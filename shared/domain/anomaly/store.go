@@ -66,7 +66,8 @@ func (r *Record) Spike() Spike {
 // SeenIn reports whether who may see scopes, in which these resources lie, may see the anomaly: with everything all, else those of the own
 // teams and resources. The cost of a wider scope would tell what else it holds.
 func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
-	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource && resources.HasUID(r.ScopeID)
+	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource &&
+		resources.HasUID(r.ScopeID)
 }
 
 // IDOf returns the id of the anomaly of a scope of an organization and day: there is one.
@@ -207,7 +208,8 @@ func (s *Store) Replace(ctx context.Context, org string, old, next Record) (Reco
 	}
 	err = s.table.Transact(ctx, ws...)
 	if _, faster := errors.AsType[*table.ConditionError](err); faster {
-		return next, fault.New(fault.Conflict, "anomaly %s was changed by someone else meanwhile; read it and try again", next.ID)
+		return next, fault.New(
+			fault.Conflict, "anomaly %s was changed by someone else meanwhile; read it and try again", next.ID)
 	}
 	return next, fault.Wrap("write anomaly "+next.ID, err)
 }
@@ -233,7 +235,8 @@ type Message struct {
 
 func newEvent(org string, r *Record, sev Severity) (table.Write, error) {
 	m := Message{
-		AnomalyID: r.ID, Date: r.Day.Format(time.DateOnly), CostUSD: r.Cost.Fixed(2), BaselineUSD: r.Baseline.Fixed(2), Severity: sev,
+		AnomalyID: r.ID, Date: r.Day.Format(time.DateOnly), CostUSD: r.Cost.Fixed(2), BaselineUSD: r.Baseline.Fixed(2),
+		Severity:     sev,
 		Contributors: r.Contributors,
 	}
 	spike := r.Spike()
@@ -245,6 +248,7 @@ func newEvent(org string, r *Record, sev Severity) (table.Write, error) {
 		return table.Write{}, fmt.Errorf("encode event of %s: %w", r.ID, err)
 	}
 	return event.Put(org, r.ID+"/"+string(sev), r.Day, event.Event{
-		Key: EventKey(r.Type, sev), ScopeType: string(r.Type), ScopeID: r.ScopeID, At: r.UpdatedAt, Subject: r.ID, Data: data, Within: r.Within,
+		Key: EventKey(r.Type, sev), ScopeType: string(r.Type), ScopeID: r.ScopeID, At: r.UpdatedAt, Subject: r.ID,
+		Data: data, Within: r.Within,
 	})
 }

@@ -17,7 +17,8 @@ const Partition table.Partition = "ORG#*#AUTOSCALER"
 
 // Target is what a policy scales.
 type Target struct {
-	Type   string `json:"type"`   // aws-asg, aws-ecs, gcp-mig, azure-vmss, kubernetes-deployment, or the simulated cloud's
+	// aws-asg, aws-ecs, gcp-mig, azure-vmss, kubernetes-deployment, or the simulated cloud's
+	Type   string `json:"type"`
 	UID    string `json:"uid"`    // native id
 	Region string `json:"region"` //
 }
@@ -42,19 +43,21 @@ const (
 
 // Policy is an autoscaler policy.
 type Policy struct {
-	ID               string            `json:"id"` // asp_…
-	Name             string            `json:"name"`
-	Mode             Mode              `json:"mode"`
-	CloudAccountID   string            `json:"cloudAccountID"`
-	Target           Target            `json:"target"`
-	Min              int64             `json:"min"`
-	Max              int64             `json:"max"`
-	Desired          int64             `json:"desired"`
-	TargetCPUPercent int64             `json:"targetCPUPercent"`
-	CooldownSeconds  int64             `json:"cooldownSeconds"`
-	Status           string            `json:"status"`
-	Found            cloud.Autoscaling `json:"found"`            // as it was when the policy was adopted, given back on its deletion
-	PlanID           string            `json:"planID,omitempty"` // the event readiness plan that holds its capacity now; nothing else sets it meanwhile
+	ID               string `json:"id"` // asp_…
+	Name             string `json:"name"`
+	Mode             Mode   `json:"mode"`
+	CloudAccountID   string `json:"cloudAccountID"`
+	Target           Target `json:"target"`
+	Min              int64  `json:"min"`
+	Max              int64  `json:"max"`
+	Desired          int64  `json:"desired"`
+	TargetCPUPercent int64  `json:"targetCPUPercent"`
+	CooldownSeconds  int64  `json:"cooldownSeconds"`
+	Status           string `json:"status"`
+	// as it was when the policy was adopted, given back on its deletion
+	Found cloud.Autoscaling `json:"found"`
+	// the event readiness plan that holds its capacity now; nothing else sets it meanwhile
+	PlanID string `json:"planID,omitempty"`
 	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil before that.
 	Applied   *cloud.Autoscaling `json:"applied,omitempty"`
 	AppliedAt time.Time          `json:"appliedAt,omitzero"`
@@ -84,7 +87,8 @@ func (p *Policy) ToldStatus() string {
 // Wanted returns how the target is to be scaled.
 func (p *Policy) Wanted() cloud.Autoscaling {
 	percent, cooldown := p.TargetCPUPercent, p.CooldownSeconds
-	return cloud.Autoscaling{Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent, CooldownSeconds: &cooldown}
+	return cloud.Autoscaling{Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent,
+		CooldownSeconds: &cooldown}
 }
 
 // The rows beside the policies: one for each name and one for each target that is taken, and the log of each policy.

@@ -35,7 +35,8 @@ func (p *Policy) HasSet(live cloud.Autoscaling) bool {
 
 // IsUntouched reports whether a target is scaled exactly as it was recorded: its sizes, and what its provider keeps besides.
 func IsUntouched(live, recorded cloud.Autoscaling) bool {
-	return live.Min == recorded.Min && live.Max == recorded.Max && live.Desired == recorded.Desired && sameJSON(live.Native, recorded.Native)
+	return live.Min == recorded.Min && live.Max == recorded.Max && live.Desired == recorded.Desired &&
+		sameJSON(live.Native, recorded.Native)
 }
 
 // IsRestored reports whether a target has the bounds and the size that were recorded of it. A size that only the provider sets need not be

@@ -81,13 +81,15 @@ func (s *Store) GetMany(ctx context.Context, org string, policyIDs ...string) (m
 // Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its condition fails when there is
 // no such policy, another plan has it, or an apply is under way; a plan that has it already may take it again.
 func (s *Store) Hold(org, policyID, planID string) table.Write {
-	return table.Update(Key(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)}, table.Exists(),
+	return table.Update(Key(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)},
+		table.Exists(),
 		table.Any(table.Lacks("planID"), table.Equal("planID", planID)), s.unclaimed())
 }
 
 // Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan does not have it.
 func (s *Store) Release(org, policyID, planID string) table.Write {
-	return table.Update(Key(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)}, table.Equal("planID", planID))
+	return table.Update(Key(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)},
+		table.Equal("planID", planID))
 }
 
 // unclaimed demands that no apply is under way.
@@ -100,7 +102,8 @@ func CheckRoom(all []Policy) error {
 	if len(all) < MaxPolicies {
 		return nil
 	}
-	return fault.New(fault.Invalid, "the organization has %d autoscaler policies, which is the most; delete one first", len(all))
+	return fault.New(fault.Invalid, "the organization has %d autoscaler policies, which is the most; delete one first",
+		len(all))
 }
 
 // Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target, fault.Invalid
@@ -161,7 +164,8 @@ func (s *Store) Save(ctx context.Context, org string, old, next Policy, log ...E
 }
 
 //nolint:revive // what is replaced by what, while what holds
-func (s *Store) replace(ctx context.Context, org string, old, next Policy, log []Entry, conds ...table.Cond) (Policy, error) {
+func (s *Store) replace(ctx context.Context, org string, old, next Policy, log []Entry, conds ...table.Cond) (Policy,
+	error) {
 	next.Version = old.Version + 1
 	put, err := table.PutFields(Key(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
 	if err != nil {
@@ -182,7 +186,8 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 // changed since, or a condition of an extra write does not hold. Its log goes with its time.
 func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
 	_, err := s.commit(ctx, org, p, append([]table.Write{
-		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)), table.Delete(targetKey(org, p.Target)),
+		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)),
+		table.Delete(targetKey(org, p.Target)),
 	}, extra...), log)
 	return err
 }
@@ -213,12 +218,15 @@ func refused(lost *table.ConditionError, p *Policy) error {
 		return changed(old, p)
 	}
 	if _, ok := lost.Old(1); ok {
-		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name", p.Name)
+		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name",
+			p.Name)
 	}
 	if _, ok := lost.Old(2); ok {
-		return fault.New(fault.Conflict, "target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
+		return fault.New(fault.Conflict,
+			"target.uid: %.300s has an autoscaler policy already: change that one, or delete it first", p.Target.UID)
 	}
-	return fault.New(fault.Conflict, "the cloud account or an event readiness plan of autoscaler policy %s was changed meanwhile; try again", p.ID)
+	return fault.New(fault.Conflict,
+		"the cloud account or an event readiness plan of autoscaler policy %s was changed meanwhile; try again", p.ID)
 }
 
 // changed tells why a policy could not be written that is old now.
@@ -230,12 +238,16 @@ func changed(old table.Item, p *Policy) error {
 	case now.PlanID != "":
 		return HeldBy(now)
 	case now.ClaimedUntil != 0:
-		return fault.New(fault.Conflict, "autoscaler policy %s is being applied by someone else; wait a minute and try again", p.ID)
+		return fault.New(fault.Conflict,
+			"autoscaler policy %s is being applied by someone else; wait a minute and try again", p.ID)
 	}
-	return fault.New(fault.Conflict, "autoscaler policy %s was changed by someone else meanwhile; read it and try again", p.ID)
+	return fault.New(fault.Conflict,
+		"autoscaler policy %s was changed by someone else meanwhile; read it and try again", p.ID)
 }
 
 // HeldBy is the error of what cannot be done while a plan has the capacity of a policy.
 func HeldBy(p Policy) error {
-	return fault.New(fault.Conflict, "the event readiness plan %s has the capacity of autoscaler policy %s: wait for its end, or cancel it", p.PlanID, p.ID)
+	return fault.New(fault.Conflict,
+		"the event readiness plan %s has the capacity of autoscaler policy %s: wait for its end, or cancel it",
+		p.PlanID, p.ID)
 }

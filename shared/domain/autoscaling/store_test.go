@@ -32,7 +32,8 @@ func open(t *testing.T) fixture {
 	c := clock.NewManual(start)
 	f := fixture{table: tabletest.NewAt(t, c), clock: c}
 	f.store = autoscaling.NewStore(f.table, c)
-	p, err := f.store.Create(t.Context(), org, policy("web", "arn:web"), autoscaling.Entry{Kind: autoscaling.LogAdopted})
+	p, err := f.store.Create(t.Context(), org, policy("web", "arn:web"),
+		autoscaling.Entry{Kind: autoscaling.LogAdopted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +43,10 @@ func open(t *testing.T) fixture {
 
 func policy(name, uid string) autoscaling.Policy {
 	return autoscaling.Policy{
-		ID: id.New("asp", start), Name: name, Mode: autoscaling.Recommend, CloudAccountID: "ca_1", Min: 1, Max: 4, Desired: 2,
-		Target: autoscaling.Target{Type: "aws-asg", UID: uid, Region: "eu-west-1"}, Status: autoscaling.Active, CreatedAt: start,
+		ID: id.New("asp", start), Name: name, Mode: autoscaling.Recommend, CloudAccountID: "ca_1", Min: 1, Max: 4,
+		Desired: 2,
+		Target:  autoscaling.Target{Type: "aws-asg", UID: uid, Region: "eu-west-1"}, Status: autoscaling.Active,
+		CreatedAt: start,
 	}
 }
 
@@ -119,7 +122,8 @@ func TestStore_APlanThatHasAPolicyKeepsOthersAway(t *testing.T) {
 	if err := f.table.Transact(t.Context(), f.store.Release(org, f.policy.ID, "evt_1")); err != nil {
 		t.Fatal(err)
 	}
-	if free, err := f.store.Get(t.Context(), org, f.policy.ID); err != nil || free.PlanID != "" || free.ToldStatus() != autoscaling.Active {
+	if free, err := f.store.Get(t.Context(), org, f.policy.ID); err != nil || free.PlanID != "" ||
+		free.ToldStatus() != autoscaling.Active {
 		t.Errorf("%+v, %v; want it free", free, err)
 	}
 	wantConflict(t, f.table.Transact(t.Context(), f.store.Hold(org, "asp_none", "evt_1")), "")
@@ -158,14 +162,17 @@ func TestStore_LogsTheNewestFirst(t *testing.T) {
 	f := open(t)
 	p := f.policy
 	for i := range 3 {
-		next, err := f.store.Save(t.Context(), org, p, p, autoscaling.Entry{Kind: autoscaling.LogDrifted, Message: strconv.Itoa(i)}, autoscaling.Entry{Kind: autoscaling.LogApplied, Message: strconv.Itoa(i)})
+		next, err := f.store.Save(t.Context(), org, p, p,
+			autoscaling.Entry{Kind: autoscaling.LogDrifted, Message: strconv.Itoa(i)},
+			autoscaling.Entry{Kind: autoscaling.LogApplied, Message: strconv.Itoa(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p = next
 	}
 	got, err := f.store.Log(t.Context(), org, f.policy.ID)
-	if err != nil || len(got) != 7 || got[0].Message != "2" || got[0].Kind != autoscaling.LogApplied || got[6].Kind != autoscaling.LogAdopted {
+	if err != nil || len(got) != 7 || got[0].Message != "2" || got[0].Kind != autoscaling.LogApplied ||
+		got[6].Kind != autoscaling.LogAdopted {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.clock.Advance(91 * 24 * time.Hour)

@@ -282,7 +282,8 @@ func benchPeer(b *testing.B, rows int) string {
 
 // eight are the columns that daily sums need.
 var eight = []string{
-	"ChargePeriodStart", "ProviderName", "SubAccountId", "ServiceName", "RegionId", "ResourceId", "BilledCost", "EffectiveCost",
+	"ChargePeriodStart", "ProviderName", "SubAccountId", "ServiceName", "RegionId", "ResourceId", "BilledCost",
+	"EffectiveCost",
 }
 
 func BenchmarkRead(b *testing.B) {

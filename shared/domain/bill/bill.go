@@ -46,7 +46,8 @@ type reading struct {
 // A row that cannot be read ends the reading, for a bill without it would be wrong: fault.Invalid, naming file, row (from 1, without the
 // header) and reason. So do a column that is missing, a currency that is none, and a file that is cut off. Errors of take and of reading r
 // keep their kind. A file without rows has no charges.
-func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error) (Totals, error) {
+func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
+	take func(*focus.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
@@ -55,7 +56,8 @@ func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillRea
 
 // ReadRows is Read that tells take the row of each charge, from 1. A row may have several charges, or none.
 func ReadRows( //nolint:revive // the parameters of Read
-	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(row int64, c *focus.Charge) error,
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
+	take func(row int64, c *focus.Charge) error,
 ) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength)}
 	g.take = func(c *focus.Charge) error { return take(g.totals.Rows, c) }
@@ -97,7 +99,8 @@ func (t *Taker) Totals() Totals { return t.g.totals }
 
 // ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty in the charges, and
 // months are not added up. From Parquet, no other columns are even fetched. Its errors are those of Read.
-func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader, take func(*focus.Charge) error) (Totals, error) {
+func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
+	take func(*focus.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newSelection(columns, t) })

@@ -13,7 +13,8 @@ func describe(t bill.Totals) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d rows", t.Rows)
 	for _, m := range t.Months {
-		fmt.Fprintf(&b, "; %s %s %d: %v %v %v", m.Month.Format("2006-01"), m.Currency, m.Charges, m.Billed, m.Effective, m.List)
+		fmt.Fprintf(&b, "; %s %s %d: %v %v %v", m.Month.Format("2006-01"), m.Currency, m.Charges, m.Billed, m.Effective,
+			m.List)
 	}
 	return b.String()
 }
@@ -29,9 +30,12 @@ func TestRead_Totals(t *testing.T) {
 			"1281 rows; 2023-11 USD 1281: 1.6823086974 1.6823086974 3.3561726949",
 		},
 		{
-			"a manifest's month is not that of the rows", "aws-cur/legacy_cur_koku-local/20180801-20180901/16e57707-f9e3-49be-8be6-b84e684b5194/koku-local-1.csv.gz",
-			"13380 rows; 2018-06 USD 3300: 34649.973272612318255145698 34649.973272612318255145698 34649.973272612318255145698" +
-				"; 2018-07 USD 9304: 100267.738649643334767685352 100267.738649643334767685352 100267.738649643334767685352" +
+			"a manifest's month is not that of the rows",
+			"aws-cur/legacy_cur_koku-local/20180801-20180901/16e57707-f9e3-49be-8be6-b84e684b5194/koku-local-1.csv.gz",
+			"13380 rows; 2018-06 USD 3300: 34649.973272612318255145698 34649.973272612318255145698 " +
+				"34649.973272612318255145698" +
+				"; 2018-07 USD 9304: 100267.738649643334767685352 100267.738649643334767685352 " +
+				"100267.738649643334767685352" +
 				"; 2018-08 USD 776: 8310.05175593196199516 8310.05175593196199516 8310.05175593196199516",
 		},
 		{

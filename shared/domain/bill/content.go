@@ -78,7 +78,8 @@ func (c *countedReader) Read(p []byte) (int, error) {
 
 func (c *countedReader) ReadAt(p []byte, off int64) (int, error) {
 	if c.most > 0 && c.n > c.most {
-		return 0, fault.New(fault.Invalid, "the directory of the zip has more than %d bytes; one file of a bill is wanted in it", c.most)
+		return 0, fault.New(fault.Invalid, "the directory of the zip has more than %d bytes; one file of a bill is "+
+			"wanted in it", c.most)
 	}
 	n, err := c.BillReader.ReadAt(p, off)
 	c.n += int64(n)
@@ -96,7 +97,8 @@ func (u *unpackedText) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	u.n += int64(n)
 	if most := freeText + textPerByte*u.packed.n; u.n > most {
-		return n, fault.New(fault.Invalid, "it unpacks to more than %d bytes from %d: deliver the file unpacked, or in parts", most, u.packed.n)
+		return n, fault.New(fault.Invalid, "it unpacks to more than %d bytes from %d: deliver the file unpacked, "+
+			"or in parts", most, u.packed.n)
 	}
 	return n, err
 }

@@ -165,28 +165,34 @@ var keys = map[string]func(charged) string{
 	"billing_month":                 month,
 	"provider":                      func(c charged) string { return c.charges[0].ProviderName },
 	"provider|billing_month":        func(c charged) string { return c.charges[0].ProviderName + "|" + month(c) },
-	"provider|service":              func(c charged) string { return c.charges[0].ProviderName + "|" + c.charges[0].ServiceName },
-	"charge_category":               func(c charged) string { return c.charges[0].ChargeCategory },
-	"charge_day":                    day,
-	"usage_day":                     day,
-	"usage_month":                   func(c charged) string { return day(c)[:7] },
-	"region":                        func(c charged) string { return orNull(c.charges[0].RegionID) },
-	"service_category":              func(c charged) string { return orNull(c.charges[0].ServiceCategory) },
-	"sub_account":                   func(c charged) string { return orNull(c.charges[0].SubAccountID) },
-	"usage_account":                 func(c charged) string { return c.charges[0].SubAccountID },
-	"line_type":                     func(c charged) string { return c.row["lineItem/LineItemType"] },
-	"product":                       func(c charged) string { return c.row["lineItem/ProductCode"] },
-	"charge_type|pricing_model":     func(c charged) string { return c.row["ChargeType"] + "|" + c.row["PricingModel"] },
-	"date":                          func(c charged) string { return c.row["Date"] },
-	"meter_category":                func(c charged) string { return c.charges[0].ServiceName },
-	"meter":                         func(c charged) string { return c.charges[0].ServiceName },
-	"subscription":                  func(c charged) string { return c.charges[0].SubAccountID },
-	"service":                       func(c charged) string { return c.charges[0].ServiceName },
-	"currency":                      currencyOf,
-	"currency|cost_type":            func(c charged) string { return currencyOf(c) + "|" + c.row["cost_type"] },
-	"currency|invoice_month":        func(c charged) string { return currencyOf(c) + "|" + strings.ReplaceAll(month(c), "-", "") },
-	"currency|project":              func(c charged) string { return currencyOf(c) + "|" + c.charges[0].SubAccountID },
-	"currency|service":              func(c charged) string { return currencyOf(c) + "|" + c.charges[0].ServiceName },
+	"provider|service": func(c charged) string {
+		return c.charges[0].ProviderName + "|" + c.charges[0].ServiceName
+	},
+	"charge_category":  func(c charged) string { return c.charges[0].ChargeCategory },
+	"charge_day":       day,
+	"usage_day":        day,
+	"usage_month":      func(c charged) string { return day(c)[:7] },
+	"region":           func(c charged) string { return orNull(c.charges[0].RegionID) },
+	"service_category": func(c charged) string { return orNull(c.charges[0].ServiceCategory) },
+	"sub_account":      func(c charged) string { return orNull(c.charges[0].SubAccountID) },
+	"usage_account":    func(c charged) string { return c.charges[0].SubAccountID },
+	"line_type":        func(c charged) string { return c.row["lineItem/LineItemType"] },
+	"product":          func(c charged) string { return c.row["lineItem/ProductCode"] },
+	"charge_type|pricing_model": func(c charged) string {
+		return c.row["ChargeType"] + "|" + c.row["PricingModel"]
+	},
+	"date":               func(c charged) string { return c.row["Date"] },
+	"meter_category":     func(c charged) string { return c.charges[0].ServiceName },
+	"meter":              func(c charged) string { return c.charges[0].ServiceName },
+	"subscription":       func(c charged) string { return c.charges[0].SubAccountID },
+	"service":            func(c charged) string { return c.charges[0].ServiceName },
+	"currency":           currencyOf,
+	"currency|cost_type": func(c charged) string { return currencyOf(c) + "|" + c.row["cost_type"] },
+	"currency|invoice_month": func(c charged) string {
+		return currencyOf(c) + "|" + strings.ReplaceAll(month(c), "-", "")
+	},
+	"currency|project": func(c charged) string { return currencyOf(c) + "|" + c.charges[0].SubAccountID },
+	"currency|service": func(c charged) string { return currencyOf(c) + "|" + c.charges[0].ServiceName },
 }
 
 func month(c charged) string      { return c.charges[0].BillingPeriodStart.Format("2006-01") }
@@ -260,7 +266,8 @@ func total(t *testing.T, rows []charged, c control) string {
 // TestRead_CreditsColumn keeps the list of credits apart from the columns that it was flattened into.
 func TestRead_CreditsColumn(t *testing.T) {
 	differing := 0
-	for _, c := range charge(t, cloud.GoogleForm, "google", readData(t, "gcp-billing/google_sample_billing_data_500.csv.gz")) {
+	for _, c := range charge(t, cloud.GoogleForm, "google",
+		readData(t, "gcp-billing/google_sample_billing_data_500.csv.gz")) {
 		var credits []struct{ ID string }
 		if err := json.Unmarshal([]byte(c.row["credits"]), &credits); err != nil {
 			t.Fatal(err)

@@ -88,8 +88,10 @@ func (c *cache) keepTags(b []byte, read []focus.Tag) []focus.Tag {
 
 // layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.
 var layouts = []string{
-	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
-	"1/2/2006", "1/2/06", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/06 15:04", "1/2/2006 3:04:05 PM", "20060102", "200601",
+	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04",
+	"1/2/2006", "1/2/06", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/06 15:04", "1/2/2006 3:04:05 PM", "20060102",
+	"200601",
 }
 
 // parseTime reads a time; without a zone it is UTC.

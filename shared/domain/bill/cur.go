@@ -51,7 +51,8 @@ func (l *curLayout) identity() []binding {
 		text(&c.InvoiceIssuerName, "bill/InvoicingEntity"), text(&l.billingEntity, "bill/BillingEntity"),
 		text(&c.PublisherName, "lineItem/LegalEntity"), text(&c.ChargeText, "lineItem/LineItemDescription"),
 		text(&l.productName, "product/ProductName"), text(&l.serviceName, "product/servicename"),
-		text(&l.productCode, "lineItem/ProductCode"), text(&c.RegionID, "product/region"), text(&l.regionCode, "product/regionCode"),
+		text(&l.productCode, "lineItem/ProductCode"), text(&c.RegionID, "product/region"),
+		text(&l.regionCode, "product/regionCode"),
 		text(&c.ResourceID, "lineItem/ResourceId"), text(&c.ResourceType, "product/productFamily"),
 		text(&c.SkuID, "product/sku"), text(&l.term, "pricing/term"), text(&l.usageType, "lineItem/UsageType"),
 		amount(&c.Quantity, "lineItem/UsageAmount"), text(&c.Unit, "pricing/unit"),
@@ -61,7 +62,8 @@ func (l *curLayout) identity() []binding {
 
 func (l *curLayout) costs() []binding {
 	return []binding{
-		needed(amount(&l.unblended, "lineItem/UnblendedCost")), told(amount(&l.netUnblended, "lineItem/NetUnblendedCost"), &l.netFilled),
+		needed(amount(&l.unblended, "lineItem/UnblendedCost")),
+		told(amount(&l.netUnblended, "lineItem/NetUnblendedCost"), &l.netFilled),
 		amount(&l.row.ListCost, "pricing/publicOnDemandCost"),
 	}
 }
@@ -72,8 +74,10 @@ func (l *curLayout) commitments() []binding {
 		amount(&l.reservation, "reservation/EffectiveCost"), amount(&l.netReservation, "reservation/NetEffectiveCost"),
 		amount(&l.unusedUpfront, "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod"),
 		amount(&l.netUpfront, "reservation/NetUnusedAmortizedUpfrontFeeForBillingPeriod"),
-		amount(&l.unusedRecurring, "reservation/UnusedRecurringFee"), amount(&l.netRecurring, "reservation/NetUnusedRecurringFee"),
-		amount(&l.plan, "savingsPlan/SavingsPlanEffectiveCost"), amount(&l.netPlan, "savingsPlan/NetSavingsPlanEffectiveCost"),
+		amount(&l.unusedRecurring, "reservation/UnusedRecurringFee"),
+		amount(&l.netRecurring, "reservation/NetUnusedRecurringFee"),
+		amount(&l.plan, "savingsPlan/SavingsPlanEffectiveCost"),
+		amount(&l.netPlan, "savingsPlan/NetSavingsPlanEffectiveCost"),
 		amount(&l.committed, "savingsPlan/TotalCommitmentToDate"), amount(&l.used, "savingsPlan/UsedCommitment"),
 	}
 }

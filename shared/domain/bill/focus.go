@@ -24,19 +24,23 @@ func (l *focusLayout) bindings([]string) []binding {
 	c := &l.row
 	return []binding{
 		needed(amount(&c.BilledCost, "BilledCost")), needed(amount(&c.EffectiveCost, "EffectiveCost")),
-		amount(&c.ListCost, "ListCost"), amount(&c.ContractedCost, "ContractedCost"), amount(&c.Quantity, "PricingQuantity"),
+		amount(&c.ListCost, "ListCost"), amount(&c.ContractedCost, "ContractedCost"),
+		amount(&c.Quantity, "PricingQuantity"),
 		needed(text(&c.BillingCurrency, "BillingCurrency")), needed(text(&c.ChargeCategory, "ChargeCategory")),
 		needed(at(&c.BillingPeriodStart, "BillingPeriodStart")), needed(at(&c.ChargePeriodStart, "ChargePeriodStart")),
 		at(&c.ChargePeriodEnd, "ChargePeriodEnd"),
-		text(&c.BillingAccountID, "BillingAccountId"), text(&c.SubAccountID, "SubAccountId"), text(&c.SubAccountName, "SubAccountName"),
+		text(&c.BillingAccountID, "BillingAccountId"), text(&c.SubAccountID, "SubAccountId"),
+		text(&c.SubAccountName, "SubAccountName"),
 		text(&c.ProviderName, "ProviderName"), text(&c.PublisherName, "PublisherName"),
 		text(&c.InvoiceIssuerName, "InvoiceIssuerName"), text(&c.InvoiceID, "InvoiceId"),
-		text(&c.ChargeClass, "ChargeClass"), text(&c.ChargeFrequency, "ChargeFrequency"), text(&c.ChargeText, "ChargeDescription"),
+		text(&c.ChargeClass, "ChargeClass"), text(&c.ChargeFrequency, "ChargeFrequency"),
+		text(&c.ChargeText, "ChargeDescription"),
 		text(&c.ServiceCategory, "ServiceCategory"), text(&c.ServiceName, "ServiceName"), text(&c.RegionID, "RegionId"),
 		text(&c.ResourceID, "ResourceId"), text(&c.ResourceName, "ResourceName"), text(&c.ResourceType, "ResourceType"),
 		text(&c.SkuID, "SkuId"), text(&c.PricingCategory, "PricingCategory"), text(&c.Unit, "PricingUnit"),
 		text(&c.CommitmentID, "CommitmentDiscountId"), text(&c.CommitmentStatus, "CommitmentDiscountStatus"),
-		text(&l.pricingCurrency, "x_PricingCurrency", "PricingCurrency"), amount(&l.rate.perDollar, "x_BillingExchangeRate", "x_CurrencyConversionRate"),
+		text(&l.pricingCurrency, "x_PricingCurrency", "PricingCurrency"),
+		amount(&l.rate.perDollar, "x_BillingExchangeRate", "x_CurrencyConversionRate"),
 		amount(&l.rate.inDollars, "x_BilledCostInUsd"),
 		tags(&c.Tags, "Tags"), text(&l.exact, "x_ExactAmounts"),
 	}
@@ -47,7 +51,9 @@ var categories = []string{focus.Usage, focus.Purchase, focus.Tax, focus.Credit, 
 
 func (l *focusLayout) emit(to *reading) error {
 	if !slices.Contains(categories, l.row.ChargeCategory) {
-		return fault.New(fault.Invalid, "column \"ChargeCategory\": %.40q is none of Usage, Purchase, Tax, Credit, Adjustment", l.row.ChargeCategory)
+		return fault.New(fault.Invalid,
+			"column \"ChargeCategory\": %.40q is none of Usage, Purchase, Tax, Credit, Adjustment",
+			l.row.ChargeCategory)
 	}
 	l.out = l.row
 	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {

@@ -47,12 +47,14 @@ func (l *googleLayout) bindings([]string) []binding {
 	c := &l.row
 	return []binding{
 		needed(amount(&l.cost, "cost")), told(amount(&l.listCost, "cost_at_list"), &l.listFilled),
-		needed(text(&c.BillingCurrency, "currency")), amount(&l.rate.perDollar, "currency_conversion_rate"), text(&l.costType, "cost_type"),
+		needed(text(&c.BillingCurrency, "currency")), amount(&l.rate.perDollar, "currency_conversion_rate"),
+		text(&l.costType, "cost_type"),
 		needed(at(&c.BillingPeriodStart, "invoice.month")),
 		needed(at(&c.ChargePeriodStart, "usage_start_time")), at(&c.ChargePeriodEnd, "usage_end_time"),
 		text(&c.BillingAccountID, "billing_account_id"), needed(text(&c.SubAccountID, "project.id")),
 		text(&c.SubAccountName, "project.name"), text(&l.seller, "seller_name"),
-		needed(text(&c.ServiceName, "service.description")), text(&c.ChargeText, "sku.description"), text(&c.SkuID, "sku.id"),
+		needed(text(&c.ServiceName, "service.description")), text(&c.ChargeText, "sku.description"),
+		text(&c.SkuID, "sku.id"),
 		text(&c.RegionID, "location.region", "location.location"),
 		text(&c.ResourceID, "resource.global_name"), text(&c.ResourceName, "resource.name"),
 		amount(&c.Quantity, "usage.amount_in_pricing_units"), text(&c.Unit, "usage.pricing_unit"),

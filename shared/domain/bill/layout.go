@@ -48,7 +48,8 @@ func newLayout(form cloud.BillForm, t table) (layout, error) {
 		create, known = detect(columns)
 	}
 	if !known {
-		return nil, fault.New(fault.Invalid, "columns of no known bill: %s; deliver one of %s", listed(columns), formNames())
+		return nil, fault.New(
+			fault.Invalid, "columns of no known bill: %s; deliver one of %s", listed(columns), formNames())
 	}
 	l := create()
 	bindings := l.bindings(columns)

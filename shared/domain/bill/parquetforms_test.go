@@ -53,7 +53,8 @@ func TestRead_ParquetOfAWS(t *testing.T) {
 	cost, net := 0.1, 0.09
 	rows := []curRow{
 		{
-			Start: start, Payer: "1", Type: "Usage", Currency: "USD", Account: 200000000002, Usage: start.Add(26 * time.Hour), Cost: &cost,
+			Start: start, Payer: "1", Type: "Usage", Currency: "USD", Account: 200000000002,
+			Usage: start.Add(26 * time.Hour), Cost: &cost,
 			Net: &net, List: 0.2, Amount: 3, Product: map[string]string{"product_name": "EC2", "region": "us-east-1"},
 			Tags: map[string]string{"user_team": "web", "aws_created_by": "Root"},
 		},
@@ -69,13 +70,15 @@ func TestRead_ParquetOfAWS(t *testing.T) {
 	want := `{"BilledCost":"0.09","BillingAccountID":"1","BillingCurrency":"USD","BillingPeriodStart":"2026-03-01T00:00:00Z",` +
 		`"ChargeCategory":"Usage","ChargeFrequency":"Usage-Based","ChargePeriodStart":"2026-03-02T02:00:00Z","EffectiveCost":"0.09",` +
 		`"ListCost":"0.2","PricingCategory":"Standard","ProviderName":"AWS","Quantity":"3","RegionID":"us-east-1","ServiceName":"EC2",` +
-		`"SubAccountID":"200000000002","Tags":[{"Key":"aws:created_by","Value":"Root"},{"Key":"team","Value":"web"}]}` + "\n"
+		`"SubAccountID":"200000000002","Tags":[{"Key":"aws:created_by","Value":"Root"},{"Key":"team","Value":"web"}]}` +
+		"\n"
 	if got := lines(t, charges[:1]); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
 	rows[0].Cost = nil
 	_, _, err = readAll(cloud.CUR2Form, "cur", parquetOf(t, rows...))
-	if got := fault.Message(err); got != `cur, row 1: row group 1: column "line_item_unblended_cost": it is empty, and must not be` {
+	if got := fault.Message(
+		err); got != `cur, row 1: row group 1: column "line_item_unblended_cost": it is empty, and must not be` {
 		t.Errorf("a row without a cost: %s", got)
 	}
 }

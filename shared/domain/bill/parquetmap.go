@@ -65,7 +65,8 @@ func (m *mapColumn) tags(keys, values []parquet.Value) []focus.Tag {
 	var out []focus.Tag
 	for i := range keys {
 		if !keys[i].IsNull() { // of a map that is empty, or is not there
-			out = append(out, focus.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
+			out = append(out,
+				focus.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
 		}
 	}
 	return m.cache.keepTags(m.bytes, sortTags(out))

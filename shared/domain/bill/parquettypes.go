@@ -27,7 +27,9 @@ func newColumnReader(b binding, l leaf) (columnReader, error) {
 	case b.at != nil:
 		return newValueColumn(b, l, b.at, timeOf(l.value.Type())), nil
 	default:
-		return newValueColumn(b, l, b.tags, func(v *parquet.Value) ([]focus.Tag, error) { return b.cache.tagsOf(v.ByteArray()) }), nil
+		return newValueColumn(b, l, b.tags, func(v *parquet.Value) ([]focus.Tag, error) {
+			return b.cache.tagsOf(v.ByteArray())
+		}), nil
 	}
 }
 
@@ -108,7 +110,8 @@ func decimalPlaces(t parquet.Type) (places int, decimal bool) {
 func decimalAmount(b []byte, places int) (money.Amount, error) {
 	a, ok := money.FromDecimal(b, places)
 	if !ok {
-		return a, fault.New(fault.Invalid, "a decimal of %d bytes with %d places is larger or finer than amounts are", len(b), places)
+		return a, fault.New(
+			fault.Invalid, "a decimal of %d bytes with %d places is larger or finer than amounts are", len(b), places)
 	}
 	return a, nil
 }

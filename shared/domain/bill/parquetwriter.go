@@ -76,7 +76,8 @@ type ParquetWriter struct {
 // NewParquetWriter writes to w. What was added is whole when Close has returned without an error.
 func NewParquetWriter(w io.Writer) *ParquetWriter {
 	return &ParquetWriter{w: parquet.NewGenericWriter[lineItem](
-		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary), parquet.MaxRowsPerRowGroup(groupRows),
+		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary),
+		parquet.MaxRowsPerRowGroup(groupRows),
 		parquet.CreatedBy("lamplighter", "", ""),
 		parquet.SortingWriterConfig(parquet.SortingColumns(
 			parquet.Ascending("ChargePeriodStart"), parquet.NullsFirst(parquet.Ascending("ResourceId")),
@@ -118,7 +119,8 @@ func (p *ParquetWriter) flush() error {
 		return nil
 	}
 	slices.SortStableFunc(p.rows, func(a, b lineItem) int {
-		return cmp.Or(cmp.Compare(a.ChargePeriodStart, b.ChargePeriodStart), strings.Compare(a.ResourceID, b.ResourceID))
+		return cmp.Or(cmp.Compare(a.ChargePeriodStart, b.ChargePeriodStart),
+			strings.Compare(a.ResourceID, b.ResourceID))
 	})
 	if _, err := p.w.Write(p.rows); err != nil {
 		return fault.Wrap("write Parquet file", err)
@@ -131,13 +133,18 @@ func (p *ParquetWriter) flush() error {
 func newLineItem(c *focus.Charge) lineItem {
 	l := lineItem{
 		BillingAccountID: c.BillingAccountID, SubAccountID: c.SubAccountID, SubAccountName: c.SubAccountName,
-		ProviderName: c.ProviderName, PublisherName: c.PublisherName, InvoiceIssuerName: c.InvoiceIssuerName, InvoiceID: c.InvoiceID,
+		ProviderName: c.ProviderName, PublisherName: c.PublisherName, InvoiceIssuerName: c.InvoiceIssuerName,
+		InvoiceID:          c.InvoiceID,
 		BillingPeriodStart: c.BillingPeriodStart.UnixMicro(), ChargePeriodStart: c.ChargePeriodStart.UnixMicro(),
 		ChargeCategory: c.ChargeCategory, ChargeClass: c.ChargeClass, ChargeFrequency: c.ChargeFrequency,
-		ChargeDescription: c.ChargeText, ServiceCategory: c.ServiceCategory, ServiceName: c.ServiceName, RegionID: c.RegionID,
+		ChargeDescription: c.ChargeText, ServiceCategory: c.ServiceCategory, ServiceName: c.ServiceName,
+		RegionID:   c.RegionID,
 		ResourceID: c.ResourceID, ResourceName: c.ResourceName, ResourceType: c.ResourceType, SkuID: c.SkuID,
-		PricingCategory: c.PricingCategory, CommitmentDiscountID: c.CommitmentID, CommitmentDiscountStatus: c.CommitmentStatus,
-		BillingCurrency: c.BillingCurrency, PricingUnit: c.Unit, ChargePeriodEnd: microseconds(c.ChargePeriodEnd), Tags: tagMap(c.Tags),
+		PricingCategory: c.PricingCategory, CommitmentDiscountID: c.CommitmentID,
+		CommitmentDiscountStatus: c.CommitmentStatus,
+		BillingCurrency:          c.BillingCurrency, PricingUnit: c.Unit,
+		ChargePeriodEnd: microseconds(c.ChargePeriodEnd),
+		Tags:            tagMap(c.Tags),
 	}
 	l.setAmounts(c)
 	return l

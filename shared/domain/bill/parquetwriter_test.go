@@ -67,15 +67,18 @@ func writeParquet(t testing.TB, charges []focus.Charge) []byte {
 func randomCharge(r *rand.Rand) focus.Charge {
 	start := time.Date(2026, 3, 1, r.IntN(700), 0, 0, 0, time.UTC)
 	c := focus.Charge{
-		BillingPeriodStart: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), ChargePeriodStart: start, BillingCurrency: "USD",
-		ChargeCategory: []string{focus.Usage, focus.Purchase, focus.Tax, focus.Credit, focus.Adjustment}[r.IntN(5)],
+		BillingPeriodStart: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), ChargePeriodStart: start,
+		BillingCurrency: "USD",
+		ChargeCategory:  []string{focus.Usage, focus.Purchase, focus.Tax, focus.Credit, focus.Adjustment}[r.IntN(5)],
 	}
 	if r.IntN(2) == 0 {
 		c.ChargePeriodEnd = start.Add(time.Hour)
 	}
 	for _, text := range []*string{
-		&c.BillingAccountID, &c.SubAccountID, &c.SubAccountName, &c.ProviderName, &c.PublisherName, &c.InvoiceIssuerName, &c.InvoiceID,
-		&c.ChargeClass, &c.ChargeFrequency, &c.ChargeText, &c.ServiceCategory, &c.ServiceName, &c.RegionID, &c.ResourceID,
+		&c.BillingAccountID, &c.SubAccountID, &c.SubAccountName, &c.ProviderName, &c.PublisherName,
+		&c.InvoiceIssuerName, &c.InvoiceID,
+		&c.ChargeClass, &c.ChargeFrequency, &c.ChargeText, &c.ServiceCategory, &c.ServiceName, &c.RegionID,
+		&c.ResourceID,
 		&c.ResourceName, &c.ResourceType, &c.SkuID, &c.PricingCategory, &c.CommitmentID, &c.CommitmentStatus, &c.Unit,
 	} {
 		if r.IntN(3) > 0 {

@@ -155,7 +155,8 @@ func (s *scanner) field(b []byte, at int) (field []byte, next int, err error) {
 		case '\n':
 			return trimReturn(b[at:i]), i + 1, nil
 		case '"':
-			return nil, 0, fault.New(fault.Invalid, "a quote within a field that does not begin with one, near %.32q", b[at:i])
+			return nil, 0,
+				fault.New(fault.Invalid, "a quote within a field that does not begin with one, near %.32q", b[at:i])
 		}
 	}
 	if !s.eof {

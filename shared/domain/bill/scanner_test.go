@@ -13,14 +13,17 @@ import (
 // FuzzScanner splits anything as encoding/csv does, whatever arrives at once.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{
-		"", "a", "a,b\n1,2\n", "a,b\r\n1,2\r\n", "\n\na\n\n", "a,\n,\n", `"a","b""c","d` + "\n" + `e"`, "\"a\r\nb\"\r\n", "a\rb,c\r", "\"\"\"\"\n",
-		"a\"b", "\"a\"b", "\"a", "\"", "\r", "\r\n", "x\r\r\n", ",", "\"a\"\r", "aaaaaaa,-bbbbbbb,#\x0b,\n\x01", "é,\"ü\"\n",
+		"", "a", "a,b\n1,2\n", "a,b\r\n1,2\r\n", "\n\na\n\n", "a,\n,\n", `"a","b""c","d` + "\n" + `e"`,
+		"\"a\r\nb\"\r\n", "a\rb,c\r", "\"\"\"\"\n",
+		"a\"b", "\"a\"b", "\"a", "\"", "\r", "\r\n", "x\r\r\n", ",", "\"a\"\r", "aaaaaaa,-bbbbbbb,#\x0b,\n\x01",
+		"é,\"ü\"\n",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		want, failed := expected(b)
-		for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b)), iotest.DataErrReader(bytes.NewReader(b))} {
+		for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b)),
+			iotest.DataErrReader(bytes.NewReader(b))} {
 			got, err := scanned(r)
 			if failed != (err != nil) || !failed && !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%q: got %q (%v), want %q (an error: %t)", b, got, err, want, failed)
@@ -64,7 +67,8 @@ func TestScanner_LongRows(t *testing.T) {
 
 // FuzzPlainName finds a column by its name however it is spelled, and never panics.
 func FuzzPlainName(f *testing.F) {
-	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "Ressourcengruppe (ResourceGroup)", "(", ")", "a(b", ""} {
+	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "Ressourcengruppe (ResourceGroup)",
+		"(", ")", "a(b", ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -75,7 +79,8 @@ func FuzzPlainName(f *testing.F) {
 }
 
 func TestPlainName(t *testing.T) {
-	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "LineItemUsageAmount", "Nutzung (lineItemUsageAmount)"} {
+	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "LineItemUsageAmount",
+		"Nutzung (lineItemUsageAmount)"} {
 		if got := plainName(s); got != "lineitemusageamount" {
 			t.Errorf("%q is %q", s, got)
 		}

@@ -44,7 +44,8 @@ func (t *Totals) Merge(other Totals) {
 
 // add counts a charge, and refuses what is of no month or no currency.
 func (t *Totals) add(c *focus.Charge) error {
-	if t.last >= len(t.Months) || t.Months[t.last].Month != c.BillingPeriodStart || t.Months[t.last].Currency != c.BillingCurrency {
+	if t.last >= len(t.Months) || t.Months[t.last].Month != c.BillingPeriodStart ||
+		t.Months[t.last].Currency != c.BillingCurrency {
 		if err := checkCurrency(c.BillingCurrency); err != nil {
 			return err
 		}

@@ -21,7 +21,8 @@ func TestRead_ParquetAndCSVAreTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"focus/focus_1.0_sample_1000.snappy.parquet", "focus/focus_1.0_sample_1000_tagsmap.snappy.parquet"} {
+	for _, file := range []string{"focus/focus_1.0_sample_1000.snappy.parquet",
+		"focus/focus_1.0_sample_1000_tagsmap.snappy.parquet"} {
 		got, _, err := readAll("", file, readData(t, file))
 		if err != nil {
 			t.Fatal(err)
@@ -44,9 +45,11 @@ func difference(a, b string) string {
 func TestRead_SplitAndShuffled(t *testing.T) {
 	random := seed.Fixed(t, 3, 4)
 	files := map[string]cloud.BillForm{
-		"cur.csv": "", "cur2.csv": "", "focus.csv": "", "azure.csv": "", "aws-cur/legacy_cur_anonymised_2023-11.csv.gz": "",
-		"gcp-billing/google_sample_billing_data_500.csv.gz": "", "azure-export/ms_EA_AmortizedCost_Small.csv": cloud.AzureAmortizedForm,
-		"focus/focus_1.0_sample_1000.csv.gz": "",
+		"cur.csv": "", "cur2.csv": "", "focus.csv": "", "azure.csv": "",
+		"aws-cur/legacy_cur_anonymised_2023-11.csv.gz":      "",
+		"gcp-billing/google_sample_billing_data_500.csv.gz": "",
+		"azure-export/ms_EA_AmortizedCost_Small.csv":        cloud.AzureAmortizedForm,
+		"focus/focus_1.0_sample_1000.csv.gz":                "",
 	}
 	for file, form := range files {
 		t.Run(file, func(t *testing.T) {
@@ -100,7 +103,8 @@ func dealt(t *testing.T, form cloud.BillForm, rows [][]string, random *rand.Rand
 // TestRead_FinalReport reads a month before and after it was invoiced: the invoice is filled in then, and an account may be written with
 // leading zeros that are a part of it.
 func TestRead_FinalReport(t *testing.T) {
-	for file, want := range map[string]string{"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999", "aws-cur/koku_2023-06-01.csv": "987654321 0099999999999"} {
+	for file, want := range map[string]string{"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999",
+		"aws-cur/koku_2023-06-01.csv": "987654321 0099999999999"} {
 		charges, _, err := readAll("", file, readData(t, file))
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +150,8 @@ func TestRead_GoogleCostTypes(t *testing.T) {
 		t.Errorf("%v", count)
 	}
 	first := charges[0]
-	if first.ChargePeriodStart.Format("2006-01-02T15:04") != "2026-04-02T18:54" || first.ChargePeriodEnd.Sub(first.ChargePeriodStart).Hours() != 24 {
+	if first.ChargePeriodStart.Format("2006-01-02T15:04") != "2026-04-02T18:54" ||
+		first.ChargePeriodEnd.Sub(first.ChargePeriodStart).Hours() != 24 {
 		t.Errorf("from %s to %s", first.ChargePeriodStart, first.ChargePeriodEnd)
 	}
 }
@@ -155,13 +160,14 @@ func TestRead_GoogleCostTypes(t *testing.T) {
 func TestReadColumns_Few(t *testing.T) {
 	for _, file := range []string{"focus/focus_1.0_sample_1000.csv.gz", "focus/focus_1.0_sample_1000.snappy.parquet"} {
 		var billed money.Amount
-		totals, err := bill.ReadColumns(t.Context(), []string{"BilledCost", "ServiceName"}, file, inMemory(readData(t, file)), func(c *focus.Charge) error {
-			if c.ServiceName == "" || c.SubAccountID != "" || c.BillingCurrency != "" {
-				t.Fatalf("not the columns that were asked for: %+v", c)
-			}
-			billed = billed.Add(c.BilledCost)
-			return nil
-		})
+		totals, err := bill.ReadColumns(t.Context(), []string{"BilledCost", "ServiceName"}, file,
+			inMemory(readData(t, file)), func(c *focus.Charge) error {
+				if c.ServiceName == "" || c.SubAccountID != "" || c.BillingCurrency != "" {
+					t.Fatalf("not the columns that were asked for: %+v", c)
+				}
+				billed = billed.Add(c.BilledCost)
+				return nil
+			})
 		if err != nil || totals.Rows != 1000 || len(totals.Months) != 0 || billed.String() != "20.52022672899" {
 			t.Errorf("%s: %d rows, %s: %v", file, totals.Rows, billed, err)
 		}
@@ -174,7 +180,8 @@ func TestReadColumns_Few(t *testing.T) {
 
 // TestRead_BigQueryObjects reads objects that are not one a line: 108 rows that cost 6220, and credits of 2200.
 func TestRead_BigQueryObjects(t *testing.T) {
-	files, err := filepath.Glob(strings.TrimSuffix(dataPath(t, "gcp-billing/cud_test_1_1_export.json"), "cud_test_1_1_export.json") + "cud_test_*.json")
+	files, err := filepath.Glob(strings.TrimSuffix(dataPath(t, "gcp-billing/cud_test_1_1_export.json"),
+		"cud_test_1_1_export.json") + "cud_test_*.json")
 	if err != nil || len(files) != 19 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
@@ -225,7 +232,8 @@ func TestRead_AzureHeaders(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			first := &charges[0]
-			if first.SubAccountID == "" || first.ServiceName == "" || first.ResourceID == "" || first.RegionID == "" || first.Quantity.IsZero() {
+			if first.SubAccountID == "" || first.ServiceName == "" || first.ResourceID == "" || first.RegionID == "" ||
+				first.Quantity.IsZero() {
 				t.Errorf("a column was not found: %+v", first)
 			}
 		})
@@ -271,7 +279,8 @@ func TestRead_AzureBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	amortized, other, err := readAll(cloud.AzureAmortizedForm, "amortized", readData(t, "azure-export/ms_EA_AmortizedCost_Small.csv"))
+	amortized, other, err := readAll(cloud.AzureAmortizedForm, "amortized",
+		readData(t, "azure-export/ms_EA_AmortizedCost_Small.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +326,8 @@ func TestRead_Commitments(t *testing.T) {
 				case c.CommitmentID == "":
 				case c.ChargeCategory == focus.Purchase && c.EffectiveCost.IsZero():
 					purchased = purchased.Add(c.BilledCost)
-				case c.ChargeCategory == focus.Usage && c.BilledCost.IsZero() && (c.CommitmentStatus == "Used" || c.CommitmentStatus == "Unused"):
+				case c.ChargeCategory == focus.Usage && c.BilledCost.IsZero() &&
+					(c.CommitmentStatus == "Used" || c.CommitmentStatus == "Unused"):
 					used = used.Add(c.EffectiveCost)
 				default:
 					t.Errorf("neither a purchase nor use that it covers: %+v", c)

@@ -45,19 +45,23 @@ type Failure struct {
 
 // Entry is how the bills of an account stand.
 type Entry struct {
-	AccountID    string               `json:"accountID"`
-	Provider     string               `json:"provider"`
-	JobID        string               `json:"jobID,omitempty"` // the run that is at it
-	StartedAt    time.Time            `json:"startedAt,omitzero"`
-	TriedAt      time.Time            `json:"triedAt,omitzero"`      // when a run ended last
-	LastSyncedAt time.Time            `json:"lastSyncedAt,omitzero"` // when one last found everything imported that there is
-	DeliveredAt  time.Time            `json:"deliveredAt,omitzero"`  // of the newest delivery
-	BackfilledAt time.Time            `json:"backfilledAt,omitzero"` // when all months were gone through first
-	Months       int                  `json:"months,omitempty"`      // of which there are bills
-	Looked       map[string]time.Time `json:"looked,omitempty"`      // by month that was imported, when its delivery was looked at last
-	Failure      *Failure             `json:"failure,omitempty"`     // of the newest run; nil when all went well
-	Notice       string               `json:"notice,omitempty"`      // what the provider says is wrong though there are deliveries
-	Change       int                  `json:"change"`                // counts the changes of the row, which each is conditioned on
+	AccountID string    `json:"accountID"`
+	Provider  string    `json:"provider"`
+	JobID     string    `json:"jobID,omitempty"` // the run that is at it
+	StartedAt time.Time `json:"startedAt,omitzero"`
+	TriedAt   time.Time `json:"triedAt,omitzero"` // when a run ended last
+	// when one last found everything imported that there is
+	LastSyncedAt time.Time `json:"lastSyncedAt,omitzero"`
+	DeliveredAt  time.Time `json:"deliveredAt,omitzero"`  // of the newest delivery
+	BackfilledAt time.Time `json:"backfilledAt,omitzero"` // when all months were gone through first
+	Months       int       `json:"months,omitempty"`      // of which there are bills
+	// by month that was imported, when its delivery was looked at last
+	Looked  map[string]time.Time `json:"looked,omitempty"`
+	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
+	// what the provider says is wrong though there are deliveries
+	Notice string `json:"notice,omitempty"`
+	// counts the changes of the row, which each is conditioned on
+	Change int `json:"change"`
 }
 
 // Status is how the bills of an account stand, in a word.

@@ -104,7 +104,8 @@ func AddWork(in Input, now time.Time) (table.Write, error) {
 // StartMachine starts the machine of a run that was recorded. When that fails the sweeper does it a little later.
 func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
 	if err := p.Workflow.Start(ctx, in.machine(), in.JobID, in); err != nil {
-		p.Log.WarnContext(ctx, "bills will be imported by the sweeper's start", "job", in.JobID, "org", in.Org, "error", err)
+		p.Log.WarnContext(ctx, "bills will be imported by the sweeper's start", "job", in.JobID, "org", in.Org, "error",
+			err)
 	}
 }
 
@@ -114,7 +115,8 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var err error
 	if in.AccountID == "" && in.UploadID == "" && !in.Rebuild {
-		ended := table.Update(RunKey(in.Org), []table.Change{table.Set("endedAt", p.Clock.Now())}, table.Equal("jobID", in.JobID))
+		ended := table.Update(RunKey(in.Org), []table.Change{table.Set("endedAt", p.Clock.Now())},
+			table.Equal("jobID", in.JobID))
 		err = p.Table.Transact(ctx, ended, done)
 		if _, other := errors.AsType[*table.ConditionError](err); !other {
 			return fault.Wrap("finish "+in.JobID, err)
@@ -185,5 +187,6 @@ func (e Entry) IsDue(now time.Time) bool {
 
 // DueInput returns the input of the import that is due for an account in the hour of now: the same one, however often it is begun.
 func DueInput(d Due, now time.Time) Input {
-	return Input{Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID), AccountID: d.AccountID}
+	return Input{Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID),
+		AccountID: d.AccountID}
 }

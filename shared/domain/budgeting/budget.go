@@ -62,11 +62,12 @@ const (
 
 // Budget is what is planned to be spent on a scope in each period.
 type Budget struct {
-	ID             string       `json:"id"`
-	Name           string       `json:"name"`
-	ScopeType      ScopeType    `json:"scopeType"`
-	ScopeID        string       `json:"scopeID"` // empty for the organization, "key=value" of a tag, the native id of a resource
-	Amount         money.Amount `json:"amount"`  // USD
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	ScopeType ScopeType `json:"scopeType"`
+	// empty for the organization, "key=value" of a tag, the native id of a resource
+	ScopeID        string       `json:"scopeID"`
+	Amount         money.Amount `json:"amount"` // USD
 	Period         Period       `json:"period"`
 	Thresholds     []int        `json:"thresholds"` // percent of the amount, ascending
 	ForecastAlerts bool         `json:"forecastAlerts"`
@@ -82,7 +83,8 @@ func DefaultThresholds() []int { return []int{50, 80, 100} }
 // Check brings a budget into shape; fault.Invalid names the field that cannot be. Whether the scope exists it cannot know.
 func (b *Budget) Check() error {
 	if b.Amount.Sign() <= 0 || b.Amount != b.Amount.Round(2) || b.Amount.Cmp(money.FromInt(1_000_000_000_000)) > 0 {
-		return fault.New(fault.Invalid, "amountUSD: %s is no amount above 0 with at most two decimals, up to 1000000000000", b.Amount)
+		return fault.New(fault.Invalid,
+			"amountUSD: %s is no amount above 0 with at most two decimals, up to 1000000000000", b.Amount)
 	}
 	if b.Thresholds == nil {
 		b.Thresholds = DefaultThresholds()
@@ -102,7 +104,8 @@ func (b *Budget) checkScope() error {
 	key, _, isTag := strings.Cut(b.ScopeID, "=")
 	switch {
 	case b.ScopeType == Org && b.ScopeID != "":
-		return fault.New(fault.Invalid, "scopeID: %.64q: a budget of the organization has none; leave it empty", b.ScopeID)
+		return fault.New(fault.Invalid, "scopeID: %.64q: a budget of the organization has none; leave it empty",
+			b.ScopeID)
 	case b.ScopeType != Org && b.ScopeID == "":
 		return fault.New(fault.Invalid, "scopeID: it is empty; send which %s the budget is for", b.ScopeType)
 	case b.ScopeType == Tag && (!isTag || key == ""):
@@ -133,7 +136,8 @@ func (b *Budget) Dimension() (dim, value string) {
 // SeenIn reports whether who may see scopes, in which these resources lie, may see how the budget stands: with everything all, else those of
 // the own teams and resources. The cost of a wider scope would tell what else it holds.
 func (b *Budget) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
-	return scopes.All || b.ScopeType == Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == Resource && resources.HasUID(b.ScopeID)
+	return scopes.All || b.ScopeType == Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == Resource &&
+		resources.HasUID(b.ScopeID)
 }
 
 // String names a budget in messages.

@@ -46,10 +46,13 @@ func TestTrail_ForecastKnowsTheWeek(t *testing.T) {
 	tr := Trail{Spent: money.FromInt(1560), Usage: weeks(4), Last: day("2026-11-22"), To: day("2026-12-01")}
 	got := tr.Forecast()
 	if want := money.FromInt(1560 + 520 + 100); got.Mean != want || got.Low != want || got.High != want {
-		t.Errorf("%s %s %s; want %s thrice: no day was ever another than its weekday's mean", got.Low, got.Mean, got.High, want)
+		t.Errorf("%s %s %s; want %s thrice: no day was ever another than its weekday's mean", got.Low, got.Mean,
+			got.High, want)
 	}
 	tr.Usage[27] = money.FromInt(50)
-	if got = tr.Forecast(); got.Low.Cmp(got.Mean) >= 0 || got.High.Cmp(got.Mean) <= 0 || got.Mean.Fixed(2) != "2190.00" { // a Sunday is 20 now
+	// a Sunday is 20 now
+	if got = tr.Forecast(); got.Low.Cmp(got.Mean) >= 0 || got.High.Cmp(got.Mean) <= 0 ||
+		got.Mean.Fixed(2) != "2190.00" {
 		t.Errorf("%s %s %s", got.Low, got.Mean, got.High)
 	}
 }
@@ -61,7 +64,8 @@ func TestTrail_ForecastInterval(t *testing.T) {
 		tr.Usage = append(tr.Usage, money.FromInt(int64(8+4*(i%2))))
 	}
 	got := tr.Forecast()
-	if got.Mean.Fixed(2) != "80.00" || got.Low.Fixed(2) != "69.04" || got.High.Fixed(2) != "90.96" { // 1.2816 × 2.138 × 4
+	// 1.2816 × 2.138 × 4
+	if got.Mean.Fixed(2) != "80.00" || got.Low.Fixed(2) != "69.04" || got.High.Fixed(2) != "90.96" {
 		t.Errorf("%s %s %s", got.Low, got.Mean, got.High)
 	}
 	tr.Spent = money.FromInt(1)
@@ -93,7 +97,8 @@ func TestBudget_BurnDownEndsWhereTheForecastDoes(t *testing.T) {
 	}
 	tr := Trail{Spent: money.Sum(spent...), Usage: weeks(4), Last: day("2026-11-22"), To: day("2026-12-01")}
 	got := b.BurnDown(day("2026-11-01"), spent, &tr)
-	if len(got) != 30 || got[0].Planned.Fixed(2) != "2900.00" || !got[29].Planned.IsZero() || got[21].Forecast || !got[22].Forecast {
+	if len(got) != 30 || got[0].Planned.Fixed(2) != "2900.00" || !got[29].Planned.IsZero() || got[21].Forecast ||
+		!got[22].Forecast {
 		t.Fatalf("%d %+v %+v", len(got), got[0], got[29])
 	}
 	if got[21].Spent != tr.Spent || got[29].Spent != tr.Forecast().Mean || got[29].Left != b.Amount.Sub(got[29].Spent) {

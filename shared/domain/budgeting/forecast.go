@@ -21,11 +21,12 @@ type Range struct{ Low, Mean, High money.Amount }
 
 // Trail is what is known when a period is forecast.
 type Trail struct {
-	Spent money.Amount   // so far in the period, all charges
-	Usage []money.Amount // what usage cost on each of the last days that are complete, oldest first: TrailingDays, or as many as there are
-	Last  time.Time      // the day of the last of them
-	To    time.Time      // the end of the period, exclusive
-	Fees  money.Amount   // other charges of a month, which each month that has not begun brings again
+	Spent money.Amount // so far in the period, all charges
+	// what usage cost on each of the last days that are complete, oldest first: TrailingDays, or as many as there are
+	Usage []money.Amount
+	Last  time.Time    // the day of the last of them
+	To    time.Time    // the end of the period, exclusive
+	Fees  money.Amount // other charges of a month, which each month that has not begun brings again
 }
 
 // Forecast returns where a period will end: what is spent, the mean of its weekday for each day that is left, and the fees of each month

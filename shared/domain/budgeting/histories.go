@@ -83,7 +83,8 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 	}
 	for _, i := range which {
 		_, value := budgets[i].Dimension()
-		out[i] = budgets[i].Stand(&History{First: from, Billed: billed[value], Usage: usage[value], Settled: r.settled}, r.now)
+		out[i] = budgets[i].Stand(&History{First: from, Billed: billed[value], Usage: usage[value], Settled: r.settled},
+			r.now)
 	}
 	return nil
 }

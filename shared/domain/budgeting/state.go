@@ -30,7 +30,8 @@ type History struct {
 func (b *Budget) Needed(now time.Time) time.Time {
 	from, _ := b.Period.Window(now)
 	now = now.UTC()
-	trail := time.Date(now.Year(), now.Month()-2, 1, 0, 0, 0, 0, time.UTC) // the fees of the last month before the last settled day
+	// the fees of the last month before the last settled day
+	trail := time.Date(now.Year(), now.Month()-2, 1, 0, 0, 0, 0, time.UTC)
 	if trail.Before(from) {
 		return trail
 	}
@@ -79,8 +80,9 @@ func (h *History) trail(from, to time.Time) Trail {
 		return money.Sum(h.between(of, lastMonth, lastMonth.AddDate(0, 1, 0))...)
 	}
 	return Trail{
-		Spent: money.Sum(h.between(h.Billed, from, settled.AddDate(0, 0, 1))...), Usage: h.between(h.Usage, begin, settled.AddDate(0, 0, 1)),
-		Last: settled, To: to, Fees: month(h.Billed).Sub(month(h.Usage)),
+		Spent: money.Sum(h.between(h.Billed, from, settled.AddDate(0, 0, 1))...),
+		Usage: h.between(h.Usage, begin, settled.AddDate(0, 0, 1)),
+		Last:  settled, To: to, Fees: month(h.Billed).Sub(month(h.Usage)),
 	}
 }
 
@@ -123,5 +125,6 @@ var badness = map[Signal]int{Red: 0, Yellow: 1, Green: 2}
 
 // CompareWorst orders states: red, yellow, green, and of a colour first what is spent furthest.
 func CompareWorst(a, b State) int {
-	return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed(), a.PercentUsed()), cmp.Compare(a.Budget.Name, b.Budget.Name))
+	return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed(), a.PercentUsed()),
+		cmp.Compare(a.Budget.Name, b.Budget.Name))
 }

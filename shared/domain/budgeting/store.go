@@ -131,9 +131,11 @@ func refused(lost *table.ConditionError, next *Budget, names int) error {
 	for _, f := range lost.Failed {
 		switch {
 		case f.Index > names:
-			return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", next.ScopeID, next.ScopeType)
+			return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists",
+				next.ScopeID, next.ScopeType)
 		case f.Index > 0:
-			return fault.New(fault.Conflict, "name: a budget named %.64q exists already; choose another name", next.Name)
+			return fault.New(fault.Conflict, "name: a budget named %.64q exists already; choose another name",
+				next.Name)
 		}
 	}
 	return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", next.ID)
@@ -141,7 +143,8 @@ func refused(lost *table.ConditionError, next *Budget, names int) error {
 
 // Delete deletes a budget as it was read; fault.Conflict when it has changed since. What was told of it goes with its time.
 func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
-	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)), table.Delete(nameKey(org, b.Name)))
+	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)),
+		table.Delete(nameKey(org, b.Name)))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", b.ID)
 	}
@@ -204,14 +207,16 @@ func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Wr
 	out := make([]table.Write, len(alerts))
 	for i, a := range alerts {
 		data, err := json.Marshal(Message{
-			BudgetID: b.ID, Name: b.Name, From: st.From, To: st.To, AmountUSD: b.Amount.Fixed(2), SpentUSD: st.Spent.Fixed(2),
+			BudgetID: b.ID, Name: b.Name, From: st.From, To: st.To, AmountUSD: b.Amount.Fixed(2),
+			SpentUSD:    st.Spent.Fixed(2),
 			ForecastUSD: st.Forecast.Mean.Fixed(2), Threshold: a.Threshold, Forecast: a.Forecast,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("encode event of %s: %w", b.ID, err)
 		}
 		name := fmt.Sprintf("%s/%s/%d/%v", b.ID, a.Key, a.Threshold, a.Forecast)
-		e := event.Event{Key: a.Key, ScopeType: string(b.ScopeType), ScopeID: b.ScopeID, At: now, Subject: b.ID, Data: data}
+		e := event.Event{Key: a.Key, ScopeType: string(b.ScopeType), ScopeID: b.ScopeID, At: now, Subject: b.ID,
+			Data: data}
 		if out[i], err = event.Put(org, name, st.From, e); err != nil {
 			return nil, err
 		}

@@ -29,7 +29,8 @@ var providers = map[string]string{"aws-ec2": "aws", "azure-vm": "azure", "gcp-co
 
 // effectiveness is how much power a data centre takes for each watt of its machines: by Cloud Carbon Footprint for aws and azure, by Google
 // of its fleet in twelve months (google.com/about/datacenters/efficiency).
-var effectiveness = map[string]money.Amount{"aws": money.FromScaled(1135, 3), "azure": money.FromScaled(1185, 3), "gcp": money.FromScaled(110, 2)}
+var effectiveness = map[string]money.Amount{"aws": money.FromScaled(1135, 3), "azure": money.FromScaled(1185, 3),
+	"gcp": money.FromScaled(110, 2)}
 
 // Hourly returns how many kilograms of CO2e a machine emits in an hour in which it runs; false where its family, its size or its region
 // has no coefficient.

@@ -23,7 +23,9 @@ func (c Cursor) next(completed bool) Cursor {
 
 // Left sorts ids in the order of the ring and returns those that the synchronization has not tried yet.
 func (c Cursor) Left(ids []string) []string {
-	out := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return c.Last != "" && c.compare(id, c.Last) <= 0 })
+	out := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return c.Last != "" && c.compare(id, c.Last) <= 0
+	})
 	slices.SortFunc(out, c.compare)
 	return out
 }

@@ -18,7 +18,8 @@ var noon = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
 func missing(n int, since time.Time, awaits string) []cloudorganisation.Member {
 	out := make([]cloudorganisation.Member, n)
 	for i := range out {
-		out[i] = cloudorganisation.Member{NativeID: fmt.Sprint(since.Unix(), i), Ending: cloudorganisation.Left, MissingSince: since, Awaits: awaits}
+		out[i] = cloudorganisation.Member{NativeID: fmt.Sprint(since.Unix(), i), Ending: cloudorganisation.Left,
+			MissingSince: since, Awaits: awaits}
 	}
 	return out
 }
@@ -31,24 +32,37 @@ func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
 		disconnect int
 		confirms   bool // something waits for a confirmation
 	}{
-		"one of ten, a second before a day":       {cloudorganisation.Rules{Connected: 10}, missing(1, noon.Add(time.Second-day), ""), 0, false},
-		"one of ten, after a day":                 {cloudorganisation.Rules{Connected: 10}, missing(1, noon.Add(-day), ""), 1, false},
-		"one of nine, after a day":                {cloudorganisation.Rules{Connected: 9}, missing(1, noon.Add(-day), ""), 0, true},
-		"all of two hundred":                      {cloudorganisation.Rules{Connected: 200}, missing(200, noon.Add(-day), ""), 0, true},
-		"twenty of two hundred":                   {cloudorganisation.Rules{Connected: 200}, missing(20, noon.Add(-day), ""), 20, false},
-		"twenty-one of two hundred":               {cloudorganisation.Rules{Connected: 200}, missing(21, noon.Add(-day), ""), 0, true},
-		"eleven beside ten that went today":       {cloudorganisation.Rules{Connected: 190, Recent: 10}, missing(11, noon.Add(-day), ""), 0, true},
-		"ten beside ten that went today":          {cloudorganisation.Rules{Connected: 190, Recent: 10}, missing(10, noon.Add(-day), ""), 10, false},
-		"all of two hundred, confirmed":           {cloudorganisation.Rules{Connected: 200, Confirmed: "c"}, missing(200, noon.Add(-day), "c"), 200, false},
-		"all of two hundred, another confirmed":   {cloudorganisation.Rules{Connected: 200, Confirmed: "c"}, missing(200, noon.Add(-day), "d"), 0, true},
-		"confirmed ones before their day is over": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"}, missing(200, noon.Add(-time.Hour), "c"), 0, false},
+		"one of ten, a second before a day": {cloudorganisation.Rules{Connected: 10},
+			missing(1, noon.Add(time.Second-day), ""), 0, false},
+		"one of ten, after a day": {cloudorganisation.Rules{Connected: 10},
+			missing(1, noon.Add(-day), ""), 1, false},
+		"one of nine, after a day": {cloudorganisation.Rules{Connected: 9},
+			missing(1, noon.Add(-day), ""), 0, true},
+		"all of two hundred": {cloudorganisation.Rules{Connected: 200},
+			missing(200, noon.Add(-day), ""), 0, true},
+		"twenty of two hundred": {cloudorganisation.Rules{Connected: 200},
+			missing(20, noon.Add(-day), ""), 20, false},
+		"twenty-one of two hundred": {cloudorganisation.Rules{Connected: 200},
+			missing(21, noon.Add(-day), ""), 0, true},
+		"eleven beside ten that went today": {cloudorganisation.Rules{Connected: 190, Recent: 10},
+			missing(11, noon.Add(-day), ""), 0, true},
+		"ten beside ten that went today": {cloudorganisation.Rules{Connected: 190, Recent: 10},
+			missing(10, noon.Add(-day), ""), 10, false},
+		"all of two hundred, confirmed": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-day), "c"), 200, false},
+		"all of two hundred, another confirmed": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-day), "d"), 0, true},
+		"confirmed ones before their day is over": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-time.Hour), "c"), 0, false},
 		"nobody": {cloudorganisation.Rules{}, nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rules.Now = noon
 			v := cloudorganisation.EndMembers(tt.rules, tt.ending)
-			if len(v.Disconnect) != tt.disconnect || len(v.Disconnect)+len(v.Wait) != len(tt.ending) || (v.ConfirmationID != "") != tt.confirms {
-				t.Errorf("%d go, %d wait, confirmation %q; want %d to go", len(v.Disconnect), len(v.Wait), v.ConfirmationID, tt.disconnect)
+			if len(v.Disconnect) != tt.disconnect || len(v.Disconnect)+len(v.Wait) != len(tt.ending) ||
+				(v.ConfirmationID != "") != tt.confirms {
+				t.Errorf("%d go, %d wait, confirmation %q; want %d to go", len(v.Disconnect), len(v.Wait),
+					v.ConfirmationID, tt.disconnect)
 			}
 		})
 	}
@@ -57,7 +71,8 @@ func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
 func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 	since := noon.Add(-48 * time.Hour)
 	id := func(ending []cloudorganisation.Member) string {
-		return cloudorganisation.EndMembers(cloudorganisation.Rules{Now: noon, Connected: len(ending)}, ending).ConfirmationID
+		return cloudorganisation.EndMembers(cloudorganisation.Rules{Now: noon, Connected: len(ending)},
+			ending).ConfirmationID
 	}
 	first, reversed := missing(3, since, ""), missing(3, since, "")
 	slices.Reverse(reversed)
@@ -65,7 +80,8 @@ func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 		t.Errorf("%q, and in another order %q", id(first), id(reversed))
 	}
 	for name, other := range map[string][]cloudorganisation.Member{
-		"one member more": missing(4, since, ""), "one member fewer": missing(2, since, ""), "the same ones later": missing(3, since.Add(time.Second), ""),
+		"one member more": missing(4, since, ""), "one member fewer": missing(2, since, ""),
+		"the same ones later": missing(3, since.Add(time.Second), ""),
 	} {
 		if id(other) == id(first) {
 			t.Errorf("%s have the same confirmation", name)
@@ -114,7 +130,8 @@ func simulateListings(t *testing.T, random *rand.Rand) {
 			}
 			ending = append(ending, *m)
 		}
-		v := cloudorganisation.EndMembers(cloudorganisation.Rules{Now: now, Connected: connected, Recent: recent}, ending)
+		v := cloudorganisation.EndMembers(cloudorganisation.Rules{Now: now, Connected: connected, Recent: recent},
+			ending)
 		for _, m := range v.Disconnect {
 			n, _ := strconv.Atoi(m.NativeID)
 			if now.Sub(listed[n]) < cloudorganisation.EndingWait {

@@ -44,21 +44,23 @@ type Organisation struct {
 	MemberRole      string    `json:"memberRole,omitempty"` // of AWS: the role that is assumed in each member
 	Include         Selection `json:"include,omitzero"`
 	Exclude         Selection `json:"exclude,omitzero"`
-	Revision        int       `json:"revision,omitempty"` // counts the changes of what members take over: credentials, level, regions
-	Selected        int       `json:"selected,omitempty"` // counts the changes of Include and Exclude
-	Sealed          []byte    `json:"sealed,omitempty"`
-	Status          string    `json:"status"` // as of an account
-	Error           string    `json:"error,omitempty"`
-	Sync            Sync      `json:"sync,omitzero"`
-	JobID           string    `json:"jobID,omitempty"` // of Sync: what changes of it are conditioned on
-	LastSyncedAt    time.Time `json:"lastSyncedAt,omitzero"`
+	// counts the changes of what members take over: credentials, level, regions
+	Revision     int       `json:"revision,omitempty"`
+	Selected     int       `json:"selected,omitempty"` // counts the changes of Include and Exclude
+	Sealed       []byte    `json:"sealed,omitempty"`
+	Status       string    `json:"status"` // as of an account
+	Error        string    `json:"error,omitempty"`
+	Sync         Sync      `json:"sync,omitzero"`
+	JobID        string    `json:"jobID,omitempty"` // of Sync: what changes of it are conditioned on
+	LastSyncedAt time.Time `json:"lastSyncedAt,omitzero"`
 	// Pending is as of the last synchronization. ConfirmationID is empty, or what a person confirms.
 	Pending        Pending      `json:"pending,omitzero"`
 	ConfirmationID string       `json:"confirmationID,omitempty"`
 	Confirmed      Confirmation `json:"confirmed,omitzero"`
-	OwnersToldAt   time.Time    `json:"ownersToldAt,omitzero"` // when owners were last mailed that members wait for a confirmation
-	CreatedAt      time.Time    `json:"createdAt"`
-	UpdatedAt      time.Time    `json:"updatedAt"`
+	// when owners were last mailed that members wait for a confirmation
+	OwnersToldAt time.Time `json:"ownersToldAt,omitzero"`
+	CreatedAt    time.Time `json:"createdAt"`
+	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
 // Sync is the newest synchronization.
@@ -140,7 +142,8 @@ func (s Selection) Check(field string) error {
 
 // Names reports whether m is among those named.
 func (s Selection) Names(m cloud.Member) bool {
-	is := func(id string) func(string) bool { // Azure's ids are the same in either case, and those of others in one alone
+	// Azure's ids are the same in either case, and those of others in one alone
+	is := func(id string) func(string) bool {
 		return func(word string) bool { return strings.EqualFold(word, id) }
 	}
 	if slices.ContainsFunc(s.IDs, is(m.NativeID)) {
@@ -171,7 +174,8 @@ func (o Organisation) AsksTags() bool { return len(o.Include.Tags)+len(o.Exclude
 // Account returns the connection as an account, which is how it is opened; its credentials are sealed as those of one.
 func (o Organisation) Account() inventory.Account {
 	return inventory.Account{
-		ID: o.ID, Provider: o.Provider, Organisation: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions, EndpointURL: o.EndpointURL, Sealed: o.Sealed,
+		ID: o.ID, Provider: o.Provider, Organisation: o.NativeID, AuthMethod: o.AuthMethod, Regions: o.Regions,
+		EndpointURL: o.EndpointURL, Sealed: o.Sealed,
 	}
 }
 

@@ -67,7 +67,8 @@ func RemoveDue(organisationID string) table.Write { return table.Delete(DueKey(o
 // organization, run in table.Within(ctx, workqueue.Prefix).
 func NewSync(org, organisationID string, now time.Time) (Sync, table.Write, error) {
 	s := Sync{JobID: id.New("job", now), Status: Running, StartedAt: now}
-	work, err := workqueue.AddWork(workqueue.Work{ID: s.JobID, Org: org, Machine: Machine, At: now}, Input{org, organisationID, s.JobID})
+	work, err := workqueue.AddWork(workqueue.Work{ID: s.JobID, Org: org, Machine: Machine, At: now},
+		Input{org, organisationID, s.JobID})
 	return s, work, err
 }
 
@@ -97,7 +98,8 @@ func StartSync(ctx context.Context, p *platform.Platform, org, organisationID st
 			return Sync{}, false, err
 		}
 	}
-	return Sync{}, false, fault.New(fault.Conflict, "the synchronization of %s is being started by others: try again", organisationID)
+	return Sync{}, false,
+		fault.New(fault.Conflict, "the synchronization of %s is being started by others: try again", organisationID)
 }
 
 // begin records a synchronization, unless another began since o was read.
@@ -107,7 +109,8 @@ func begin(ctx context.Context, p *platform.Platform, org string, o Organisation
 		return s, err
 	}
 	s.Cursor = o.Sync.Cursor.next(o.Sync.Status == Succeeded)
-	change := table.Update(Key(org, o.ID), []table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)}, table.Exists(), sameJob(o.Sync.JobID))
+	change := table.Update(Key(org, o.ID), []table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)},
+		table.Exists(), sameJob(o.Sync.JobID))
 	ws := []table.Write{change, work}
 	if o.Sync.JobID != "" { // a lost one: the sweeper need not revive it any more
 		ws = append(ws, workqueue.RemoveWork(o.Sync.JobID))
@@ -125,13 +128,16 @@ func sameJob(jobID string) table.Cond {
 // StartMachine starts the machine of a synchronization that was recorded. When that fails the sweeper does it a little later.
 func StartMachine(ctx context.Context, p *platform.Platform, in Input) {
 	if err := p.Workflow.Start(ctx, Machine, in.JobID, in); err != nil {
-		p.Log.WarnContext(ctx, "synchronization will be started by the sweeper", "job", in.JobID, "org", in.Org, "error", err)
+		p.Log.WarnContext(ctx, "synchronization will be started by the sweeper", "job", in.JobID, "org", in.Org,
+			"error", err)
 	}
 }
 
 // SaveCursor stores how far a synchronization is, for the run that goes on with it. One that was settled, or is gone, is left alone.
 func SaveCursor(ctx context.Context, p *platform.Platform, in Input, c Sync) error {
-	_, err := p.Table.Write(ctx, table.Update(Key(in.Org, in.OrganisationID), []table.Change{table.Set("sync", c)}, table.Exists(), sameJob(in.JobID)))
+	_, err := p.Table.Write(ctx,
+		table.Update(Key(in.Org, in.OrganisationID), []table.Change{table.Set("sync", c)}, table.Exists(),
+			sameJob(in.JobID)))
 	if _, late := errors.AsType[*table.ConditionError](err); late {
 		return nil
 	}
@@ -141,10 +147,12 @@ func SaveCursor(ctx context.Context, p *platform.Platform, in Input, c Sync) err
 // ConfirmEnding stores a person's confirmation that the members that wait under c.ID are disconnected. Another ID than the one that waits
 // now is fault.Conflict.
 func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c Confirmation) error {
-	_, err := p.Table.Write(ctx, table.Update(k, []table.Change{table.Set("confirmed", c)}, table.Equal("confirmationID", c.ID)))
+	_, err := p.Table.Write(ctx,
+		table.Update(k, []table.Change{table.Set("confirmed", c)}, table.Equal("confirmationID", c.ID)))
 	if _, other := errors.AsType[*table.ConditionError](err); other {
-		return fault.New(fault.Conflict, "confirmationID: no disconnections wait under %.64q; read the cloud organisation again, "+
-			"look at its members, and send the confirmationID that it has then", c.ID)
+		return fault.New(fault.Conflict,
+			"confirmationID: no disconnections wait under %.64q; read the cloud organisation again, "+
+				"look at its members, and send the confirmationID that it has then", c.ID)
 	}
 	return fault.Wrap("confirm the disconnections of "+k.SK, err)
 }
@@ -153,15 +161,18 @@ func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c Con
 // off the list, and writes more, all or nothing. One that was settled before, or whose organization is gone, leaves nothing to do.
 func Finish(ctx context.Context, p *platform.Platform, in Input, o Organisation, more ...table.Write) error {
 	changes := []table.Change{
-		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error), table.Set("updatedAt", o.Sync.CompletedAt),
-		table.Set("pending", o.Pending), table.Set("confirmationID", o.ConfirmationID), table.Set("ownersToldAt", o.OwnersToldAt),
+		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error),
+		table.Set("updatedAt", o.Sync.CompletedAt),
+		table.Set("pending", o.Pending), table.Set("confirmationID", o.ConfirmationID),
+		table.Set("ownersToldAt", o.OwnersToldAt),
 	}
 	if o.Sync.Status == Succeeded {
 		changes = append(changes, table.Set("lastSyncedAt", o.Sync.CompletedAt))
 	}
 	ctx = table.Within(ctx, workqueue.Prefix, mail.Prefix)
 	done := workqueue.RemoveWork(in.JobID)
-	ws := append([]table.Write{table.Update(Key(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)), done}, more...)
+	ws := append([]table.Write{table.Update(Key(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)),
+		done}, more...)
 	err := p.Table.Transact(ctx, ws...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {
 		_, err = p.Table.Write(ctx, done)

@@ -27,7 +27,8 @@ func newBilling(b cloud.BillSettings) *Billing {
 		return nil
 	}
 	return &Billing{
-		rest.Optional(string(b.Source)), rest.Optional(b.Export), rest.Optional(b.Bucket), rest.Optional(b.StorageAccount), rest.Optional(b.Container),
+		rest.Optional(string(b.Source)), rest.Optional(b.Export), rest.Optional(b.Bucket),
+		rest.Optional(b.StorageAccount), rest.Optional(b.Container),
 		rest.Optional(b.Prefix), rest.Optional(b.Dataset),
 	}
 }
@@ -51,7 +52,8 @@ var (
 
 // billingSources are the sources of bills of each provider.
 var billingSources = map[string][]cloud.BillSource{
-	"aws": {cloud.DataExport, cloud.CostReport, cloud.CostExplorer}, "azure": {cloud.StorageExport}, "gcp": {cloud.BigQueryExport},
+	"aws": {cloud.DataExport, cloud.CostReport, cloud.CostExplorer}, "azure": {cloud.StorageExport},
+	"gcp":          {cloud.BigQueryExport},
 	simulatedCloud: {cloud.SimulatedBills},
 }
 
@@ -76,7 +78,8 @@ func checkBilling(a inventory.Account) error {
 	}
 	switch {
 	case b.Source != "" && !slices.Contains(billingSources[a.Provider], b.Source):
-		return fault.New(fault.Invalid, "billing.source: %.32q is not one of %v, which are those of %s", b.Source, billingSources[a.Provider], a.Provider)
+		return fault.New(fault.Invalid, "billing.source: %.32q is not one of %v, which are those of %s", b.Source,
+			billingSources[a.Provider], a.Provider)
 	case (b.StorageAccount == "") != (b.Container == ""):
 		return fault.New(fault.Invalid, "billing.container: storageAccount and container are only together a place")
 	case b.Prefix != "" && b.Bucket == "" && b.StorageAccount == "":

@@ -85,7 +85,8 @@ func checkRoom(have []inventory.Account) error {
 	if len(have) < MaxAccounts {
 		return nil
 	}
-	return fault.NewWithCause(fault.Conflict, ErrFull, "the organization has %d cloud accounts, which is the most that it can have", len(have))
+	return fault.NewWithCause(fault.Conflict, ErrFull,
+		"the organization has %d cloud accounts, which is the most that it can have", len(have))
 }
 
 // ErrNative says that the native id is in use.
@@ -103,7 +104,8 @@ func ErrName(a inventory.Account) error {
 // is fault.Conflict, as is a condition of more that does not hold, and an organization that has MaxAccounts: ErrFull. Of several calls at the
 // same moment as many succeed as there is room for; one that finds others before it too often is fault.Conflict, for which table.IsTurnLost
 // holds. Three round trips.
-func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more ...table.Write) (discovery.Job, error) {
+func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
+	more ...table.Write) (discovery.Job, error) {
 	var j discovery.Job
 	limited := table.LimitedList{PK: NameKey(org, "").PK, Noun: "cloud accounts"}
 	err := limited.Add(ctx, p.Table, func(take table.Write) error {
@@ -120,7 +122,8 @@ func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 }
 
 //nolint:revive // as Create
-func create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account, more []table.Write) (discovery.Job, error) {
+func create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
+	more []table.Write) (discovery.Job, error) {
 	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err

@@ -17,7 +17,8 @@ import (
 var (
 	domain           = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
 	serviceAccount   = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*@([a-z0-9-]+\.)+gserviceaccount\.com$`)
-	identityProvider = regexp.MustCompile(`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
+	identityProvider = regexp.MustCompile(
+		`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
 )
 
 // longest is how many bytes a credential may have.
@@ -33,7 +34,8 @@ func checkPrincipal(_ Opener, _ inventory.Account, c map[string]string) error {
 	c["tenantID"], c["clientID"] = strings.ToLower(c["tenantID"]), strings.ToLower(c["clientID"])
 	switch {
 	case !guid.MatchString(c["tenantID"]) && !domain.MatchString(c["tenantID"]):
-		return fault.New(fault.Invalid, "credentials.tenantID: %.64q is neither the GUID nor a domain of a directory", c["tenantID"])
+		return fault.New(fault.Invalid, "credentials.tenantID: %.64q is neither the GUID nor a domain of a directory",
+			c["tenantID"])
 	case !guid.MatchString(c["clientID"]):
 		return fault.New(fault.Invalid, "credentials.clientID: %.64q is not the GUID of an application", c["clientID"])
 	}
@@ -48,9 +50,13 @@ func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	c[field] = "//iam.googleapis.com/" + name
 	switch {
 	case !identityProvider.MatchString(c[field]):
-		return fault.New(fault.Invalid, "credentials.%s: %.128q is not //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER", field, name)
+		return fault.New(fault.Invalid,
+			"credentials.%s: %.128q is not "+
+				"//iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER",
+			field, name)
 	case !serviceAccount.MatchString(c["serviceAccountEmail"]):
-		return fault.New(fault.Invalid, "credentials.serviceAccountEmail: %.128q is not the address of a service account", c["serviceAccountEmail"])
+		return fault.New(fault.Invalid,
+			"credentials.serviceAccountEmail: %.128q is not the address of a service account", c["serviceAccountEmail"])
 	}
 	return nil
 }
@@ -87,7 +93,8 @@ func checkServiceAccount(_ Opener, a inventory.Account, c map[string]string) err
 	const field = "credentials.serviceAccountKey: "
 	var k key
 	if err := json.Unmarshal([]byte(c["serviceAccountKey"]), &k); err != nil {
-		return fault.New(fault.Invalid, field+"it is not the JSON of a key: send the file that gcloud iam service-accounts keys create wrote")
+		return fault.New(fault.Invalid,
+			field+"it is not the JSON of a key: send the file that gcloud iam service-accounts keys create wrote")
 	}
 	switch {
 	case k.Type != "service_account":

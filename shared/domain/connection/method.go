@@ -25,9 +25,11 @@ type provider struct {
 type method struct {
 	required []string
 	any      bool
-	ours     bool                                                           // the external id belongs to it, which we give out
-	made     string                                                         // how an account gets these credentials, where nobody can send them
-	check    func(o Opener, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
+	// the external id belongs to it, which we give out
+	ours bool
+	// how an account gets these credentials, where nobody can send them
+	made  string
+	check func(o Opener, a inventory.Account, c map[string]string) error // and keeps of c only what is needed
 }
 
 // Bounds of credentials.
@@ -56,7 +58,8 @@ var providers = map[string]provider{
 	"azure": {
 		native: guid, example: "the GUID of a subscription, as az account show --query id prints it", fold: true,
 		methods: map[string]method{
-			"service_principal":            {required: []string{"tenantID", "clientID", "clientSecret"}, check: checkPrincipal},
+			"service_principal": {required: []string{"tenantID", "clientID", "clientSecret"},
+				check: checkPrincipal},
 			"workload_identity_federation": {required: []string{"tenantID", "clientID"}, check: checkPrincipal},
 		},
 	},
@@ -64,13 +67,16 @@ var providers = map[string]provider{
 		native:  regexp.MustCompile(`^(([a-z0-9.-]+\.[a-z0-9-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{6,19})$`),
 		example: "the id of a project, such as my-project-123, or its number",
 		methods: map[string]method{
-			"service_account":              {required: []string{"serviceAccountKey"}, check: checkServiceAccount},
-			OAuthMethod:                    {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and POST /connect/gcp/oauth-finalize make it"},
-			"workload_identity_federation": {required: []string{"workloadIdentityProvider", "serviceAccountEmail"}, check: checkFederation},
+			"service_account": {required: []string{"serviceAccountKey"}, check: checkServiceAccount},
+			OAuthMethod: {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and " +
+				"POST /connect/gcp/oauth-finalize make it"},
+			"workload_identity_federation": {required: []string{"workloadIdentityProvider", "serviceAccountEmail"},
+				check: checkFederation},
 		},
 	},
 	"kubernetes": {
-		native: guid, example: "the UID of the namespace kube-system; leave it out, and the cluster is asked", fold: true, told: true,
+		native: guid, example: "the UID of the namespace kube-system; leave it out, and the cluster is asked",
+		fold: true, told: true,
 		methods: map[string]method{"kubeconfig": {required: []string{"kubeconfig"}, check: checkKubeconfig}},
 	},
 	simulatedCloud: {
@@ -86,8 +92,9 @@ func findProvider(p *platform.Platform, name string) (provider, error) {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == simulatedCloud })
 	}
 	if !slices.Contains(names, name) {
-		return provider{}, fault.New(fault.Invalid, "provider: %.32q is not available in this deployment; available: %s",
-			name, strings.Join(names, ", "))
+		return provider{},
+			fault.New(fault.Invalid, "provider: %.32q is not available in this deployment; available: %s",
+				name, strings.Join(names, ", "))
 	}
 	return providers[name], nil
 }
@@ -109,14 +116,16 @@ func (pr provider) checkNative(a *inventory.Account) error {
 	case a.CloudAccountID == "":
 		return fault.New(fault.Invalid, "cloudAccountID: is required for provider %s: %s", a.Provider, pr.example)
 	case !pr.native.MatchString(a.CloudAccountID):
-		return fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID, a.Provider, pr.example)
+		return fault.New(fault.Invalid, "cloudAccountID: %.64q is not an account number of %s: %s", a.CloudAccountID,
+			a.Provider, pr.example)
 	}
 	return nil
 }
 
 // CheckCredentials checks what a caller sent for the authMethod of a, keeps of it what is needed, and completes it with the external id of
 // the organization: fault.Invalid names the field.
-func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account, sent map[string]string) (map[string]string, error) {
+func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account,
+	sent map[string]string) (map[string]string, error) {
 	pr, err := findProvider(o.P, a.Provider)
 	if err != nil {
 		return nil, err
@@ -127,7 +136,8 @@ func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Ac
 		return nil, fault.New(fault.Invalid, "authMethod: %.64q is not one of %s",
 			a.AuthMethod, strings.Join(slices.Sorted(maps.Keys(pr.methods)), ", "))
 	case m.made != "":
-		return nil, fault.New(fault.Invalid, "authMethod: the credentials of %s cannot be sent: %s", a.AuthMethod, m.made)
+		return nil, fault.New(
+			fault.Invalid, "authMethod: the credentials of %s cannot be sent: %s", a.AuthMethod, m.made)
 	}
 	if err = bounded(sent); err != nil {
 		return nil, err

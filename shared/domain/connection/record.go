@@ -34,9 +34,10 @@ type Account struct {
 func NewRecord(a inventory.Account) Account {
 	return Account{
 		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
-		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
-		Billing: newBilling(a.Billing),
-		Status:  a.Status, Error: rest.Optional(a.Error),
+		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...),
+		EndpointURL: rest.Optional(a.EndpointURL),
+		Billing:     newBilling(a.Billing),
+		Status:      a.Status, Error: rest.Optional(a.Error),
 		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
 		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
 		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,

@@ -89,7 +89,8 @@ func (q *Question) check() error {
 }
 
 func unknownDim(at, dim string) error {
-	return fault.New(fault.Invalid, "%s: %.64q is no dimension; send one of %s, %s or %s<key>", at, dim, strings.Join(SummaryDims, ", "), ResourceDim, TagDim)
+	return fault.New(fault.Invalid, "%s: %.64q is no dimension; send one of %s, %s or %s<key>", at, dim,
+		strings.Join(SummaryDims, ", "), ResourceDim, TagDim)
 }
 
 // Ask answers a question: a round trip for the pointers, and one for each batch of chunks that are not in memory.
@@ -159,7 +160,8 @@ func batches(spans []span, t *tally) []batch {
 				out = append(out, batch{})
 			}
 			last := &out[len(out)-1]
-			last.pieces, last.parts, last.lines = append(last.pieces, one), last.parts+parts, last.lines+parts*blocks[n].Lines
+			last.pieces, last.parts, last.lines = append(last.pieces, one), last.parts+parts,
+				last.lines+parts*blocks[n].Lines
 		}
 	}
 	return out

@@ -217,7 +217,8 @@ func (b *lineBlock) read(content []byte, days int) amounts {
 // check tells whether what was read is what was written.
 func (b *lineBlock) check() error {
 	if b.bad {
-		return fmt.Errorf("%w: %s of %s, generation %s", errColumn, b.pointer.Month, b.pointer.AccountID, b.pointer.Generation)
+		return fmt.Errorf("%w: %s of %s, generation %s", errColumn, b.pointer.Month, b.pointer.AccountID,
+			b.pointer.Generation)
 	}
 	return nil
 }

@@ -52,10 +52,12 @@ func (s *Store) settle(ctx context.Context, in *Import, why error) error {
 
 func (in *Import) check() error {
 	if in.Org == "" || in.AccountID == "" || strings.Contains(in.AccountID, "#") {
-		return fault.New(fault.Invalid, "an import of organization %.64q and account %.64q: both are needed, without #", in.Org, in.AccountID)
+		return fault.New(fault.Invalid, "an import of organization %.64q and account %.64q: both are needed, without #",
+			in.Org, in.AccountID)
 	}
 	if in.Month < firstMonth || in.Month > lastMonth {
-		return fault.New(fault.Invalid, "an import of month %d: months are counted from year 0, as MonthOf does", in.Month)
+		return fault.New(fault.Invalid, "an import of month %d: months are counted from year 0, as MonthOf does",
+			in.Month)
 	}
 	return nil
 }
@@ -134,7 +136,8 @@ func (b *Builder) dayOf(c *focus.Charge) (int, error) {
 }
 
 func (b *Builder) strayed(what string, at time.Time) error {
-	return fault.New(fault.Invalid, "the %s of a charge begins on %s, but the delivery is of %s", what, at.UTC().Format(time.DateOnly), b.in.Month)
+	return fault.New(fault.Invalid, "the %s of a charge begins on %s, but the delivery is of %s", what,
+		at.UTC().Format(time.DateOnly), b.in.Month)
 }
 
 // Totals returns the sums of what was added, by currency.
@@ -150,9 +153,12 @@ func (b *Builder) Totals() map[string]Totals {
 func (b *Builder) period(generation string) Period {
 	in := &b.in
 	p := Period{
-		AccountID: in.AccountID, Provider: in.Provider, Month: in.Month, Estimated: in.Estimated, Generation: generation,
-		Fingerprint: in.Fingerprint, DeliveredAt: in.DeliveredAt.UTC(), ImportedAt: b.store.clock.Now().UTC(), Final: in.Final,
-		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(), Native: in.Native,
+		AccountID: in.AccountID, Provider: in.Provider, Month: in.Month, Estimated: in.Estimated,
+		Generation:  generation,
+		Fingerprint: in.Fingerprint, DeliveredAt: in.DeliveredAt.UTC(), ImportedAt: b.store.clock.Now().UTC(),
+		Final:  in.Final,
+		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(),
+		Native: in.Native,
 	}
 	for _, t := range p.ByCurrency {
 		p.Rows += t.Rows

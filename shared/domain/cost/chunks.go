@@ -37,7 +37,8 @@ const packedBefore, packedAfter = `{"z":"`, `"}`
 
 func unpack(it table.Item) ([]byte, error) {
 	n := len(it.Data) - len(packedAfter)
-	if n >= len(packedBefore) && string(it.Data[:len(packedBefore)]) == packedBefore && string(it.Data[n:]) == packedAfter {
+	if n >= len(packedBefore) && string(it.Data[:len(packedBefore)]) == packedBefore &&
+		string(it.Data[n:]) == packedAfter {
 		text := it.Data[len(packedBefore):n]
 		out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 		size, err := base64.StdEncoding.Decode(out, text)

@@ -15,12 +15,14 @@ import (
 func TestAmounts_AreReadAsTheyWereWritten(t *testing.T) {
 	r := seed.Fixed(t, 7, 8)
 	for name, draw := range map[string]func() money.Amount{
-		"alike":             func() money.Amount { return money.MustParse("12.5") },
-		"of one scale":      func() money.Amount { return money.FromScaled(r.Int64N(1_000_000)-500_000, 6) },
-		"of many scales":    func() money.Amount { return money.FromScaled(r.Int64N(1000)-500, r.IntN(12)) },
-		"too wide":          func() money.Amount { return money.FromScaled(r.Int64(), r.IntN(30)) },
-		"none":              func() money.Amount { return money.Amount{} },
-		"at the ends":       func() money.Amount { return money.FromScaled([]int64{1<<63 - 1, -1<<63 + 1, 0}[r.IntN(3)], 0) },
+		"alike":          func() money.Amount { return money.MustParse("12.5") },
+		"of one scale":   func() money.Amount { return money.FromScaled(r.Int64N(1_000_000)-500_000, 6) },
+		"of many scales": func() money.Amount { return money.FromScaled(r.Int64N(1000)-500, r.IntN(12)) },
+		"too wide":       func() money.Amount { return money.FromScaled(r.Int64(), r.IntN(30)) },
+		"none":           func() money.Amount { return money.Amount{} },
+		"at the ends": func() money.Amount {
+			return money.FromScaled([]int64{1<<63 - 1, -1<<63 + 1, 0}[r.IntN(3)], 0)
+		},
 		"small among large": func() money.Amount { return money.MustParse([]string{"1e40", "1e-30", "-3"}[r.IntN(3)]) },
 	} {
 		for _, lag := range []int{0, 1, 10} {
@@ -32,7 +34,8 @@ func TestAmounts_AreReadAsTheyWereWritten(t *testing.T) {
 			s := scanner{b: content}
 			got := s.amounts(len(all), lag, nil)
 			for i, want := range all {
-				if s.bad || got.wide == nil && money.FromScaled(got.narrow[i], got.places) != want || got.wide != nil && got.wide[i] != want {
+				if s.bad || got.wide == nil && money.FromScaled(got.narrow[i], got.places) != want || got.wide != nil &&
+					got.wide[i] != want {
 					t.Fatalf("%s, lag %d: amount %d is not %s", name, lag, i, want)
 				}
 			}
@@ -123,7 +126,8 @@ func TestAsk_SaysWhichChunkIsDamaged(t *testing.T) {
 	s := newFixture(t)
 	p := s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10"))
 	k := chunkKey(testOrg, p.Generation, chunkName(wordsFamily, 0), 0)
-	for _, z := range [][]byte{nil, {chunkVersion, 1, 2}, {9}, compressor.Append([]byte{chunkVersion}, []byte{200, 1})} {
+	for _, z := range [][]byte{nil, {chunkVersion, 1, 2}, {9},
+		compressor.Append([]byte{chunkVersion}, []byte{200, 1})} {
 		it, err := table.NewItem(k, packed{z})
 		s.Must(err)
 		s.Must(s.Table.BatchWrite(s.ctx, table.Put(it)))

@@ -212,7 +212,8 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 			return err
 		}
 	}
-	return fault.New(fault.Unavailable, "%s of %s is being imported by many at once; try again", b.in.Month, b.in.AccountID)
+	return fault.New(fault.Unavailable, "%s of %s is being imported by many at once; try again", b.in.Month,
+		b.in.AccountID)
 }
 
 // point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old named is, and the summary of the
@@ -226,7 +227,8 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 	if err != nil {
 		return err
 	}
-	ws := []table.Write{table.Put(it, cond), table.Update(summaryKey(org, next.Month), []table.Change{table.Add("seq", 1)})}
+	ws := []table.Write{table.Put(it, cond),
+		table.Update(summaryKey(org, next.Month), []table.Change{table.Add("seq", 1)})}
 	for _, generation := range next.only(old) {
 		ws = append(ws, table.Delete(idleKey(org, generation)))
 	}

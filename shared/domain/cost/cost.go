@@ -25,20 +25,22 @@ var Metrics = []Metric{Billed, Effective, List}
 
 // The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent value is "".
 const (
-	ProviderDim   = "provider"
-	AccountDim    = "cloud_account_id" // ca_…: the account that it is of when that is connected, else whose bill it is on
-	SubAccountDim = "sub_account_id"   // account, subscription or project, as the bill names it
+	ProviderDim = "provider"
+	// ca_…: the account that it is of when that is connected, else whose bill it is on
+	AccountDim    = "cloud_account_id"
+	SubAccountDim = "sub_account_id" // account, subscription or project, as the bill names it
 	RegionDim     = "region"
 	TypeDim       = "resource_type" // ours where the resource is known, else the vendor's word
 	ServiceDim    = "service_name"
 	PurchaseDim   = "purchase_type" // OnDemand, …
 	TeamDim       = "team_id"       // what several teams own is split evenly among them
-	GroupDim      = "group_id"      // so is what is in several groups, but a filter of a group takes all of what is in it
-	ResourceDim   = "resource_uid"  // the native id that the inventory has, else what the bill says
-	CategoryDim   = "charge_category"
-	CurrencyDim   = "currency" // before conversion
-	TagDim        = "tag:"
-	TagKeysDim    = "tag_keys" // which keys there are tags of, one a line, in order: what coverage is counted by
+	// so is what is in several groups, but a filter of a group takes all of what is in it
+	GroupDim    = "group_id"
+	ResourceDim = "resource_uid" // the native id that the inventory has, else what the bill says
+	CategoryDim = "charge_category"
+	CurrencyDim = "currency" // before conversion
+	TagDim      = "tag:"
+	TagKeysDim  = "tag_keys" // which keys there are tags of, one a line, in order: what coverage is counted by
 )
 
 // The purchase types.
@@ -95,27 +97,30 @@ type Totals struct {
 
 // Period tells what is in of a billing period of an account: its control totals.
 type Period struct {
-	AccountID      string            `json:"account"`
-	Provider       string            `json:"provider"`
-	Month          Month             `json:"month"`
-	Estimated      bool              `json:"estimated,omitempty"`
-	Generation     string            `json:"gen"`
-	Fingerprint    string            `json:"fingerprint"`
-	DeliveredAt    time.Time         `json:"deliveredAt"`
-	ImportedAt     time.Time         `json:"importedAt"`
-	Final          bool              `json:"final,omitempty"`
-	Source         string            `json:"source,omitempty"`
-	Export         string            `json:"export,omitempty"`
-	Rows           int64             `json:"rows"`
-	Lines          int               `json:"lines"`                   // that they were added up to
-	Folded         int64             `json:"folded,omitempty"`        // rows that are kept without their resource and tags: there were too many
-	ByCurrency     map[string]Totals `json:"totals"`                  // by currency
-	BilledThrough  time.Time         `json:"billedThrough,omitzero"`  // the last day with usage
-	SettledThrough time.Time         `json:"settledThrough,omitzero"` // the last day that is complete: usage of two days before the delivery, or the period when it is closed
-	Rates          map[string]Rate   `json:"rates,omitempty"`
-	Native         string            `json:"native,omitempty"`
-	Gone           bool              `json:"gone,omitempty"`    // its account is not connected any more
-	Members        map[string]string `json:"members,omitempty"` // the other connected accounts on the bill, by sub-account
+	AccountID   string    `json:"account"`
+	Provider    string    `json:"provider"`
+	Month       Month     `json:"month"`
+	Estimated   bool      `json:"estimated,omitempty"`
+	Generation  string    `json:"gen"`
+	Fingerprint string    `json:"fingerprint"`
+	DeliveredAt time.Time `json:"deliveredAt"`
+	ImportedAt  time.Time `json:"importedAt"`
+	Final       bool      `json:"final,omitempty"`
+	Source      string    `json:"source,omitempty"`
+	Export      string    `json:"export,omitempty"`
+	Rows        int64     `json:"rows"`
+	Lines       int       `json:"lines"` // that they were added up to
+	// rows that are kept without their resource and tags: there were too many
+	Folded        int64             `json:"folded,omitempty"`
+	ByCurrency    map[string]Totals `json:"totals"`                 // by currency
+	BilledThrough time.Time         `json:"billedThrough,omitzero"` // the last day with usage
+	// the last day that is complete: usage of two days before the delivery, or the period when it is closed
+	SettledThrough time.Time       `json:"settledThrough,omitzero"`
+	Rates          map[string]Rate `json:"rates,omitempty"`
+	Native         string          `json:"native,omitempty"`
+	Gone           bool            `json:"gone,omitempty"` // its account is not connected any more
+	// the other connected accounts on the bill, by sub-account
+	Members map[string]string `json:"members,omitempty"`
 	// Superseded tells which sub-accounts count on the bills of other accounts, and of which; Whole that all do, so that nothing of the period
 	// counts. Periods works it out.
 	Superseded map[string]string `json:"-"`

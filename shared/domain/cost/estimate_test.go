@@ -16,7 +16,8 @@ func estimated(fingerprint string, at time.Time) Import {
 
 func TestEstimates_CountOnlyBehindWhatIsBilled(t *testing.T) {
 	s := newFixture(t)
-	s.bring(estimated("e1", now), charge(1, "i-1", "EC2", "100"), charge(2, "i-1", "EC2", "200"), charge(3, "i-1", "EC2", "300"))
+	s.bring(estimated("e1", now), charge(1, "i-1", "EC2", "100"), charge(2, "i-1", "EC2", "200"),
+		charge(3, "i-1", "EC2", "300"))
 	equal(t, "before any bill", s.ask(ofMarch()).Total.String(), "600")
 	s.bring(imported("ca_1", "b1", now), charge(1, "i-1", "EC2", "1"), charge(2, "i-1", "EC2", "2"))
 	s.bring(imported("ca_2", "b1", now), charge(3, "i-2", "EC2", "0.5"))
@@ -29,7 +30,8 @@ func TestEstimates_CountOnlyBehindWhatIsBilled(t *testing.T) {
 	equal(t, "total", s.ask(ofMarch()).Total.String(), "303.5")
 	costs, err := s.store.ResourceCosts(s.ctx, testOrg, march)
 	s.Must(err)
-	equal(t, "billed for resources", costs, map[string]ResourceCost{"i-1": {money.FromInt(3)}, "i-2": {money.MustParse("0.5")}})
+	equal(t, "billed for resources", costs,
+		map[string]ResourceCost{"i-1": {money.FromInt(3)}, "i-2": {money.MustParse("0.5")}})
 
 	s.bring(imported("ca_1", "b2", now.Add(time.Hour)), charge(1, "i-1", "EC2", "1"), charge(3, "i-1", "EC2", "4"))
 	a = s.ask(q)
@@ -49,7 +51,9 @@ func TestCurrencies_AreConvertedOrTold(t *testing.T) {
 	euro, yen := charge(1, "i-2", "EC2", "10"), charge(1, "i-3", "EC2", "1000")
 	euro.BillingCurrency, yen.BillingCurrency = "EUR", "JPY"
 	p := s.bring(in, charge(1, "i-1", "EC2", "1"), euro, yen)
-	equal(t, "totals by currency", p.ByCurrency["EUR"].Billed.String()+" "+p.ByCurrency["JPY"].Billed.String()+" "+p.ByCurrency[USD].Billed.String(), "10 1000 1")
+	equal(t, "totals by currency",
+		p.ByCurrency["EUR"].Billed.String()+" "+p.ByCurrency["JPY"].Billed.String()+" "+
+			p.ByCurrency[USD].Billed.String(), "10 1000 1")
 	a := s.ask(ofMarch(CurrencyDim, ResourceDim))
 	equal(t, "rows", rows(a), []string{"EUR,i-2=11", "USD,i-1=1"})
 	equal(t, "total", a.Total.String(), "12")
@@ -81,7 +85,8 @@ func TestPeriods_TellControlTotals(t *testing.T) {
 	equal(t, "totals", p.ByCurrency, map[string]Totals{USD: {3, money.FromInt(0), money.FromInt(-1), money.FromInt(3)}})
 	equal(t, "billed through", p.BilledThrough.Format(time.DateOnly), "2026-03-02")
 	equal(t, "settled through", p.SettledThrough.Format(time.DateOnly), "2026-03-01")
-	equal(t, "of what", p.Month.String()+" "+p.AccountID+" "+p.Fingerprint+" "+p.Source+" "+p.Export, "2026-03 ca_1 one data_export daily")
+	equal(t, "of what", p.Month.String()+" "+p.AccountID+" "+p.Fingerprint+" "+p.Source+" "+p.Export,
+		"2026-03 ca_1 one data_export daily")
 	for metric, want := range map[Metric]string{Billed: "0", Effective: "-1", List: "3"} {
 		q := ofMarch()
 		q.Metric = metric

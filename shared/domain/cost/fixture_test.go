@@ -45,7 +45,8 @@ func newFixture(tb testing.TB) *fixture {
 	faulty := &recorder{table.NewFaultyStore(below, c), below}
 	t := table.Fenced(faulty)
 	i := inventory.NewStore(t, c)
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, i, c), faulty, i}
+	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
+		NewStore(t, i, c), faulty, i}
 	s.Clock = c
 	return s
 }
@@ -111,8 +112,10 @@ func (s *fixture) tryBring(in Import, charges ...focus.Charge) (Period, error) {
 func charge(day int, resource, service, amount string) focus.Charge {
 	a := money.MustParse(amount)
 	return focus.Charge{
-		BillingPeriodStart: march.Start(), ChargePeriodStart: march.Start().AddDate(0, 0, day-1), ChargeCategory: focus.Usage,
-		SubAccountID: "111122223333", ServiceName: service, RegionID: "eu-west-1", ResourceID: resource, ResourceType: "Instance",
+		BillingPeriodStart: march.Start(), ChargePeriodStart: march.Start().AddDate(0, 0, day-1),
+		ChargeCategory: focus.Usage,
+		SubAccountID:   "111122223333", ServiceName: service, RegionID: "eu-west-1", ResourceID: resource,
+		ResourceType:    "Instance",
 		PricingCategory: focus.Standard, BillingCurrency: USD, BilledCost: a, EffectiveCost: a, ListCost: a,
 		Tags: []focus.Tag{{Key: "env", Value: "prod"}},
 	}

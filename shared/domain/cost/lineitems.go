@@ -19,7 +19,8 @@ type LineItems struct {
 	Generation string `json:"gen"`
 	Rows       int64  `json:"rows"`
 	Parts      int    `json:"parts"`
-	Footers    int64  `json:"footers"` // bytes of the files that are of no column: whoever reads anything of them reads these
+	// bytes of the files that are of no column: whoever reads anything of them reads these
+	Footers int64 `json:"footers"`
 	// Columns are the bytes of each column in all files, as they are packed: what is scanned when it is read.
 	Columns map[string]int64 `json:"columns"`
 	// Left are the sub-accounts whose lines count on another bill, and Unnamed is that of lines which name none: see Leaves. They are as they were
@@ -42,7 +43,8 @@ func (l *LineItems) Leaves(subAccountID string) bool {
 
 // Path names the folder within that of the organization: "aws/ca_1/2026-03/gen=01k…".
 func (l *LineItems) Path() string {
-	return strings.Join([]string{segment(l.Provider), segment(l.AccountID), l.Month.String(), "gen=" + l.Generation}, "/")
+	return strings.Join([]string{segment(l.Provider), segment(l.AccountID), l.Month.String(), "gen=" + l.Generation},
+		"/")
 }
 
 // Folder names the folder among all files.
@@ -70,7 +72,8 @@ func segment(id string) string {
 // there is erased a week later, unless the Builder is committed with it.
 func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 	l := LineItems{
-		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(), Columns: map[string]int64{},
+		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(),
+		Columns: map[string]int64{},
 	}
 	err := b.store.announce(ctx, b.in.Org, l.Generation, l.Folder(b.in.Org))
 	b.generation = l.Generation
@@ -99,7 +102,8 @@ func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]Li
 
 func (s *Store) readLineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
 	var out []LineItems
-	q := table.Query{PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~", Limit: table.MaxPage}
+	q := table.Query{PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~",
+		Limit: table.MaxPage}
 	for {
 		some, next, err := table.ReadPage[LineItems](ctx, s.table, q)
 		if err != nil {

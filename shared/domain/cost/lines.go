@@ -103,7 +103,8 @@ func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{},
 // add counts a charge on a day of the month, from 0.
 func (ls *lines) add(c *focus.Charge, day int) {
 	k := lineKey{
-		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName), ls.intern(purchaseOf(c)),
+		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName),
+		ls.intern(purchaseOf(c)),
 		ls.intern(c.ChargeCategory), ls.intern(c.BillingCurrency), ls.intern(c.ResourceID), ls.tags(c.Tags),
 	}
 	ls.find(k).add(day, [3]*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost})

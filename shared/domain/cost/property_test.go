@@ -40,14 +40,16 @@ func drawCharges(r *rand.Rand, n int) []focus.Charge {
 		if r.IntN(6) == 0 {
 			c.ResourceID = ""
 		}
-		c.Tags = [][]focus.Tag{nil, {{Key: "env", Value: "prod"}}, {{Key: "env", Value: "dev"}, {Key: "team", Value: "a"}}}[r.IntN(3)]
+		c.Tags = [][]focus.Tag{nil, {{Key: "env", Value: "prod"}},
+			{{Key: "env", Value: "dev"}, {Key: "team", Value: "a"}}}[r.IntN(3)]
 		out[i] = c
 	}
 	return out
 }
 
 // oracle answers a question by adding up charges one by one, in rational steps of its own.
-func oracle(charges []focus.Charge, q Question, key func(c *focus.Charge) string) (byKey map[string]money.Amount, total money.Amount) {
+func oracle(charges []focus.Charge, q Question, key func(c *focus.Charge) string) (byKey map[string]money.Amount,
+	total money.Amount) {
 	byKey = map[string]money.Amount{}
 	for i := range charges {
 		c := &charges[i]
@@ -97,8 +99,9 @@ func TestAsk_AddsUpToTheSameHoweverItIsSplit(t *testing.T) {
 		s.bring(rated("ca_2", "one", now), charges[400:]...)
 		for dim, keyOf := range keysOf {
 			q := Question{
-				From: march.Start().AddDate(0, 0, r.IntN(3)), To: march.End().AddDate(0, 0, -r.IntN(3)), Metric: Metrics[r.IntN(3)],
-				Dims: []string{dim}, UsageOnly: r.IntN(3) == 0,
+				From: march.Start().AddDate(0, 0, r.IntN(3)), To: march.End().AddDate(0, 0, -r.IntN(3)),
+				Metric: Metrics[r.IntN(3)],
+				Dims:   []string{dim}, UsageOnly: r.IntN(3) == 0,
 			}
 			want, total := oracle(charges, q, keyOf)
 			for _, more := range [][]string{nil, {TeamDim}, {AccountDim, RegionDim}, {GroupDim, "tag:env", TypeDim}} {
@@ -174,14 +177,16 @@ func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 			if call > 60 {
 				t.Fatal("an import takes more than 60 calls")
 			}
-			in, of := imported("ca_1", strconv.Itoa(call), now.Add(time.Duration(call)*time.Minute)), charge(1, "i-0", "EC2", next)
+			in, of := imported("ca_1", strconv.Itoa(call), now.Add(time.Duration(call)*time.Minute)),
+				charge(1, "i-0", "EC2", next)
 			s.faulty.Inject(table.Injection{Harm: harm, Call: call})
 			before := s.faulty.CallCount()
 			_, err := s.tryBring(in, of)
 			done := s.faulty.CallCount()-before < call
 			s.faulty.RemoveFaults()
 			got := s.ask(ofMarch(TeamDim))
-			if total := got.Total.String(); total != old && total != next || err == nil && total != next || len(got.Rows) != 1 {
+			if total := got.Total.String(); total != old && total != next || err == nil && total != next ||
+				len(got.Rows) != 1 {
 				t.Fatalf("harm %d of call %d: %v, %v after %v", harm, call, rows(got), old, err)
 			}
 			s.summaryAgrees()
@@ -261,7 +266,9 @@ func TestAsk_RefusesWhatMakesNoSense(t *testing.T) {
 		"twice":              func(q *Question) { q.Dims = []string{TeamDim, TeamDim} },
 		"a tag without key":  func(q *Question) { q.Dims = []string{"tag:"} },
 		"a filter of nought": func(q *Question) { q.Filter = map[string][]string{"colour": {"red"}} },
-		"too many":           func(q *Question) { q.Dims = []string{"tag:1", "tag:2", "tag:3", "tag:4", "tag:5", "tag:6", "tag:7"} },
+		"too many": func(q *Question) {
+			q.Dims = []string{"tag:1", "tag:2", "tag:3", "tag:4", "tag:5", "tag:6", "tag:7"}
+		},
 	} {
 		q := ofMarch()
 		change(&q)
@@ -287,7 +294,8 @@ func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
 			equal(t, "blocks of the rollup", len(pointers[0].Rollup), 1)
 			bare := pointers[0]
 			bare.Rollup = nil
-			for _, dims := range [][]string{nil, {TeamDim}, {GroupDim, ServiceDim}, {TypeDim, RegionDim, CurrencyDim}, {CategoryDim, PurchaseDim}} {
+			for _, dims := range [][]string{nil, {TeamDim}, {GroupDim, ServiceDim}, {TypeDim, RegionDim, CurrencyDim},
+				{CategoryDim, PurchaseDim}} {
 				q := ofMarch(dims...)
 				q.Metric, q.Daily = Metrics[r.IntN(3)], r.IntN(2) == 0
 				of, err := s.store.ask(s.ctx, testOrg, pointers, q)
@@ -295,7 +303,8 @@ func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
 				want, err := s.store.ask(s.ctx, testOrg, []pointer{bare}, q)
 				s.Must(err)
 				equal(t, "rows", rows(of), rows(want))
-				equal(t, "days and total", []any{of.Days, of.Total, of.Unconverted}, []any{want.Days, want.Total, want.Unconverted})
+				equal(t, "days and total", []any{of.Days, of.Total, of.Unconverted},
+					[]any{want.Days, want.Total, want.Unconverted})
 			}
 		}
 	}

@@ -111,7 +111,8 @@ func (s *Store) AddRates(ctx context.Context, org string, of RateOf) error {
 		}
 		next.Seq++
 		err = s.point(ctx, org, p, &next, nil)
-		if _, moved := errors.AsType[*table.ConditionError](err); err != nil && !moved { // an import that was first has asked, too
+		// an import that was first has asked, too
+		if _, moved := errors.AsType[*table.ConditionError](err); err != nil && !moved {
 			return fmt.Errorf("add rates to %s of %s: %w", p.Month, p.AccountID, err)
 		}
 		months[p.Month] = true

@@ -126,7 +126,8 @@ func (r *restamping) block(ctx context.Context, at place) (block, error) {
 		return block{}, err
 	}
 	made := block{at.block().Lines, maps.Clone(at.block().Parts)}
-	made.Parts[stampFamily], err = r.writing.chunk(ctx, chunk{r.writing.generation, chunkName(stampFamily, at.n), columns.content()})
+	made.Parts[stampFamily], err = r.writing.chunk(ctx,
+		chunk{r.writing.generation, chunkName(stampFamily, at.n), columns.content()})
 	return made, err
 }
 

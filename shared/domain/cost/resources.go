@@ -20,7 +20,8 @@ func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[str
 		return nil, err
 	}
 	billed := slices.DeleteFunc(pointers, func(p pointer) bool { return p.Estimated })
-	a, err := s.ask(ctx, org, billed, Question{From: m.Start(), To: m.End(), Metric: Billed, Dims: []string{ResourceDim}})
+	a, err := s.ask(ctx, org, billed,
+		Question{From: m.Start(), To: m.End(), Metric: Billed, Dims: []string{ResourceDim}})
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,8 @@ func (r *rollup) encodings(days int) []*encoding {
 		e := &encoding{words: &r.words, days: days}
 		for i := from; i < min(from+blockLines, len(r.lines)); i++ {
 			l := &r.lines[i]
-			e.lines = append(e.lines, stamped{l, stamp{teams: r.names[l.key[teamsWord]], groups: r.names[l.key[groupsWord]]}})
+			e.lines = append(e.lines,
+				stamped{l, stamp{teams: r.names[l.key[teamsWord]], groups: r.names[l.key[groupsWord]]}})
 		}
 		out = append(out, e)
 	}

@@ -35,7 +35,8 @@ func chargeOf(sub string, day int, amount string) focus.Charge {
 
 // consolidated is what all three accounts cost.
 func consolidated() []focus.Charge {
-	return []focus.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"), chargeOf("300", 1, "300")}
+	return []focus.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
+		chargeOf("300", 1, "300")}
 }
 
 func own() []focus.Charge { return []focus.Charge{chargeOf("200", 1, "20"), chargeOf("200", 2, "22")} }
@@ -74,7 +75,8 @@ func (s *fixture) superseded() map[string]string {
 }
 
 func TestSources_APayersAndAMembersBillsCountOnceInAnyOrder(t *testing.T) {
-	for name, order := range map[string][]Account{"the payer first": {payer, member}, "the member first": {member, payer}} {
+	for name, order := range map[string][]Account{"the payer first": {payer, member},
+		"the member first": {member, payer}} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			for i, a := range order {
@@ -163,7 +165,8 @@ func TestSources_AnEstimateOfAMemberCountsBehindThePayersBill(t *testing.T) {
 
 func TestSources_ALineIsOfTheConnectedAccountThatItNames(t *testing.T) {
 	at := pointer{Period: Period{AccountID: "ca_payer", Native: "100", Members: map[string]string{"200": "ca_member"}}}
-	for word, want := range map[string]string{"200": "ca_member", "/subscriptions/200": "ca_member", "100": "ca_payer", "300": "ca_payer", "": "ca_payer"} {
+	for word, want := range map[string]string{"200": "ca_member", "/subscriptions/200": "ca_member", "100": "ca_payer",
+		"300": "ca_payer", "": "ca_payer"} {
 		equal(t, "the account of "+word, at.accountOf(word), want)
 	}
 }
@@ -240,5 +243,6 @@ func TestPeriods_TellWhichAccountsTheyAreOf(t *testing.T) {
 		want := map[string][]string{"ca_payer": {"ca_payer", "ca_member"}, "ca_member": nil}[p.AccountID]
 		equal(t, "the accounts of "+p.AccountID, p.Accounts(), want)
 	}
-	equal(t, "the payer's bills the member", []bool{all[1].Bills("ca_member"), all[0].Bills("ca_payer")}, []bool{true, false})
+	equal(t, "the payer's bills the member", []bool{all[1].Bills("ca_member"), all[0].Bills("ca_payer")},
+		[]bool{true, false})
 }

@@ -37,7 +37,8 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 		p := &pointers[i]
 		left, whole := of.superseded(p)
 		from, to := clock.Latest(q.From, p.Month.Start()), clock.Earliest(q.To, p.Month.End())
-		if bill := cmp.Or(of.billOf(p), own[chargedOn{month: p.Month, account: p.AccountID}]); p.Estimated && bill != nil {
+		if bill := cmp.Or(of.billOf(p), own[chargedOn{month: p.Month, account: p.AccountID}]); p.Estimated &&
+			bill != nil {
 			from = clock.Latest(from, bill.estimatedFrom())
 		}
 		if whole || !from.Before(to) || !q.mayConcern(p) {

@@ -45,10 +45,12 @@ func owned(t *testing.T) *fixture {
 func TestTeams_ShareWhatSeveralOwnAndAddUpToTheWhole(t *testing.T) {
 	s := owned(t)
 	s.bring(imported("ca_1", "one", now),
-		charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"), charge(2, "i-2", "EC2", "0.7"), charge(2, "", "Support", "1"))
+		charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"), charge(2, "i-2", "EC2", "0.7"),
+		charge(2, "", "Support", "1"))
 	a := s.ask(ofMarch(TeamDim))
 	equal(t, "teams", rows(a), []string{
-		"team_a=8.333333333333333333333333333334", "team_b=3.333333333333333333333333333333", "team_c=3.333333333333333333333333333333", "=1.7",
+		"team_a=8.333333333333333333333333333334", "team_b=3.333333333333333333333333333333",
+		"team_c=3.333333333333333333333333333333", "=1.7",
 	})
 	equal(t, "teams and Unassigned", a.Total.String(), "16.7")
 	q := ofMarch()
@@ -67,7 +69,8 @@ func TestGroups_AreFilteredWholeAndSplitWhenListed(t *testing.T) {
 	s := owned(t)
 	s.group("grp_a", nil, "i-0", "i-1")
 	s.group("grp_b", &inventory.Selector{Tags: map[string]string{"env": "dev"}})
-	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"), charge(2, "i-2", "EC2", "0.7"))
+	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"),
+		charge(2, "i-2", "EC2", "0.7"))
 	equal(t, "groups", rows(s.ask(ofMarch(GroupDim))), []string{"grp_a=10", "grp_b=5", "=0.7"})
 	q := ofMarch(ResourceDim)
 	q.Filter = map[string][]string{GroupDim: {"grp_b"}}
@@ -128,16 +131,20 @@ func TestStamps_LeaveTheLinesOfUnknownResourcesAsBilled(t *testing.T) {
 	traffic.ResourceType, traffic.RegionID = "Transfer", ""
 	for n, fingerprint := range []string{"one", "two"} {
 		s.bring(imported("ca_1", fingerprint, now.Add(time.Duration(n)*time.Hour)), machine, traffic)
-		equal(t, "types and regions", rows(s.ask(ofMarch(TypeDim, RegionDim))), []string{"Instance,eu-west-1=5", "Transfer,=1"})
+		equal(t, "types and regions", rows(s.ask(ofMarch(TypeDim, RegionDim))),
+			[]string{"Instance,eu-west-1=5", "Transfer,=1"})
 	}
 }
 
 func TestStamps_NameResourcesAsTheInventoryDoes(t *testing.T) {
 	s := newFixture(t)
 	volume := "arn:aws:ec2:eu-west-1:123456789012:volume/vol-0a1b2c3d4e5f60718"
-	inventorytest.Discover(s.Fixture, testOrg, "aws-ebs", cloud.Resource{UID: volume, Name: "data", Type: "aws-ebs", Status: cloud.Running})
-	s.bring(imported("ca_1", "one", now), charge(1, "vol-0a1b2c3d4e5f60718", "EC2", "5"), charge(1, "other", "EC2", "1"))
-	equal(t, "resources", rows(s.ask(ofMarch(ResourceDim, TypeDim))), []string{volume + ",aws-ebs=5", "other,Instance=1"})
+	inventorytest.Discover(s.Fixture, testOrg, "aws-ebs",
+		cloud.Resource{UID: volume, Name: "data", Type: "aws-ebs", Status: cloud.Running})
+	s.bring(imported("ca_1", "one", now), charge(1, "vol-0a1b2c3d4e5f60718", "EC2", "5"),
+		charge(1, "other", "EC2", "1"))
+	equal(t, "resources", rows(s.ask(ofMarch(ResourceDim, TypeDim))),
+		[]string{volume + ",aws-ebs=5", "other,Instance=1"})
 	costs, err := s.store.ResourceCosts(s.ctx, testOrg, march)
 	s.Must(err)
 	equal(t, "cost of the volume", costs[volume].Billed.String(), "5")
@@ -146,7 +153,8 @@ func TestStamps_NameResourcesAsTheInventoryDoes(t *testing.T) {
 func TestWithin_ShowsOnlyWhatTheCallerSees(t *testing.T) {
 	s := owned(t)
 	s.bring(imported("ca_1", "one", now),
-		charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"), charge(2, "i-2", "EC2", "0.7"), charge(2, "", "Support", "1"))
+		charge(1, "i-0", "EC2", "5"), charge(1, "i-1", "EC2", "10"), charge(2, "i-2", "EC2", "0.7"),
+		charge(2, "", "Support", "1"))
 	scopes := grant.Scopes{Teams: []string{"team_b"}}
 	sets, err := s.inventory.ResourceSets(s.ctx, testOrg, scopes, grant.Scopes{})
 	s.Must(err)

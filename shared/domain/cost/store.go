@@ -48,7 +48,8 @@ func New(p *platform.Platform) *Store {
 
 // NewStore makes a Store with a cache of its own.
 func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
-	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()), rolling: usually}
+	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()),
+		rolling: usually}
 }
 
 // What the partition of an organization's costs holds.
@@ -75,14 +76,16 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 // pointer is what stands for a period: which generation is in, and where its columns are.
 type pointer struct {
 	Period
-	Subs   []byte  `json:"subs,omitempty"`   // the sub-accounts on the bill, one a line, compressed; none when it is of Native alone
+	// the sub-accounts on the bill, one a line, compressed; none when it is of Native alone
+	Subs   []byte  `json:"subs,omitempty"`
 	Shared string  `json:"shared,omitempty"` // the billing account of charges that name no sub-account
 	Seq    int64   `json:"seq"`              // grows with each change, which is conditioned on it
 	Stamps string  `json:"stamps"`           // the generation whose stamps, and rollup, are in: Rebuild makes new ones
 	Blocks []block `json:"blocks"`
 	// LineItems says that the generation has line items as files.
-	LineItems bool    `json:"lineItems,omitempty"`
-	Rollup    []block `json:"rollup,omitempty"` // the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
+	LineItems bool `json:"lineItems,omitempty"`
+	// the lines without resources and tags, in the generation of the stamps; absent when that is not worth it
+	Rollup []block `json:"rollup,omitempty"`
 }
 
 // block is up to blockLines lines of a period.
@@ -94,7 +97,8 @@ type block struct {
 // readPointers reads the periods of the months from … to: one round trip a megabyte.
 func (s *Store) readPointers(ctx context.Context, org string, from, to Month) ([]pointer, error) {
 	var out []pointer
-	q := table.Query{PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~", Limit: table.MaxPage}
+	q := table.Query{PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~",
+		Limit: table.MaxPage}
 	for {
 		some, next, err := table.ReadPage[pointer](ctx, s.table, q)
 		if err != nil {

@@ -13,7 +13,8 @@ import (
 
 func TestStore_AnswersOfTwoAccountsAndReplacesOne(t *testing.T) {
 	s := newFixture(t)
-	s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10.5"), charge(2, "i-1", "EC2", "1.25"), charge(2, "db", "RDS", "3"))
+	s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10.5"), charge(2, "i-1", "EC2", "1.25"),
+		charge(2, "db", "RDS", "3"))
 	s.bring(imported("ca_2", "one", now), charge(2, "i-2", "EC2", "0.000000123"))
 	equal(t, "by service", rows(s.ask(ofMarch(ServiceDim))), []string{"EC2=11.750000123", "RDS=3"})
 	equal(t, "by account and resource", rows(s.ask(ofMarch(AccountDim, ResourceDim))),
@@ -76,10 +77,12 @@ func TestBuilder_RefusesRowsOfAnotherMonth(t *testing.T) {
 	c := charge(1, "i-1", "EC2", "1")
 	c.BillingPeriodStart = march.Add(1).Start()
 	err = b.Add(&c)
-	equal(t, "another billing period", fault.Message(err), "the billing period of a charge begins on 2026-04-01, but the delivery is of 2026-03")
+	equal(t, "another billing period", fault.Message(err),
+		"the billing period of a charge begins on 2026-04-01, but the delivery is of 2026-03")
 	c = charge(40, "i-1", "EC2", "1")
 	err = b.Add(&c)
-	equal(t, "usage of another month", fault.Message(err), "the charge period of a charge begins on 2026-04-09, but the delivery is of 2026-03")
+	equal(t, "usage of another month", fault.Message(err),
+		"the charge period of a charge begins on 2026-04-09, but the delivery is of 2026-03")
 	c.ChargeCategory = focus.Purchase
 	s.Must(b.Add(&c))
 	_, err = b.Commit(s.ctx)

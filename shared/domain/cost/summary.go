@@ -14,10 +14,11 @@ import (
 
 // Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric, exact, in USD.
 type Summary struct {
-	Month       Month
-	Total       Amounts
-	Days        []Amounts            // by day of the month
-	Usage       []Amounts            // by day, of the category Usage alone; none of a summary that an earlier version made
+	Month Month
+	Total Amounts
+	Days  []Amounts // by day of the month
+	// by day, of the category Usage alone; none of a summary that an earlier version made
+	Usage       []Amounts
 	Estimated   []bool               // by day: some of it is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
@@ -52,7 +53,8 @@ type ByValue struct {
 }
 
 // SummaryDims are the dimensions by which a summary tells. Each adds up to the total.
-var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim, GroupDim, CategoryDim}
+var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
+	GroupDim, CategoryDim}
 
 // maxValues is how many values of a dimension a summary tells one by one.
 const maxValues = 200
@@ -119,7 +121,9 @@ func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.table.Write(ctx, table.Update(summaryKey(org, m), []table.Change{table.Set("of", row.Seq), table.Set("z", z)}, table.Equal("seq", row.Seq)))
+		_, err = s.table.Write(ctx,
+			table.Update(summaryKey(org, m), []table.Change{table.Set("of", row.Seq), table.Set("z", z)},
+				table.Equal("seq", row.Seq)))
 		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
 			return fault.Wrap("write the summary of "+m.String(), err)
 		}
@@ -133,7 +137,8 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 	if err != nil {
 		return Summary{}, err
 	}
-	out := Summary{Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()), By: map[string][]ByValue{}}
+	out := Summary{Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()),
+		By: map[string][]ByValue{}}
 	for n, metric := range Metrics {
 		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
 		if err != nil {
@@ -143,7 +148,8 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 		for i := range a.Days {
 			*out.Days[i].at(n) = a.Days[i]
 		}
-		usage, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true, UsageOnly: true})
+		usage, err := s.ask(ctx, org, pointers,
+			Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true, UsageOnly: true})
 		if err != nil {
 			return out, err
 		}
@@ -155,7 +161,8 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 		}
 	}
 	for _, dim := range SummaryDims {
-		if out.By[dim], err = s.summarizeBy(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Dims: []string{dim}}); err != nil {
+		if out.By[dim], err = s.summarizeBy(ctx, org, pointers,
+			Question{From: m.Start(), To: m.End(), Dims: []string{dim}}); err != nil {
 			return out, err
 		}
 	}

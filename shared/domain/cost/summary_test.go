@@ -55,7 +55,8 @@ func TestSummaries_TellTheSmallestTogether(t *testing.T) {
 	s.Must(err)
 	by := sums[0].By[ServiceDim]
 	equal(t, "values", len(by), maxValues+1)
-	equal(t, "the rest", []string{strconv.FormatBool(by[maxValues].Rest), by[maxValues].Billed.String()}, []string{"true", "1275"})
+	equal(t, "the rest", []string{strconv.FormatBool(by[maxValues].Rest), by[maxValues].Billed.String()},
+		[]string{"true", "1275"})
 	var all Amounts
 	for i := range by {
 		all.Add(&by[i].Amounts)
@@ -97,11 +98,13 @@ func TestAsk_TakesTwoRoundTripsForAYearOfTeamsByDay(t *testing.T) {
 		in.Month = march.Add(-m)
 		charges := drawCharges(r, 100)
 		for i := range charges {
-			charges[i].BillingPeriodStart, charges[i].ChargePeriodStart = in.Month.Start(), in.Month.Start().AddDate(0, 0, i%28)
+			charges[i].BillingPeriodStart, charges[i].ChargePeriodStart = in.Month.Start(),
+				in.Month.Start().AddDate(0, 0, i%28)
 		}
 		s.bring(in, charges...)
 	}
-	q := Question{From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim}, Daily: true}
+	q := Question{From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim},
+		Daily: true}
 	store := s.fresh()
 	for _, want := range []int{2, 1} {
 		ctx, meter := table.WithMeter(s.ctx)

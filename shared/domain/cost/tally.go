@@ -98,7 +98,9 @@ func (q *Question) passes(dim, word string) bool {
 		return true
 	}
 	if dim == TeamDim || dim == GroupDim {
-		return slices.ContainsFunc(splitSet(word), func(id string) bool { return slices.Contains(listed, q.seen(dim, id)) })
+		return slices.ContainsFunc(splitSet(word), func(id string) bool {
+			return slices.Contains(listed, q.seen(dim, id))
+		})
 	}
 	return slices.Contains(listed, word)
 }

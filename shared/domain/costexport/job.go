@@ -216,7 +216,8 @@ func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
 		}
 	}
 	if running >= MaxUnderway {
-		return fault.New(fault.Conflict, "%d exports of the organization run, which is the most at once: wait until one has ended", running)
+		return fault.New(fault.Conflict,
+			"%d exports of the organization run, which is the most at once: wait until one has ended", running)
 	}
 	return nil
 }
@@ -234,11 +235,13 @@ func begin(ctx context.Context, p *platform.Platform, org string, j *Job, same t
 	newest.Expires = j.CreatedAt.Add(keptRow)
 	job, err2 := Put(org, j, table.Absent())
 	due, err3 := table.NewItem(DueKey(j.ExpiresAt, j.ID), Due{org, j.ID})
-	work, err4 := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: j.CreatedAt}, Input{org, j.ID})
+	work, err4 := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: j.CreatedAt},
+		Input{org, j.ID})
 	if err = errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(DuePartition)), table.Put(newest, same), job, table.Put(due), work, take)
+	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(DuePartition)), table.Put(newest, same), job,
+		table.Put(due), work, take)
 }
 
 // Put returns the write that stores a job.
@@ -259,13 +262,16 @@ func Read(ctx context.Context, s table.Store, org, jobID string) (Job, error) {
 
 // Missing is the error of a job that does not exist, or not for whom it is asked for.
 func Missing(jobID string) error {
-	return fault.New(fault.NotFound, "there is no export %.64q of yours: exports can be asked after for a week, by who began them and with the same rights", jobID)
+	return fault.New(fault.NotFound,
+		"there is no export %.64q of yours: exports can be asked after for a week, by who began them and with the "+
+			"same rights", jobID)
 }
 
 // startMachine starts the machine of a job. When that fails the sweeper does it a little later.
 func startMachine(ctx context.Context, p *platform.Platform, in Input) {
 	if err := p.Workflow.Start(ctx, Machine, in.JobID, in); err != nil {
-		p.Log.WarnContext(ctx, "costs will be exported by the sweeper's start", "job", in.JobID, "org", in.Org, "error", err)
+		p.Log.WarnContext(ctx, "costs will be exported by the sweeper's start", "job", in.JobID, "org", in.Org, "error",
+			err)
 	}
 }
 

@@ -18,11 +18,13 @@ import (
 )
 
 // dims are the dimensions of a row, in the order of its columns behind the first.
-var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim, cost.CategoryDim}
+var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
+	cost.CategoryDim}
 
 // Columns are what FOCUS calls what is in a row.
 var Columns = []string{
-	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId", "ChargeCategory",
+	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId",
+	"ChargeCategory",
 	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
 }
 
@@ -93,7 +95,9 @@ var unshared = money.MustParse("0.000000000000001")
 func same(sum, whole *cost.Amounts) error {
 	for _, m := range cost.Metrics {
 		if d := sum.Of(m).Sub(whole.Of(m)); d.Abs().Cmp(unshared) > 0 {
-			return fault.New(fault.Unavailable, "costs have changed while they were exported: %s %s instead of %s; ask again", m, sum.Of(m), whole.Of(m))
+			return fault.New(fault.Unavailable,
+				"costs have changed while they were exported: %s %s instead of %s; ask again", m, sum.Of(m),
+				whole.Of(m))
 		}
 	}
 	return nil
@@ -196,8 +200,10 @@ func (r *Row) Line() []byte {
 // Charge returns the row as a line of a bill.
 func (r *Row) Charge() *focus.Charge {
 	return &focus.Charge{
-		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(report.Day), BillingPeriodStart: cost.MonthOf(r.Day).Start(),
-		ProviderName: r.providerName(), SubAccountID: r.Keys[1], RegionID: r.Keys[2], ServiceName: r.Keys[3], ResourceID: r.Keys[4], ChargeCategory: r.Keys[5],
+		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(report.Day),
+		BillingPeriodStart: cost.MonthOf(r.Day).Start(),
+		ProviderName:       r.providerName(), SubAccountID: r.Keys[1], RegionID: r.Keys[2], ServiceName: r.Keys[3],
+		ResourceID: r.Keys[4], ChargeCategory: r.Keys[5],
 		BillingCurrency: cost.USD, BilledCost: r.Costs.Billed, EffectiveCost: r.Costs.Effective, ListCost: r.Costs.List,
 	}
 }

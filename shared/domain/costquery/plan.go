@@ -81,10 +81,14 @@ func (q *Query) Scan(items []cost.LineItems) int64 {
 // CheckScan refuses a question that reads too much: fault.Invalid, naming value and bound.
 func (q *Query) CheckScan(items []cost.LineItems) error {
 	if len(items) > MaxPeriods {
-		return fault.New(fault.Invalid, "from: %d billing periods of accounts lie between from and to, %d at most are read for one question; ask of fewer months", len(items), MaxPeriods)
+		return fault.New(fault.Invalid,
+			"from: %d billing periods of accounts lie between from and to, %d at most are read for one question; ask "+
+				"of fewer months", len(items), MaxPeriods)
 	}
 	if n := q.Scan(items); n > MaxScanned {
-		return fault.New(fault.Invalid, "from: %d bytes would be scanned, %d at most are for one question; ask of fewer months or columns", n, int64(MaxScanned))
+		return fault.New(fault.Invalid,
+			"from: %d bytes would be scanned, %d at most are for one question; ask of fewer months or columns", n,
+			int64(MaxScanned))
 	}
 	return nil
 }

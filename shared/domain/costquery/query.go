@@ -26,13 +26,16 @@ const (
 // Query is a question: what the line items between From and To that meet all of Filters add up to, for each combination of GroupBy.
 // A line item counts on the day on which reports count it: what is billed in a month for a time outside, on the month's first or last day.
 type Query struct {
-	From     time.Time `json:"from"`               // a day
-	To       time.Time `json:"to"`                 // a day, exclusive
-	GroupBy  []string  `json:"groupBy,omitempty"`  // columns: "ServiceName", "Tags.team", "ChargePeriodStart" (days), "BillingPeriodStart" (months)
-	Measures []string  `json:"measures,omitempty"` // "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
-	Filters  []Filter  `json:"filters,omitempty"`
-	OrderBy  string    `json:"orderBy,omitempty"` // a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
-	Limit    int       `json:"limit,omitempty"`   // rows; 0 is MaxRows
+	From time.Time `json:"from"` // a day
+	To   time.Time `json:"to"`   // a day, exclusive
+	// columns: "ServiceName", "Tags.team", "ChargePeriodStart" (days), "BillingPeriodStart" (months)
+	GroupBy []string `json:"groupBy,omitempty"`
+	// "BilledCost", "EffectiveCost", "ListCost", "PricingQuantity", "Count"
+	Measures []string `json:"measures,omitempty"`
+	Filters  []Filter `json:"filters,omitempty"`
+	// a column or a measure of the question; with "-" before it, descending. The first measure, descending, when empty
+	OrderBy string `json:"orderBy,omitempty"`
+	Limit   int    `json:"limit,omitempty"` // rows; 0 is MaxRows
 }
 
 // Operator compares a column with values.
@@ -58,10 +61,12 @@ type Filter struct {
 // Check refuses what cannot be asked, naming field and value: fault.Invalid.
 func (q *Query) Check() error {
 	if !q.From.Before(q.To) {
-		return fault.New(fault.Invalid, "to: %s is not after from, %s", q.To.Format(time.DateOnly), q.From.Format(time.DateOnly))
+		return fault.New(fault.Invalid, "to: %s is not after from, %s", q.To.Format(time.DateOnly),
+			q.From.Format(time.DateOnly))
 	}
 	if q.To.After(q.From.AddDate(0, MaxMonths, 0)) {
-		return fault.New(fault.Invalid, "to: %s is more than %d months after from, %s", q.To.Format(time.DateOnly), MaxMonths, q.From.Format(time.DateOnly))
+		return fault.New(fault.Invalid, "to: %s is more than %d months after from, %s", q.To.Format(time.DateOnly),
+			MaxMonths, q.From.Format(time.DateOnly))
 	}
 	if q.Limit < 0 || q.Limit > MaxRows {
 		return fault.New(fault.Invalid, "limit: %d, between 1 and %d are wanted", q.Limit, MaxRows)
@@ -134,10 +139,12 @@ func (f *Filter) check() error {
 		}
 	case Is, IsNot, StartsWith, Contains:
 		if len(f.Values) == 0 || len(f.Values) > MaxValues {
-			return fault.New(fault.Invalid, "filters: %s of %s has %d values, between 1 and %d are wanted", f.Operator, f.Column, len(f.Values), MaxValues)
+			return fault.New(fault.Invalid, "filters: %s of %s has %d values, between 1 and %d are wanted", f.Operator,
+				f.Column, len(f.Values), MaxValues)
 		}
 	default:
-		return fault.New(fault.Invalid, "filters: %.64q is none of is, is_not, starts_with, contains, is_empty, is_present", f.Operator)
+		return fault.New(fault.Invalid,
+			"filters: %.64q is none of is, is_not, starts_with, contains, is_empty, is_present", f.Operator)
 	}
 	for _, v := range f.Values {
 		if err := f.checkValue(v); err != nil {
@@ -150,11 +157,14 @@ func (f *Filter) check() error {
 func (f *Filter) checkValue(v string) error {
 	switch {
 	case len(v) > maxValueSize:
-		return fault.New(fault.Invalid, "filters: a value of %s has %d bytes, %d at most", f.Column, len(v), maxValueSize)
+		return fault.New(fault.Invalid, "filters: a value of %s has %d bytes, %d at most", f.Column, len(v),
+			maxValueSize)
 	case !isText(v):
 		return fault.New(fault.Invalid, "filters: the value %.64q of %s is no text", v, f.Column)
 	case v == "" && (f.Operator == StartsWith || f.Operator == Contains):
-		return fault.New(fault.Invalid, "filters: %s of %s has an empty value, which every text meets; is_empty asks for none", f.Operator, f.Column)
+		return fault.New(fault.Invalid,
+			"filters: %s of %s has an empty value, which every text meets; is_empty asks for none", f.Operator,
+			f.Column)
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ func CountBytes(org string, scanned int64, now time.Time) table.Write {
 // ErrQuota returns the error (fault.Conflict) for a question that would exceed the quota of the day of now.
 func ErrQuota(scanned int64, now time.Time) error {
 	end := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	return fault.New(fault.Conflict, "this question scans %d bytes, and the organization's questions may scan %d bytes a day together: ask about fewer months or "+
-		"columns, or again after %s", scanned, MaxDailyBytes, end.Format(time.RFC3339))
+	return fault.New(fault.Conflict,
+		"this question scans %d bytes, and the organization's questions may scan %d bytes a day together: ask about "+
+			"fewer months or "+
+			"columns, or again after %s", scanned, MaxDailyBytes, end.Format(time.RFC3339))
 }

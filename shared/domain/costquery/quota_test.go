@@ -34,7 +34,8 @@ func TestCountBytes_OfADayAreLimitedAlsoForRacers(t *testing.T) {
 	}
 	all.Wait()
 	f.Equal("questions that had room", taken.Load(), int64(4))
-	f.Equal("more than a day's", fault.Is(count(f.In(apitest.OtherOrg), apitest.OtherOrg, costquery.MaxDailyBytes+1, now), fault.Conflict), true)
+	f.Equal("more than a day's",
+		fault.Is(count(f.In(apitest.OtherOrg), apitest.OtherOrg, costquery.MaxDailyBytes+1, now), fault.Conflict), true)
 	f.Must(count(ctx, apitest.Org, 1, now.Add(24*time.Hour)))
 	f.Must(count(f.In(apitest.OtherOrg), apitest.OtherOrg, 1, now))
 }

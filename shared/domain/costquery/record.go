@@ -59,8 +59,9 @@ type Record struct {
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	User      string    `json:"user,omitempty"`   // whose grants bound the question; empty for one about the whole organization
-	Grants    string    `json:"grants,omitempty"` // of that user when they asked: grant.Encode
+	// whose grants bound the question; empty for one about the whole organization
+	User   string `json:"user,omitempty"`
+	Grants string `json:"grants,omitempty"` // of that user when they asked: grant.Encode
 }
 
 // BindTo restricts reading the question to c with the grants that c has now.
@@ -99,7 +100,8 @@ func ReadRecord(ctx context.Context, s table.Store, org, queryID string) (Record
 
 // Missing returns the error (fault.NotFound) for a question that does not exist or that the caller may not read.
 func Missing(queryID string) error {
-	return fault.New(fault.NotFound, "there is no question %.64q that you may read; an answer is kept for a day", queryID)
+	return fault.New(fault.NotFound, "there is no question %.64q that you may read; an answer is kept for a day",
+		queryID)
 }
 
 // Page is some rows of an answer, as they are shown: keys and amounts.

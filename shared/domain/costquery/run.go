@@ -111,7 +111,8 @@ func (r *run) add(c *focus.Charge) error {
 	i, ok := r.groups[string(r.key)]
 	if !ok {
 		if len(r.rows) == MaxDistinct {
-			return fault.New(fault.Invalid, "groupBy: %s has more than %d combinations: filter, or group by fewer columns",
+			return fault.New(fault.Invalid,
+				"groupBy: %s has more than %d combinations: filter, or group by fewer columns",
 				strings.Join(r.query.GroupBy, ", "), MaxDistinct)
 		}
 		i = len(r.rows)

@@ -24,10 +24,13 @@ func (q Query) BoundTo(uids []string) (Query, error) {
 	}
 	switch {
 	case len(uids) == 0:
-		return q, fault.New(fault.Denied, "permission denied: your grants of reports:read reach no resource in the inventory")
+		return q, fault.New(fault.Denied, "permission denied: your grants of reports:read reach no resource in the "+
+			"inventory")
 	case len(uids) > MaxResources || size > maxResourceText:
-		return q, fault.New(fault.Invalid, "your grants of reports:read reach %d resources; a free question is about at most %d, or about all with a "+
-			"grant on the whole organization: use GET /reports/costs/breakdown or GET /reports/export instead", len(uids), MaxResources)
+		return q, fault.New(fault.Invalid, "your grants of reports:read reach %d resources; a free question is about "+
+			"at most %d, or about all with a "+
+			"grant on the whole organization: use GET /reports/costs/breakdown or GET /reports/export instead",
+			len(uids), MaxResources)
 	}
 	q.Filters = append(slices.Clip(q.Filters), Filter{Column: resourceColumn, Operator: Is, Values: uids})
 	return q, nil

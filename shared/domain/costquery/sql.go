@@ -26,7 +26,8 @@ func (q *Query) SQL(org string, items []cost.LineItems) string {
 	for _, name := range q.Measures {
 		selected = append(selected, "CAST("+sumOf(name)+" AS VARCHAR)", "CAST("+restOf(name)+" AS VARCHAR)")
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s GROUP BY %s ORDER BY %s, %s LIMIT %d", strings.Join(selected, ", "), Table,
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s GROUP BY %s ORDER BY %s, %s LIMIT %d", strings.Join(selected, ", "),
+		Table,
 		strings.Join(q.conditions(org, items), " AND "), grouped, q.firstOrder(), grouped, cmp.Or(q.Limit, MaxRows)+1)
 }
 
@@ -51,8 +52,10 @@ func (q *Query) conditions(org string, items []cost.LineItems) []string {
 	if !q.wholeMonths() {
 		first := "CAST(date_trunc('month', BillingPeriodStart) AS DATE)"
 		last := "CAST(date_trunc('month', BillingPeriodStart) + INTERVAL '1' MONTH - INTERVAL '1' DAY AS DATE)"
-		out = append(out, fmt.Sprintf("least(greatest(CAST(ChargePeriodStart AS DATE), %s), %s) BETWEEN DATE %s AND DATE %s", first, last,
-			quote(q.From.Format(time.DateOnly)), quote(q.To.AddDate(0, 0, -1).Format(time.DateOnly))))
+		out = append(out,
+			fmt.Sprintf("least(greatest(CAST(ChargePeriodStart AS DATE), %s), %s) BETWEEN DATE %s AND DATE %s", first,
+				last,
+				quote(q.From.Format(time.DateOnly)), quote(q.To.AddDate(0, 0, -1).Format(time.DateOnly))))
 	}
 	for i := range items {
 		if l := &items[i]; len(l.Left) > 0 {
@@ -67,7 +70,8 @@ func (q *Query) conditions(org string, items []cost.LineItems) []string {
 
 // leftOut is that a row is none of those that cost.LineItems.Leaves.
 func leftOut(l *cost.LineItems) string {
-	return fmt.Sprintf("NOT (period = %s AND CASE WHEN COALESCE(SubAccountId, '') = '' THEN %s ELSE lower(regexp_extract(SubAccountId, '[^/]*$')) END IN (%s))",
+	return fmt.Sprintf("NOT (period = %s AND CASE WHEN COALESCE(SubAccountId, '') = '' THEN %s ELSE "+
+		"lower(regexp_extract(SubAccountId, '[^/]*$')) END IN (%s))",
 		quote(l.Path()), quote(l.Unnamed), quoteAll(l.Left))
 }
 
@@ -128,7 +132,8 @@ func restOf(measure string) string {
 	if n == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(x_ExactAmounts, ' ', %d) AS DECIMAL(38, 30)) - CAST(%s AS DECIMAL(38, 30)) "+
+	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(x_ExactAmounts, ' ', %d) AS "+
+		"DECIMAL(38, 30)) - CAST(%s AS DECIMAL(38, 30)) "+
 		"ELSE CAST(0 AS DECIMAL(38, 30)) END)", n, measure)
 }
 

@@ -44,7 +44,8 @@ type Answer struct {
 	Status     int           `json:"status,omitempty"`  // of HTTP
 	Message    string        `json:"message,omitempty"` // at most 200 characters, without secrets
 	RetryAfter time.Duration `json:"-"`                 // what it asked for; 0 is the ladder's
-	Gone       bool          `json:"-"`                 // it will never take anything again (410, a deleted webhook of Slack)
+	// it will never take anything again (410, a deleted webhook of Slack)
+	Gone bool `json:"-"`
 }
 
 // Matcher finds who is told of an event. One matcher a kind of receiver, or several kinds; at most three round trips to the store.

@@ -26,7 +26,8 @@ func TestDeliver_TellsEachReceiverOnce(t *testing.T) {
 		t.Errorf("sent %d, on record %d, due %d", f.post.count(), len(f.log()), f.due())
 	}
 	for _, r := range f.log() {
-		if r.Status != delivery.Delivered || r.DeliveredAt.IsZero() || len(r.Attempts) != 1 || r.Attempts[0].Status != 200 || r.EventKey != event.ResourceStarted || !r.NextAttemptAt.IsZero() {
+		if r.Status != delivery.Delivered || r.DeliveredAt.IsZero() || len(r.Attempts) != 1 ||
+			r.Attempts[0].Status != 200 || r.EventKey != event.ResourceStarted || !r.NextAttemptAt.IsZero() {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -56,7 +57,8 @@ func TestRound_TriesAlongTheLadder(t *testing.T) {
 				t.Fatalf("%s after %d tries, due %d: %+v", r.Status, len(r.Attempts), f.due(), r)
 			}
 			at := began
-			for i, pause := range []time.Duration{0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}[:tt.tries] {
+			for i, pause := range []time.Duration{0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
+				6 * time.Hour}[:tt.tries] {
 				at = at.Add(pause)
 				if !r.Attempts[i].At.Equal(at) {
 					t.Errorf("try %d was at %s, want %s", i+1, r.Attempts[i].At.Sub(began), at.Sub(began))
@@ -107,13 +109,18 @@ func TestDeliver_WhatBecomesOfATry(t *testing.T) {
 		want   delivery.Status
 		again  time.Duration
 	}{
-		"it is taken":                       {delivery.Answer{Status: 204}, nil, delivery.Delivered, 0},
-		"it cannot be reached":              {delivery.Answer{}, down, delivery.Retrying, 30 * time.Second},
-		"an error of ours":                  {delivery.Answer{}, context.DeadlineExceeded, delivery.Retrying, 30 * time.Second},
-		"it asks for five minutes":          {delivery.Answer{Status: 429, RetryAfter: 5 * time.Minute}, down, delivery.Retrying, 5 * time.Minute},
-		"it asks for less than the ladder":  {delivery.Answer{Status: 429, RetryAfter: time.Second}, down, delivery.Retrying, 30 * time.Second},
-		"it asks for a day":                 {delivery.Answer{Status: 429, RetryAfter: 24 * time.Hour}, down, delivery.Retrying, time.Hour},
-		"it refuses the message":            {delivery.Answer{Status: 400}, fault.New(fault.Invalid, "malformed"), delivery.Parked, 0},
+		"it is taken":          {delivery.Answer{Status: 204}, nil, delivery.Delivered, 0},
+		"it cannot be reached": {delivery.Answer{}, down, delivery.Retrying, 30 * time.Second},
+		"an error of ours": {delivery.Answer{}, context.DeadlineExceeded, delivery.Retrying,
+			30 * time.Second},
+		"it asks for five minutes": {delivery.Answer{Status: 429, RetryAfter: 5 * time.Minute}, down,
+			delivery.Retrying, 5 * time.Minute},
+		"it asks for less than the ladder": {delivery.Answer{Status: 429, RetryAfter: time.Second}, down,
+			delivery.Retrying, 30 * time.Second},
+		"it asks for a day": {delivery.Answer{Status: 429, RetryAfter: 24 * time.Hour}, down,
+			delivery.Retrying, time.Hour},
+		"it refuses the message": {delivery.Answer{Status: 400}, fault.New(fault.Invalid, "malformed"),
+			delivery.Parked, 0},
 		"it is gone":                        {delivery.Answer{Status: 410, Gone: true}, down, delivery.Parked, 0},
 		"it is gone, and that was an error": {delivery.Answer{Status: 410, Gone: true}, nil, delivery.Parked, 0},
 	} {
@@ -168,7 +175,8 @@ func TestRound_AReceiverThatFailsIsReportedOnce(t *testing.T) {
 	}
 	f.rounds(9 * time.Hour)
 	mails := f.Mails()
-	if len(mails) != 1 || mails[0].Template != mail.ReceiverFailing || mails[0].To != "ada@example.com" || mails[0].Data["name"] != "Ops <room>" {
+	if len(mails) != 1 || mails[0].Template != mail.ReceiverFailing || mails[0].To != "ada@example.com" ||
+		mails[0].Data["name"] != "Ops <room>" {
 		t.Errorf("%+v", mails)
 	}
 	if said := strings.Join(f.health.said, "; "); !strings.HasPrefix(said, "wh_1 failing true gone false") {
@@ -192,7 +200,9 @@ func TestDeliver_WhoIsGoneIsReportedAtOnce(t *testing.T) {
 	f := newFixture(t, chat)
 	f.User("ada")
 	f.Join(org, "ada", "owner")
-	f.post.answer[chat.ID] = func(context.Context) (delivery.Answer, error) { return delivery.Answer{Status: 410, Gone: true}, down }
+	f.post.answer[chat.ID] = func(context.Context) (delivery.Answer, error) {
+		return delivery.Answer{Status: 410, Gone: true}, down
+	}
 	f.deliver(f.happen(event.ResourceFailed, 3))
 	f.Equal("mails", len(f.Mails()), 1)
 	if said := f.health.said; len(said) == 0 || said[0] != "chan_1 failing true gone true" {

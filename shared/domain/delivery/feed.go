@@ -94,7 +94,8 @@ func (p *pass) tellOrPostpone(ctx context.Context, org string, rows []table.Item
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	p.Log.WarnContext(ctx, "nobody could be told of events, and that is tried again", "org", org, "rows", len(rows), "error", why.Error())
+	p.Log.WarnContext(ctx, "nobody could be told of events, and that is tried again", "org", org, "rows", len(rows),
+		"error", why.Error())
 	return nil
 }
 
@@ -135,7 +136,8 @@ func (p *pass) tell(ctx context.Context, org string, rows []table.Item) error {
 	for _, it := range rows {
 		events, err := event.Decode(it)
 		if err != nil { // it will never be read: the others must not wait for it
-			p.Log.ErrorContext(ctx, "events cannot be read, and nobody is told of them", "org", org, "row", it.SK, "error", err.Error())
+			p.Log.ErrorContext(ctx, "events cannot be read, and nobody is told of them", "org", org, "row", it.SK,
+				"error", err.Error())
 			continue
 		}
 		for _, one := range events {
@@ -147,7 +149,8 @@ func (p *pass) tell(ctx context.Context, org string, rows []table.Item) error {
 	defer cancel()
 	// What was made is sent though not all could be made; what fails there stays due.
 	if failed := p.sendAll(ctx, batches); failed != nil {
-		p.Log.WarnContext(ctx, "what became of deliveries could not be noted, and they are looked at again", "org", org, "error", failed.Error())
+		p.Log.WarnContext(ctx, "what became of deliveries could not be noted, and they are looked at again", "org", org,
+			"error", failed.Error())
 	}
 	return err
 }

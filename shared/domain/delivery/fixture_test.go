@@ -133,7 +133,8 @@ func (f *fixture) engine() *delivery.Engine {
 		senders[k], health[k] = f.post, f.health
 	}
 	return delivery.NewEngine(delivery.Parts{
-		Table: f.Table, Clock: f.Platform.Clock, Log: slog.New(slog.DiscardHandler), Sealer: f.Sealer, Matchers: []delivery.Matcher{f.to}, Senders: senders, Health: health,
+		Table: f.Table, Clock: f.Platform.Clock, Log: slog.New(slog.DiscardHandler), Sealer: f.Sealer,
+		Matchers: []delivery.Matcher{f.to}, Senders: senders, Health: health,
 	})
 }
 
@@ -142,7 +143,8 @@ func (f *fixture) happen(key string, n int) []table.Item {
 	f.Helper()
 	out := make([]table.Item, n)
 	for i := range out {
-		e := event.Event{Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: strconv.Itoa(i), Data: []byte("{}")}
+		e := event.Event{Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: strconv.Itoa(i),
+			Data: []byte("{}")}
 		w, err := event.Put(org, fmt.Sprintf("%s %d %d", key, i, f.Platform.Clock.Now().UnixNano()), e.At, e)
 		f.Must(err)
 		f.Must(f.Table.Transact(f.In(org), w))
@@ -171,7 +173,8 @@ func (f *fixture) rounds(d time.Duration) {
 // log reads the log, newest first.
 func (f *fixture) log() []delivery.Record {
 	f.Helper()
-	l, err := delivery.NewStore(f.Table, f.Clock).List(f.In(org), org, delivery.Filter{}, rest.Page{Page: 1, Limit: 10_000})
+	l, err := delivery.NewStore(f.Table, f.Clock).List(f.In(org), org, delivery.Filter{},
+		rest.Page{Page: 1, Limit: 10_000})
 	f.Must(err)
 	return l.Items
 }

@@ -100,7 +100,8 @@ func (s *standing) mayAsk(ctx context.Context, k receiverKey) (bool, error) {
 	was := r.ProbeAt.Format(time.RFC3339Nano)
 	r.ProbeAt = now.Add(probeEvery)
 	s.learn(k, r)
-	_, err := s.e.store.table.Write(within(ctx, k.org), table.Update(receiverRow(k), []table.Change{table.Set("probeAt", r.ProbeAt)}, table.Equal("probeAt", was)))
+	_, err := s.e.store.table.Write(within(ctx, k.org),
+		table.Update(receiverRow(k), []table.Change{table.Set("probeAt", r.ProbeAt)}, table.Equal("probeAt", was)))
 	if _, another := errors.AsType[*table.ConditionError](err); another {
 		return false, nil
 	}
@@ -111,7 +112,8 @@ func (s *standing) mayAsk(ctx context.Context, k receiverKey) (bool, error) {
 func (s *standing) fail(ctx context.Context, k receiverKey) error {
 	now := s.e.Clock.Now()
 	it, err := s.e.store.table.Write(within(ctx, k.org), table.Update(receiverRow(k), []table.Change{
-		table.Add("failures", 1), table.SetOnce("since", now), table.Set("probeAt", now.Add(probeEvery)), table.Expire(now.Add(Keep)),
+		table.Add("failures", 1), table.SetOnce("since", now), table.Set("probeAt", now.Add(probeEvery)),
+		table.Expire(now.Add(Keep)),
 	}))
 	if err != nil {
 		return fmt.Errorf("count a failure of %s: %w", k.ID, err)

@@ -56,12 +56,15 @@ type Record struct {
 	Tries         int             `json:"tries"`                  // that have failed since it began, or was begun again
 	NextAttemptAt time.Time       `json:"nextAttemptAt,omitzero"` // zero when it has ended
 	CreatedAt     time.Time       `json:"createdAt"`
-	BegunAt       time.Time       `json:"begunAt"`             // when it was made, or begun again
-	DeliveredAt   time.Time       `json:"deliveredAt"`         // zero when it was not
-	Due           string          `json:"due,omitempty"`       // the name of the row of what is due that sees to it; none when it has ended
-	Window        *window         `json:"window,omitempty"`    // of the first and the last of a minute, see window.go
-	WindowSeq     int             `json:"windowSeq,omitempty"` // how often Window was written since: it changes beside the delivery
-	Change        int             `json:"change"`              // how often it was written, which each write is conditioned on
+	BegunAt       time.Time       `json:"begunAt"`     // when it was made, or begun again
+	DeliveredAt   time.Time       `json:"deliveredAt"` // zero when it was not
+	// the name of the row of what is due that sees to it; none when it has ended
+	Due    string  `json:"due,omitempty"`
+	Window *window `json:"window,omitempty"` // of the first and the last of a minute, see window.go
+	// how often Window was written since: it changes beside the delivery
+	WindowSeq int `json:"windowSeq,omitempty"`
+	// how often it was written, which each write is conditioned on
+	Change int `json:"change"`
 }
 
 // Message returns what a sender is given of it.

@@ -13,13 +13,15 @@ import (
 
 // words are what people call the kinds of receivers.
 var words = map[Kind]string{
-	Channel: "notification channel", Legacy: "notification configuration", Email: "mail address", Webhook: "webhook", Integration: "integration",
+	Channel: "notification channel", Legacy: "notification configuration", Email: "mail address", Webhook: "webhook",
+	Integration: "integration",
 }
 
 // report tells of a receiver that takes nothing: its record, the log, and, once until something reaches it again, the owners of the
 // organization by mail.
 func (e *Engine) report(ctx context.Context, k receiverKey, h Health) error {
-	e.Log.ErrorContext(ctx, "a receiver takes nothing, and what was for it is parked", "org", k.org, "kind", string(k.Kind), "receiver", k.ID,
+	e.Log.ErrorContext(ctx, "a receiver takes nothing, and what was for it is parked", "org", k.org, "kind",
+		string(k.Kind), "receiver", k.ID,
 		"gone", h.Gone, "why", h.Why)
 	name := k.ID
 	if r := e.Health[k.Kind]; r != nil {
@@ -46,11 +48,13 @@ func (e *Engine) mailOwners(ctx context.Context, k receiverKey, name string) err
 	}
 	now := e.Clock.Now()
 	ws := []table.Write{table.Update(receiverRow(k), []table.Change{
-		table.Set("told", true), table.SetOnce("since", now), table.SetOnce("probeAt", now), table.Expire(now.Add(Keep)),
+		table.Set("told", true), table.SetOnce("since", now), table.SetOnce("probeAt", now),
+		table.Expire(now.Add(Keep)),
 	}, table.NotEqual("told", true))}
 	for _, to := range owners {
 		w, err := mail.QueueMail(ctx, e.Sealer, now, mail.Mail{
-			Template: mail.ReceiverFailing, To: to, Org: k.org, Data: map[string]string{"kind": words[k.Kind], "name": name, "id": k.ID},
+			Template: mail.ReceiverFailing, To: to, Org: k.org,
+			Data: map[string]string{"kind": words[k.Kind], "name": name, "id": k.ID},
 		})
 		if err != nil {
 			return fmt.Errorf("tell owners of %s: %w", k.ID, err)

@@ -111,7 +111,8 @@ func (e *Engine) ask(ctx context.Context, m Message, s Sender) (a Answer, err er
 func (p *pass) blame(ctx context.Context, org string, r *Record, a Answer, why error) error {
 	k := receiverKey{org, r.Target}
 	if fault.Is(why, fault.Invalid) && !a.Gone {
-		p.Log.WarnContext(ctx, "a delivery is refused for good, and parked", "org", org, "delivery", r.ID, "receiver", k.ID, "why", fault.Message(why))
+		p.Log.WarnContext(ctx, "a delivery is refused for good, and parked", "org", org, "delivery", r.ID, "receiver",
+			k.ID, "why", fault.Message(why))
 		return nil
 	}
 	err := p.standing.fail(ctx, k)
@@ -129,7 +130,9 @@ func (p *pass) hold(ctx context.Context, org string, r *Record) error {
 		r.NextAttemptAt = maxTime(known.ProbeAt, now)
 		return nil
 	}
-	next := r.attempted(Attempt{At: now, Message: fmt.Sprintf("not tried: the receiver has failed %d times in a row since %s", known.Failures, known.Since.UTC().Format(time.RFC3339))})
+	next := r.attempted(Attempt{At: now,
+		Message: fmt.Sprintf("not tried: the receiver has failed %d times in a row since %s", known.Failures,
+			known.Since.UTC().Format(time.RFC3339))})
 	return p.note(ctx, org, r, next.ended(Parked, now))
 }
 

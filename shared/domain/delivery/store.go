@@ -52,7 +52,8 @@ type Filter struct {
 }
 
 func (f *Filter) meets(r *Record) bool {
-	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, r.Target.Kind)) && (f.TargetID == "" || f.TargetID == r.Target.ID) &&
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, r.Target.Kind)) &&
+		(f.TargetID == "" || f.TargetID == r.Target.ID) &&
 		rest.Among(f.Statuses, string(r.Status)) && (f.EventKey == "" || f.EventKey == r.EventKey) &&
 		(f.Sees == nil || f.Sees(r))
 }
@@ -98,7 +99,8 @@ func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, 
 		return old, err
 	}
 	if !old.Status.IsFinal() {
-		return old, fault.New(fault.Conflict, "delivery %s is %s and is tried next at %s: it can be redelivered when it is delivered or parked",
+		return old, fault.New(fault.Conflict, "delivery %s is %s and is tried next at %s: it can be redelivered when "+
+			"it is delivered or parked",
 			old.ID, old.Status, old.NextAttemptAt.UTC().Format(time.RFC3339))
 	}
 	now := s.clock.Now()
@@ -120,7 +122,9 @@ func (s *Store) Redeliver(ctx context.Context, org, deliveryID string) (Record, 
 func (s *Store) replace(org string, old, next *Record) (table.Write, error) {
 	next.Change = old.Change + 1
 	w, err := table.PutFields(spread(org).Key(next.ID), *next, table.Equal("change", old.Change))
-	w.Changes = slices.DeleteFunc(w.Changes, func(c table.Change) bool { return c.Field == "window" || c.Field == "windowSeq" })
+	w.Changes = slices.DeleteFunc(w.Changes, func(c table.Change) bool {
+		return c.Field == "window" || c.Field == "windowSeq"
+	})
 	w.Changes = append(w.Changes, table.Expire(next.expires(s.clock.Now())))
 	return w, err
 }
@@ -141,7 +145,8 @@ func (s *Store) rewrite(org string, old, next *Record, at time.Time) (put, list 
 func (s *Store) LogSent(ctx context.Context, m Message, a Answer, err error) (Record, error) {
 	now := s.clock.Now()
 	r := Record{
-		ID: m.ID, Target: m.Target, Events: m.Events[:min(len(m.Events), MaxEvents)], Total: max(m.Total, len(m.Events)), Text: m.Text,
+		ID: m.ID, Target: m.Target, Events: m.Events[:min(len(m.Events), MaxEvents)],
+		Total: max(m.Total, len(m.Events)), Text: m.Text,
 		Data: m.Data, Status: Delivered, CreatedAt: now, BegunAt: now, DeliveredAt: now, Change: 1,
 	}
 	if len(m.Events) > 0 {

@@ -110,7 +110,8 @@ func TestDeliver_KilledAnywhereLosesNothing(t *testing.T) {
 				}
 			}
 			if len(told) != 8 || len(ids) != 8 || f.due() != 0 {
-				t.Errorf("killed at write %d (after: %v): %d told in %d messages, %d due", call, after, len(told), len(ids), f.due())
+				t.Errorf("killed at write %d (after: %v): %d told in %d messages, %d due", call, after, len(told),
+					len(ids), f.due())
 			}
 			if lived {
 				for dlv, n := range ids {
@@ -141,7 +142,8 @@ func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 	}
 	e := delivery.NewEngine(delivery.Parts{
 		Table: f.Table, Clock: f.Clock, Log: f.Platform.Log, Sealer: f.Sealer,
-		Matchers: []delivery.Matcher{byOrganization{org: slow, apitest.OtherOrg: {hook}}}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
+		Matchers: []delivery.Matcher{byOrganization{org: slow, apitest.OtherOrg: {hook}}},
+		Senders:  map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
 	})
 	var all sync.WaitGroup
 	rows := f.happen(event.ResourceFailed, 1)
@@ -149,7 +151,8 @@ func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 	for range 32 {
 		<-hung // all that this organization may have at once hangs
 	}
-	w, err := event.Put(apitest.OtherOrg, "x", f.Clock.Now(), event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
+	w, err := event.Put(apitest.OtherOrg, "x", f.Clock.Now(),
+		event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
 	f.Must(err)
 	e.Deliver(f.Context(), []table.Item{w.Item})
 	if f.post.count() != 1 {
@@ -186,7 +189,8 @@ func TestRound_TellsOfWhatNobodyCouldBeToldOfBefore(t *testing.T) {
 	fails := true
 	e := delivery.NewEngine(delivery.Parts{
 		Table: f.Table, Clock: f.Clock, Log: f.Platform.Log, Sealer: f.Sealer,
-		Matchers: []delivery.Matcher{broken{f.to, &fails}}, Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
+		Matchers: []delivery.Matcher{broken{f.to, &fails}},
+		Senders:  map[delivery.Kind]delivery.Sender{delivery.Webhook: f.post},
 	})
 	rows := f.happen(event.ResourceFailed, 3)
 	damaged := table.Item{Key: table.Key{PK: event.PK(org), SK: "event_damaged"}, Data: []byte(`{"z":"AAAA"}`)}

@@ -98,7 +98,8 @@ func (p *planner) join(ctx context.Context, w wish, found table.Item) error {
 		}
 		found = table.Item{}
 	}
-	return fault.New(fault.Unavailable, "the deliveries to %s changed %d times while more were made; try again", w.to.ID, windowTries)
+	return fault.New(fault.Unavailable, "the deliveries to %s changed %d times while more were made; try again",
+		w.to.ID, windowTries)
 }
 
 // read decodes a delivery that was found, or reads it; the zero Record when there is none.
@@ -125,9 +126,10 @@ func (p *planner) joinFirst(ctx context.Context, w wish, first Record) error {
 	if first.Window.Count+len(fresh) > mostSingle {
 		return p.joinLast(ctx, w, fresh)
 	}
-	return p.create(ctx, p.singles(w.to, fresh), p.now.Add(lease), table.Update(spread(p.org).Key(first.ID), []table.Change{
-		table.Set("window", first.Window.with(fresh)), table.Set("windowSeq", first.WindowSeq+1),
-	}, seqIs(first.WindowSeq)))
+	return p.create(ctx, p.singles(w.to, fresh), p.now.Add(lease),
+		table.Update(spread(p.org).Key(first.ID), []table.Change{
+			table.Set("window", first.Window.with(fresh)), table.Set("windowSeq", first.WindowSeq+1),
+		}, seqIs(first.WindowSeq)))
 }
 
 // seqIs demands that a window was not written since.
@@ -157,7 +159,8 @@ func (p *planner) joinLast(ctx context.Context, w wish, fresh []news) error {
 			return p.extend(ctx, last, fresh)
 		}
 	}
-	p.e.Log.WarnContext(ctx, "events of a minute came so late and so often that a receiver is not told of more", "org", p.org, "receiver", w.to.ID, "events", len(fresh))
+	p.e.Log.WarnContext(ctx, "events of a minute came so late and so often that a receiver is not told of more", "org",
+		p.org, "receiver", w.to.ID, "events", len(fresh))
 	return nil
 }
 
@@ -177,7 +180,8 @@ func (p *planner) extend(ctx context.Context, last Record, fresh []news) error {
 		last.Events = append(last.Events, n.Event)
 	}
 	_, err := p.e.store.table.Write(ctx, table.Update(spread(p.org).Key(last.ID), []table.Change{
-		table.Set("events", last.Events), table.Set("total", last.Total+len(fresh)), table.Set("window", last.Window.with(fresh)),
+		table.Set("events", last.Events), table.Set("total", last.Total+len(fresh)),
+		table.Set("window", last.Window.with(fresh)),
 		table.Set("change", last.Change+1),
 	}, table.Equal("change", last.Change)))
 	if err != nil {

@@ -108,7 +108,8 @@ func newJob(org string, j Job) (Job, []table.Write, error) {
 		return Job{}, nil, err
 	}
 	it.Expires = j.StartedAt.Add(kept)
-	work, err := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: j.StartedAt}, j.machineInput(org))
+	work, err := workqueue.AddWork(workqueue.Work{ID: j.ID, Org: org, Machine: Machine, At: j.StartedAt},
+		j.machineInput(org))
 	if err != nil {
 		return Job{}, nil, err
 	}

@@ -62,7 +62,8 @@ func StartDue(ctx context.Context, p *platform.Platform, d Due, due time.Time) (
 	if _, runs, err := underway(ctx, p, d.Org, a); runs || err != nil {
 		return false, err
 	}
-	j, ws, err := newJob(d.Org, Job{ID: id.Derived("job", due, a.ID), AccountID: a.ID, Status: Running, StartedAt: p.Clock.Now()})
+	j, ws, err := newJob(d.Org,
+		Job{ID: id.Derived("job", due, a.ID), AccountID: a.ID, Status: Running, StartedAt: p.Clock.Now()})
 	if err != nil {
 		return false, err
 	}

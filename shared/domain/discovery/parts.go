@@ -23,7 +23,9 @@ func ListParts(ctx context.Context, s table.Store, org, jobID string) ([]Part, e
 			out = append(out, r.Parts...)
 		}
 		if q.Cursor = next; next == "" {
-			slices.SortFunc(out, func(a, b Part) int { return cmp.Or(cmp.Compare(a.Region, b.Region), cmp.Compare(a.Kind, b.Kind)) })
+			slices.SortFunc(out, func(a, b Part) int {
+				return cmp.Or(cmp.Compare(a.Region, b.Region), cmp.Compare(a.Kind, b.Kind))
+			})
 			return out, nil
 		}
 	}

@@ -38,7 +38,8 @@ func StartDiscovery(ctx context.Context, p *platform.Platform, org, accountID st
 			return Job{}, err
 		}
 	}
-	return Job{}, fault.New(fault.Conflict, "the discovery of account %s is being started by others: try again", accountID)
+	return Job{}, fault.New(
+		fault.Conflict, "the discovery of account %s is being started by others: try again", accountID)
 }
 
 // underway returns the pass that the account names, if it still runs.

@@ -104,7 +104,8 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	}
 	b, err := s.costs.Begin(ctx, cost.Import{
 		Org: org, AccountID: e.account, Provider: e.all[e.which[0]].Provider, Month: m, Estimated: true,
-		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now, Source: "estimate",
+		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now,
+		Source: "estimate",
 	})
 	if errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) {
 		return nil // another process was faster
@@ -132,7 +133,8 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 // behind, and count on the bill.
 func (s *Store) keepDays(ctx context.Context, org string, b *cost.Builder, account string, from, to time.Time) error { //nolint:revive // which days of which account
 	had, err := s.costs.Ask(ctx, org, cost.Question{
-		From: from, To: to, Metric: cost.Billed, Daily: true, UsageOnly: true, Dims: []string{cost.ResourceDim, cost.ServiceDim, cost.RegionDim, cost.ProviderDim},
+		From: from, To: to, Metric: cost.Billed, Daily: true, UsageOnly: true,
+		Dims:   []string{cost.ResourceDim, cost.ServiceDim, cost.RegionDim, cost.ProviderDim},
 		Filter: map[string][]string{cost.AccountDim: {account}},
 	})
 	if err != nil {
@@ -184,18 +186,23 @@ func during(hourly money.Amount, from, to time.Time) money.Amount {
 // charge makes the line of an estimate. A public price is what all costs are as long as nothing better is known.
 func charge(provider string, amount money.Amount, at time.Time) *focus.Charge {
 	return &focus.Charge{
-		ProviderName: provider, ChargePeriodStart: at, ChargePeriodEnd: at.Add(day), ChargeCategory: focus.Usage, PricingCategory: focus.Standard,
+		ProviderName: provider, ChargePeriodStart: at, ChargePeriodEnd: at.Add(day), ChargeCategory: focus.Usage,
+		PricingCategory: focus.Standard,
 		BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount, ListCost: amount,
 	}
 }
 
 // services are what bills call the services that types belong to, so that an estimate stands where the bill will.
 var services = map[string]string{
-	"aws-ec2": "Amazon Elastic Compute Cloud", "aws-ebs": "Amazon Elastic Compute Cloud", "aws-rds": "Amazon Relational Database Service",
-	"aws-nat": "Amazon Virtual Private Cloud", "aws-eip": "Amazon Virtual Private Cloud", "aws-elb": "Elastic Load Balancing",
-	"aws-elasticache": "Amazon ElastiCache", "aws-redshift": "Amazon Redshift", "aws-opensearch": "Amazon OpenSearch Service",
-	"azure-vm": "Virtual Machines", "azure-vmss": "Virtual Machines", "azure-disk": "Storage", "gcp-compute": "Compute Engine",
-	"gcp-disk": "Compute Engine", "gcp-cloudsql": "Cloud SQL", "gcp-gke": "Kubernetes Engine",
+	"aws-ec2": "Amazon Elastic Compute Cloud", "aws-ebs": "Amazon Elastic Compute Cloud",
+	"aws-rds": "Amazon Relational Database Service",
+	"aws-nat": "Amazon Virtual Private Cloud", "aws-eip": "Amazon Virtual Private Cloud",
+	"aws-elb":         "Elastic Load Balancing",
+	"aws-elasticache": "Amazon ElastiCache", "aws-redshift": "Amazon Redshift",
+	"aws-opensearch": "Amazon OpenSearch Service",
+	"azure-vm":       "Virtual Machines", "azure-vmss": "Virtual Machines", "azure-disk": "Storage",
+	"gcp-compute": "Compute Engine",
+	"gcp-disk":    "Compute Engine", "gcp-cloudsql": "Cloud SQL", "gcp-gke": "Kubernetes Engine",
 }
 
 func serviceOf(kind string) string {

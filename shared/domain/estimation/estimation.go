@@ -41,7 +41,8 @@ type keptTable struct {
 
 // New returns a Store that asks providers for prices.
 func New(p *platform.Platform, providers cloud.Providers) *Store {
-	return &Store{table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p), tables: map[Pair]keptTable{}}
+	return &Store{table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p),
+		tables: map[Pair]keptTable{}}
 }
 
 func (s *Store) cached(at Pair, h listHead) *pricing.Table {
@@ -188,5 +189,6 @@ func (s *Store) rate(t *pricing.Table, r pricing.Resource) inventory.Rate {
 	if !e.OK() {
 		return inventory.Rate{Reason: e.Reason, Version: t.Version}
 	}
-	return inventory.Rate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()), Shared: e.Shared}
+	return inventory.Rate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
+		Shared: e.Shared}
 }

@@ -110,7 +110,8 @@ func (r *reading) note(scheduleID string, a scheduling.Attachment) {
 }
 
 // subjects returns the resources that schedules reach, with all that decides what is done with them.
-func (r *reading) subjects(ctx context.Context, ts []*scheduling.Timetable, members map[string][]inventory.Member) ([]*subject, error) {
+func (r *reading) subjects(ctx context.Context, ts []*scheduling.Timetable,
+	members map[string][]inventory.Member) ([]*subject, error) {
 	known := map[string]*subject{}
 	var out []*subject
 	for _, t := range ts {

@@ -73,7 +73,8 @@ func (s *subject) drifting(at time.Time) (scheduling.Want, bool) {
 func (s *subject) reachedAt(f scheduling.Firing) bool {
 	for _, r := range s.by {
 		if r.timetable == f.Timetable {
-			return !f.At.Before(r.since.Truncate(time.Minute)) && !f.At.Before(r.timetable.Schedule.CreatedAt.Truncate(time.Minute))
+			return !f.At.Before(r.since.Truncate(time.Minute)) &&
+				!f.At.Before(r.timetable.Schedule.CreatedAt.Truncate(time.Minute))
 		}
 	}
 	return false
@@ -139,11 +140,14 @@ func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *E
 	k := entryKey{w.Timetable.Schedule.ID, w.Cron.ID + "#" + kind, at.Unix() / 60}
 	e := p.entries[k]
 	if e == nil {
-		e = &Entry{Kind: kind, ScheduleID: k.scheduleID, CronID: w.Cron.ID, Action: w.Cron.Action, At: startOf(k.minute)}
+		e = &Entry{Kind: kind, ScheduleID: k.scheduleID, CronID: w.Cron.ID, Action: w.Cron.Action,
+			At: startOf(k.minute)}
 		p.entries[k] = e
 	}
 	if len(e.Skipped) < namedSkips {
-		e.Skipped = append(e.Skipped, Skipped{s.ResourceID, s.UID, DriftFound, fmt.Sprintf("it runs, and was to be stopped since %s", w.At.UTC().Format(time.RFC3339))})
+		e.Skipped = append(e.Skipped,
+			Skipped{s.ResourceID, s.UID, DriftFound,
+				fmt.Sprintf("it runs, and was to be stopped since %s", w.At.UTC().Format(time.RFC3339))})
 	}
 	return e
 }

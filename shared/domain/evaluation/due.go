@@ -39,7 +39,8 @@ func ReadDue(ctx context.Context, s table.Store, shard int, now time.Time) (map[
 // forget takes rows off the list that were looked at, unless they were written anew meanwhile: what made that due may not have been seen.
 func (s *Store) forget(ctx context.Context, rows []scheduling.Due) error {
 	for _, d := range rows {
-		_, err := s.p.Table.Write(within(ctx), table.Delete(scheduling.DueKey(d.Org, d.Minute), table.Any(table.Absent(), table.Equal("nonce", d.Nonce))))
+		_, err := s.p.Table.Write(within(ctx),
+			table.Delete(scheduling.DueKey(d.Org, d.Minute), table.Any(table.Absent(), table.Equal("nonce", d.Nonce))))
 		if _, anew := errors.AsType[*table.ConditionError](err); err != nil && !anew {
 			return fmt.Errorf("note that %s was looked at: %w", d.Org, err)
 		}

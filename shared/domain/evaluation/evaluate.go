@@ -193,7 +193,9 @@ func (e *pass) plan(ctx context.Context) (planned, error) {
 		return planned{}, err
 	}
 	e.noteFailed(ctx, b)
-	maps.DeleteFunc(firings, func(t *scheduling.Timetable, _ []dueFiring) bool { return b.failed[t.Schedule.ID] != nil })
+	maps.DeleteFunc(firings, func(t *scheduling.Timetable, _ []dueFiring) bool {
+		return b.failed[t.Schedule.ID] != nil
+	})
 	p := planned{book: b, plan: b.fire(firings, e.p.Clock.Now()), next: &state{
 		Until: e.last(), Change: e.state.Change, Round: id.New("rnd", e.p.Clock.Now()), DriftAt: e.state.DriftAt,
 	}}

@@ -142,7 +142,8 @@ func fallback(policy string) string {
 func (s *Store) start(ctx context.Context, org string, orders []execution.Order) {
 	for _, o := range orders {
 		if err := o.Start(ctx, s.p, org); err != nil {
-			s.p.Log.WarnContext(ctx, "order not started: the sweeper will", "order", o.ID(), "org", org, "error", err.Error())
+			s.p.Log.WarnContext(ctx, "order not started: the sweeper will", "order", o.ID(), "org", org, "error",
+				err.Error())
 		}
 	}
 }
@@ -163,9 +164,11 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 // Access is what who begins or ends overrides needs, or evaluates, besides what it keeps for itself.
 func Access() table.Access {
 	return scheduling.Access().With(override.Access, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition, eventhold.Partition},
+		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			eventhold.Partition},
 		Writes: []table.Partition{
-			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition, workqueue.Partition,
+			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition,
+			workqueue.Partition,
 		},
 	})
 }

@@ -105,7 +105,8 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 	}
 	if o, held := e.holding[t.Members[0].ResourceID]; held {
 		order = t.orders(t.Members, execution.Order{
-			Verb: o.Action.Verb(), Reason: execution.ReasonOverride, ChangedBy: execution.ChangedBy("override", string(o.Action)),
+			Verb: o.Action.Verb(), Reason: execution.ReasonOverride,
+			ChangedBy: execution.ChangedBy("override", string(o.Action)),
 		})[0]
 	} else if order, some, err = s.wantedAfter(ctx, e, t); err != nil || !some {
 		return order, false, err
@@ -130,7 +131,8 @@ func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order ex
 		order = *newOrder(w.Timetable.Schedule, w.Cron, t.Group)
 	case !wanted && owed.Promised:
 		order = execution.Order{
-			Verb: cloud.Stop, Reason: execution.ReasonOverrideExpired, ChangedBy: execution.ChangedBy("override_expired", string(override.ForceOn)),
+			Verb: cloud.Stop, Reason: execution.ReasonOverrideExpired,
+			ChangedBy:     execution.ChangedBy("override_expired", string(override.ForceOn)),
 			FailurePolicy: fallback(t.Group.FailurePolicy),
 		}
 	default:

@@ -24,10 +24,12 @@ func (s *Store) BeginOverride(ctx context.Context, org string, o override.Overri
 		return o, err
 	}
 	if len(t.Members) > MaxHeld {
-		return o, fault.New(fault.Invalid, "groupID: group %s has %d resources that can be acted on; an override holds at most %d", o.GroupID, len(t.Members), MaxHeld)
+		return o, fault.New(fault.Invalid, "groupID: group %s has %d resources that can be acted on; an override "+
+			"holds at most %d", o.GroupID, len(t.Members), MaxHeld)
 	}
 	orders := t.orders(t.Members, execution.Order{
-		Verb: o.Action.Verb(), Reason: execution.ReasonOverride, ChangedBy: execution.ChangedBy("override", string(o.Action)), Cause: o.ID, At: o.CreatedAt,
+		Verb: o.Action.Verb(), Reason: execution.ReasonOverride,
+		ChangedBy: execution.ChangedBy("override", string(o.Action)), Cause: o.ID, At: o.CreatedAt,
 		Force: o.Force, Scopes: o.Scopes,
 	})
 	o.BulkActionID, o.BulkActionIDs = orders[0].ID(), idsOf(orders)
@@ -48,7 +50,8 @@ func (s *Store) BeginOverride(ctx context.Context, org string, o override.Overri
 		return l, append(append(ws, told), more...), err
 	})
 	if _, refused := errors.AsType[*table.ConditionError](err); refused {
-		return o, fault.NewWithCause(fault.Conflict, err, "other overrides begin or end at the same moment, or what this one is about has changed: try again")
+		return o, fault.NewWithCause(fault.Conflict, err, "other overrides begin or end at the same moment, or what "+
+			"this one is about has changed: try again")
 	}
 	if err != nil {
 		return o, fmt.Errorf("begin override %s: %w", o.ID, err)
@@ -93,16 +96,20 @@ type ToldOverride struct {
 
 // tellOfOverride returns the write that tells of an override on the target.
 func tellOfOverride(org string, o override.Override, t Target) (table.Write, error) {
-	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt, Subject: o.ID}
+	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt,
+		Subject: o.ID}
 	r := t.Resource
 	if o.GroupID == "" {
-		e.ScopeType, e.ScopeID, e.Within = event.ScopeResource, o.ResourceUID, event.Belongs(r.CloudAccountID, r.GroupIDs, r.TeamIDs)
+		e.ScopeType, e.ScopeID, e.Within = event.ScopeResource, o.ResourceUID,
+			event.Belongs(r.CloudAccountID, r.GroupIDs, r.TeamIDs)
 	}
 	var err error
 	e.Data, err = json.Marshal(ToldOverride{
-		OverrideID: o.ID, Action: o.Action, Reason: o.Reason, CreatedBy: o.CreatedBy, ExpiresAt: o.ExpiresAt, Force: o.Force,
+		OverrideID: o.ID, Action: o.Action, Reason: o.Reason, CreatedBy: o.CreatedBy, ExpiresAt: o.ExpiresAt,
+		Force:        o.Force,
 		BulkActionID: o.BulkActionID,
-		Resources:    len(t.Members), ResourceUID: o.ResourceUID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider, Region: r.Region,
+		Resources:    len(t.Members), ResourceUID: o.ResourceUID, ResourceName: r.Name, ResourceType: r.Type,
+		Provider: r.Provider, Region: r.Region,
 		CloudAccountID: r.CloudAccountID, CloudAccount: r.AccountName, GroupID: o.GroupID, GroupName: t.Group.Name,
 	})
 	if err != nil {
@@ -120,7 +127,8 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 		return o, err
 	}
 	if !o.EndedAt.IsZero() {
-		return o, fault.New(fault.Conflict, "override %s has ended already, at %s", o.ID, o.EndedAt.Format(time.RFC3339))
+		return o, fault.New(
+			fault.Conflict, "override %s has ended already, at %s", o.ID, o.EndedAt.Format(time.RFC3339))
 	}
 	t, err := s.held(ctx, org, o)
 	if err != nil {
@@ -142,7 +150,8 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 		return l, append(ws, override.EndWrite(org, o, at, by)), err
 	})
 	if _, refused := errors.AsType[*table.ConditionError](err); refused {
-		return o, fault.NewWithCause(fault.Conflict, err, "override %s ended at the same moment, or others began or ended: read it and try again", o.ID)
+		return o, fault.NewWithCause(fault.Conflict, err, "override %s ended at the same moment, or others began or "+
+			"ended: read it and try again", o.ID)
 	}
 	if err != nil {
 		return o, fmt.Errorf("end override %s: %w", o.ID, err)
@@ -207,8 +216,10 @@ func (s *Store) restoring(ctx context.Context, org string, e ended) ([]execution
 			continue
 		}
 		out = append(out, e.target.orders(by[verb], execution.Order{
-			Verb: verb, Reason: execution.ReasonOverrideExpired, ChangedBy: execution.ChangedBy("override_expired", string(e.Action)),
-			Cause: e.ID + " end " + string(verb), At: e.at, Force: e.Force, Promised: e.WakeLinkID != "" && verb == cloud.Stop,
+			Verb: verb, Reason: execution.ReasonOverrideExpired,
+			ChangedBy: execution.ChangedBy("override_expired", string(e.Action)),
+			Cause:     e.ID + " end " + string(verb), At: e.at, Force: e.Force, Promised: e.WakeLinkID != "" &&
+				verb == cloud.Stop,
 		})...)
 	}
 	return out, nil

@@ -237,8 +237,9 @@ func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 // newOrder returns an order of a cron, on nothing yet, as the group has it done when there is one.
 func newOrder(t scheduling.Schedule, c scheduling.CronLine, g inventory.Group) *execution.Order {
 	return &execution.Order{
-		Verb: c.Action, Reason: execution.ReasonSchedule, ChangedBy: execution.ChangedBy("schedule", t.Name, c.ID), ScheduleID: t.ID,
-		StepDelay: g.StepDelaySeconds, FailurePolicy: fallback(g.FailurePolicy),
+		Verb: c.Action, Reason: execution.ReasonSchedule, ChangedBy: execution.ChangedBy("schedule", t.Name, c.ID),
+		ScheduleID: t.ID,
+		StepDelay:  g.StepDelaySeconds, FailurePolicy: fallback(g.FailurePolicy),
 	}
 }
 
@@ -259,7 +260,8 @@ func (p *plan) numbered(round string, at time.Time) []execution.Order {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b orderKey) int {
-		return cmp.Or(cmp.Compare(a.minute, b.minute), strings.Compare(a.scheduleID, b.scheduleID), strings.Compare(a.cronID, b.cronID), strings.Compare(a.groupID, b.groupID))
+		return cmp.Or(cmp.Compare(a.minute, b.minute), strings.Compare(a.scheduleID, b.scheduleID),
+			strings.Compare(a.cronID, b.cronID), strings.Compare(a.groupID, b.groupID))
 	})
 	var out []execution.Order
 	for _, k := range keys {

@@ -125,7 +125,8 @@ func (e *pass) dropOvertaken(ctx context.Context, p *plan) {
 		if t.Kind != orderTrouble || t.Order == nil || !asked[opposite(t.Order.Verb)] {
 			continue
 		}
-		e.p.Log.ErrorContext(ctx, "order given up: a later firing asks the opposite", "org", e.org, "order", t.ID, "error", t.Error)
+		e.p.Log.ErrorContext(ctx, "order given up: a later firing asks the opposite", "org", e.org, "order", t.ID,
+			"error", t.Error)
 		e.troubles = e.troubles.without(orderTrouble, t.ID)
 	}
 }

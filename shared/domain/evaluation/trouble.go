@@ -32,9 +32,10 @@ const (
 // evaluated, and the trouble is tried again with a growing delay until it is parked. A parked override or schedule is tried once an
 // hour, a parked order or round no more.
 type trouble struct {
-	Kind  string           `json:"kind"`
-	ID    string           `json:"id"`
-	Since int64            `json:"since"` // the minute of its first failure; of a schedule, the first minute that is not decided
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	// the minute of its first failure; of a schedule, the first minute that is not decided
+	Since int64            `json:"since"`
 	Tries int              `json:"tries"` // that failed
 	Next  int64            `json:"next"`  // the minute of the next try
 	Error string           `json:"error"` // of the last try
@@ -127,9 +128,11 @@ func (e *pass) fail(ctx context.Context, t trouble, cause error) {
 		e.errs = append(e.errs, fmt.Errorf("%s %s, try %d: %w", t.Kind, t.ID, t.Tries, cause))
 	case t.Tries == first:
 		e.errs = append(e.errs, fmt.Errorf("%s %s, the last try: %w", t.Kind, t.ID, cause))
-		e.p.Log.ErrorContext(ctx, "evaluation parked", "org", e.org, "kind", t.Kind, "id", t.ID, "since", startOf(t.Since).Format(time.RFC3339), "error", t.Error)
+		e.p.Log.ErrorContext(ctx, "evaluation parked", "org", e.org, "kind", t.Kind, "id", t.ID, "since",
+			startOf(t.Since).Format(time.RFC3339), "error", t.Error)
 	default:
-		e.p.Log.WarnContext(ctx, "parked evaluation failed again", "org", e.org, "kind", t.Kind, "id", t.ID, "error", t.Error)
+		e.p.Log.WarnContext(ctx, "parked evaluation failed again", "org", e.org, "kind", t.Kind, "id", t.ID, "error",
+			t.Error)
 	}
 }
 

@@ -27,7 +27,8 @@ type Event struct {
 	At        time.Time       `json:"at"`
 	Subject   string          `json:"subject"` // the id of the record that it is about
 	Data      json.RawMessage `json:"data"`    // what the message says, by its key
-	Within    []Scope         `json:"within"`  // what else it belongs to, as it was then: accounts, groups and teams of the resource it is about
+	// what else it belongs to, as it was then: accounts, groups and teams of the resource it is about
+	Within []Scope `json:"within"`
 }
 
 // Scopes returns all that the event belongs to: the organization, what it is about, and what that was part of.

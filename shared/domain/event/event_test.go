@@ -14,7 +14,8 @@ func TestPut_TellsOfANameOnceAndThroughTheFeed(t *testing.T) {
 	f := apitest.New(t)
 	at := f.Clock.Now().AddDate(0, 0, -3)
 	put := func(name string) error {
-		w, err := event.Put(apitest.Org, name, at, event.Event{Key: "budget.warning", ScopeType: "org", At: f.Clock.Now(), Data: []byte(`{"threshold":80}`)})
+		w, err := event.Put(apitest.Org, name, at,
+			event.Event{Key: "budget.warning", ScopeType: "org", At: f.Clock.Now(), Data: []byte(`{"threshold":80}`)})
 		f.Must(err)
 		return f.Table.Transact(f.In(apitest.Org), w)
 	}
@@ -28,7 +29,8 @@ func TestPut_TellsOfANameOnceAndThroughTheFeed(t *testing.T) {
 		t.Fatalf("the feed has %+v", feed.Items)
 	}
 	e := apitest.Value(table.Decode[event.Event](feed.Items[0]))(f)
-	if e.ID != feed.Items[0].SK || e.Key != "budget.warning" || string(e.Data) != `{"threshold":80}` || !feed.Items[0].Expires.Equal(f.Clock.Now().Add(event.Keep)) {
+	if e.ID != feed.Items[0].SK || e.Key != "budget.warning" || string(e.Data) != `{"threshold":80}` ||
+		!feed.Items[0].Expires.Equal(f.Clock.Now().Add(event.Keep)) {
 		t.Errorf("%+v", e)
 	}
 	f.Clock.Advance(event.Keep + time.Second)

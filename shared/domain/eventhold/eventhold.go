@@ -21,18 +21,21 @@ const Partition table.Partition = "ORG#*#EVENTHOLD"
 
 // Hold is one target that a plan holds.
 type Hold struct {
-	PlanID    string    `json:"planID"`
-	PolicyID  string    `json:"policyID"`
-	UID       string    `json:"uid"`                 // of the target
-	Enclosing []string  `json:"enclosing,omitempty"` // UIDs of resources whose stop stops the target: its namespace, its cluster
-	Since     time.Time `json:"since"`               // when the plan began to raise its targets
-	Until     time.Time `json:"until"`               // when the plan begins to restore; the hold ends when that is done
-	EndedAt   time.Time `json:"endedAt,omitzero"`    // the target is restored, and its schedules are still to be looked at
+	PlanID   string `json:"planID"`
+	PolicyID string `json:"policyID"`
+	UID      string `json:"uid"` // of the target
+	// UIDs of resources whose stop stops the target: its namespace, its cluster
+	Enclosing []string  `json:"enclosing,omitempty"`
+	Since     time.Time `json:"since"` // when the plan began to raise its targets
+	Until     time.Time `json:"until"` // when the plan begins to restore; the hold ends when that is done
+	// the target is restored, and its schedules are still to be looked at
+	EndedAt time.Time `json:"endedAt,omitzero"`
 }
 
 // String names the hold for an error or a log.
 func (h Hold) String() string {
-	return fmt.Sprintf("event readiness plan %s (until its restore, due at %s)", h.PlanID, h.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("event readiness plan %s (until its restore, due at %s)", h.PlanID,
+		h.Until.UTC().Format(time.RFC3339))
 }
 
 // Owed is a stop that a schedule or the end of an override had ordered and that the hold has kept from being made.

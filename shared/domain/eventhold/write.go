@@ -44,7 +44,8 @@ func Enclosing(ctx context.Context, s table.Store, org, uid string) ([]string, e
 func Begin(org string, h Hold) []table.Write {
 	return []table.Write{
 		table.Update(Key(org), []table.Change{table.Set(h.PolicyID, h)}),
-		table.Check(inventory.ResourceKey(org, h.UID), table.Any(table.Absent(), table.NotEqual("actionType", string(cloud.Stop)))),
+		table.Check(inventory.ResourceKey(org, h.UID),
+			table.Any(table.Absent(), table.NotEqual("actionType", string(cloud.Stop)))),
 	}
 }
 
@@ -94,7 +95,8 @@ func (l List) Owe(org string, o Order) (table.Write, bool) {
 		}
 		sum := sha256.Sum256([]byte(uid)) // a UID may be longer than the name of a field
 		field := fmt.Sprintf("%s%s#%s#%x", owedPrefix, h.PolicyID, o.BulkID, sum[:8])
-		changes = append(changes, table.Set(field, Owed{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
+		changes = append(changes,
+			table.Set(field, Owed{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
 		conds[h.PolicyID] = table.Has(h.PolicyID)
 	}
 	return table.Update(Key(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0

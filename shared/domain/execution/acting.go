@@ -17,7 +17,8 @@ const Acting = "actions:execute"
 // CheckActor refuses a caller who holds Acting nowhere: fault.Denied. It needs no look at the store, and comes before other refusals.
 func CheckActor(ctx context.Context) error {
 	if identity.CallerFrom(ctx).Scopes(Acting).None() {
-		return fault.New(fault.Denied, "permission denied: %s is needed on what is to be started, stopped or scaled", Acting)
+		return fault.New(fault.Denied, "permission denied: %s is needed on what is to be started, stopped or scaled",
+			Acting)
 	}
 	return nil
 }
@@ -48,7 +49,8 @@ func CheckMayAct(ctx context.Context, s *inventory.Store, what string, uids ...s
 	if denied == 0 {
 		return nil
 	}
-	return fault.New(fault.Denied, "permission denied: %s is needed on every resource that %s acts on, and %d of these lie outside your grants%s",
+	return fault.New(fault.Denied,
+		"permission denied: %s is needed on every resource that %s acts on, and %d of these lie outside your grants%s",
 		Acting, what, denied, namedText(named))
 }
 

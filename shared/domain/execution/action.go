@@ -65,7 +65,8 @@ type Progress struct {
 	Keep    Retention `json:"keep,omitempty"`    // as the organization had it when the action was made
 	Short   time.Time `json:"short,omitzero"`    // since when the provider has no room for what would be started
 	Shorts  int       `json:"shorts,omitempty"`  // how often it has said so
-	Behind  string    `json:"behind,omitempty"`  // the opposite action in flight, whose end this one waits for before it begins
+	// the opposite action in flight, whose end this one waits for before it begins
+	Behind string `json:"behind,omitempty"`
 }
 
 // Log is one line of an execution log.

@@ -48,7 +48,8 @@ type Bulk struct {
 	Plan        *BulkPlan  `json:"plan,omitempty" hidden:"true"`
 	CancelledBy string     `json:"cancelledBy,omitempty" hidden:"true"` // the reason of what was not begun
 	Ended       bool       `json:"ended,omitempty" hidden:"true"`       // nothing of it is under way any more
-	Unasked     int        `json:"unasked,omitempty" hidden:"true"`     // of Failed: those that were not asked, as something held them
+	// of Failed: those that were not asked, as something held them
+	Unasked int `json:"unasked,omitempty" hidden:"true"`
 }
 
 // Over reports whether nothing of the bulk action is under way any more.
@@ -67,7 +68,8 @@ type BulkPlan struct {
 	Keep          Retention `json:"keep,omitempty"`   // as the organization had it when it was planned
 	Reason        string    `json:"reason,omitempty"` // of an Order: why it was made; else it was asked for by hand
 	ScheduleID    string    `json:"scheduleID,omitempty"`
-	Promised      bool      `json:"promised,omitempty"` // of an Order: the stop at the end of a wake link, which stops also what no schedule stops
+	// of an Order: the stop at the end of a wake link, which stops also what no schedule stops
+	Promised bool `json:"promised,omitempty"`
 
 	// Scopes are where who asked for it may act; nil is everywhere. A group changes between the question and the deed.
 	Scopes *grant.Scopes `json:"scopes,omitempty"`

@@ -108,13 +108,15 @@ func chunkCountKey(org, bulkID, chunk string) table.Key {
 // OpenCounts returns the write that makes the counts of a chunk; it fails when they are there.
 func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 	data := fmt.Sprintf(`{%q:0,%q:0,%q:0}`, ActionList.endingAt(end), completedField, failedField)
-	return table.Put(table.Item{Key: chunkCountKey(org, bulkID, chunk), Data: []byte(data), Expires: end}, table.Absent())
+	return table.Put(table.Item{Key: chunkCountKey(org, bulkID, chunk), Data: []byte(data), Expires: end},
+		table.Absent())
 }
 
 // CountCreated returns the write that counts n more actions of a chunk, which go at end. It fails when its counts were folded: the
 // bulk action has ended, and no action of it may be created any more.
 func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
-	return table.Update(chunkCountKey(org, bulkID, chunk), []table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
+	return table.Update(chunkCountKey(org, bulkID, chunk),
+		[]table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
 }
 
 // Created is how many actions of the chunk there are, Completed and Failed how many of them have ended so.

@@ -32,7 +32,8 @@ func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 	}
 	for i := range 250 {
 		chunk := execution.ChunkKey(org, "bulk_a", 0, i).SK
-		write(execution.OpenCounts(org, "bulk_a", chunk, end), execution.CountCreated(org, "bulk_a", chunk, end.AddDate(0, i%2, 0), 4))
+		write(execution.OpenCounts(org, "bulk_a", chunk, end),
+			execution.CountCreated(org, "bulk_a", chunk, end.AddDate(0, i%2, 0), 4))
 	}
 	counts, err := execution.ReadChunkCounts(t.Context(), s, org, "bulk_a")
 	if err != nil || len(counts) != 250 {
@@ -78,8 +79,10 @@ func TestFoldCounts_IsTakenUpAfterEachFailure(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		for call := 1; call <= 4; call++ {
 			s, counts := counted(t)
-			f := table.NewFaultyStore(s, clock.System{}, table.Injection{Harm: harm, Method: table.TransactMethod, Call: call})
-			if err := execution.FoldCounts(t.Context(), f, org, counts); !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+			f := table.NewFaultyStore(s, clock.System{},
+				table.Injection{Harm: harm, Method: table.TransactMethod, Call: call})
+			if err := execution.FoldCounts(t.Context(), f, org, counts); !errors.Is(err, table.ErrDown) &&
+				!errors.Is(err, table.ErrLost) {
 				t.Errorf("harm %d of call %d: %v", harm, call, err)
 			}
 			if err := execution.FoldCounts(t.Context(), f, org, counts); err != nil {
@@ -102,7 +105,8 @@ func TestFoldCounts_LeavesWhatCountsOn(t *testing.T) {
 	}
 	wantTotal(t, s, 1010, 1)
 	gone := execution.ChunkKey(org, "bulk_a", 0, 7).SK
-	_, err := s.Write(t.Context(), execution.CountCreated(org, "bulk_a", gone, time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC), 1))
+	_, err := s.Write(t.Context(),
+		execution.CountCreated(org, "bulk_a", gone, time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC), 1))
 	if _, refused := errors.AsType[*table.ConditionError](err); !refused {
 		t.Errorf("an action of a chunk that was folded: %v", err)
 	}

@@ -43,5 +43,6 @@ func (s submission) supersede(ctx context.Context, res inventory.Resource) (bool
 	if !a.Idle {
 		return false, nil
 	}
-	return EndIdle(ctx, s.p.Table, s.org, Outcome{Action: a, Message: EndedBy(s.Verb, s.ChangedBy), At: s.p.Clock.Now()})
+	return EndIdle(ctx, s.p.Table, s.org,
+		Outcome{Action: a, Message: EndedBy(s.Verb, s.ChangedBy), At: s.p.Clock.Now()})
 }

@@ -18,7 +18,8 @@ import (
 // acting on something else than the caller meant is the worst that can happen here. One round trip when the account is
 // named by our id; it tells besides for how long the action is kept.
 func (s submission) lookUp(ctx context.Context) (inventory.Resource, Retention, error) {
-	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID), inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
+	resKey, accKey, orgKey := inventory.ResourceKey(s.org, s.ResourceUID),
+		inventory.AccountKey(s.org, s.CloudAccountID), identity.OrganisationKey(s.org)
 	liveKey, eventKey := override.LiveKey(s.org), eventhold.Key(s.org)
 	got, err := s.p.Table.BatchGet(ctx, resKey, accKey, orgKey, liveKey, eventKey)
 	if err != nil {
@@ -60,7 +61,9 @@ func (s submission) checkHeld(ctx context.Context, res inventory.Resource, list 
 		return err
 	}
 	if why := holding.Against(s.Verb, res.ID); why != "" {
-		return fault.New(fault.Conflict, "resource %s cannot be asked to %s: %s; end that first (DELETE /overrides/{overrideID})", res.UID, s.Verb, why)
+		return fault.New(fault.Conflict,
+			"resource %s cannot be asked to %s: %s; end that first (DELETE /overrides/{overrideID})", res.UID, s.Verb,
+			why)
 	}
 	return nil
 }
@@ -73,7 +76,8 @@ func ErrUnknownResource(uid string) error {
 // account decodes the account that was read by our id, or reads the resource's own when it was named by its native id. Any
 // other account than the resource's is the same as none: who may act on one resource learns nothing of other accounts.
 func (s submission) account(ctx context.Context, item table.Item, res inventory.Resource) (inventory.Account, error) {
-	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it", s.CloudAccountID, res.UID)
+	unknown := fault.New(fault.NotFound, "cloud account %q is not connected, or resource %q is not in it",
+		s.CloudAccountID, res.UID)
 	if item.Data != nil && item.SK == res.CloudAccountID {
 		return table.Decode[inventory.Account](item)
 	}
@@ -104,7 +108,8 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 		return mismatch("region", r.Region, res.Region)
 	case acc.ReadOnly():
 		return fault.New(fault.Denied,
-			"cloud account %s (%s) is read_only: its resources are never acted on; set permissionLevel to read_write to allow it", acc.ID, acc.Name)
+			"cloud account %s (%s) is read_only: its resources are never acted on; set permissionLevel to read_write "+
+				"to allow it", acc.ID, acc.Name)
 	case acc.Disconnection() != "":
 		return errDisconnected(acc)
 	}
@@ -113,7 +118,8 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 
 // errDisconnected returns the answer to a request for a resource of an account that is disconnected or excluded.
 func errDisconnected(acc inventory.Account) error {
-	return fault.New(fault.Conflict, "cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",
+	return fault.New(fault.Conflict,
+		"cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",
 		acc.ID, acc.Name, acc.Disconnection())
 }
 
@@ -123,7 +129,8 @@ func checkActionable(res inventory.Resource, verb cloud.Verb) error {
 		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, res.Unschedulable)
 	}
 	if k, known := cloud.KindOf(res.Type); known && !k.Actionable {
-		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb, Unactionable(res.Provider, res.Type))
+		return fault.New(fault.Invalid, "resource %s cannot be asked to %s: %s", res.UID, verb,
+			Unactionable(res.Provider, res.Type))
 	}
 	if res.Status == cloud.Terminated {
 		return fault.New(fault.Invalid, "resource %s is terminated: there is nothing to %s", res.UID, verb)

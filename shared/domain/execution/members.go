@@ -22,7 +22,8 @@ type LeftOut struct {
 // ExpandGroup expands a group for a bulk action. A dynamic group stands for what of its selection can be started and stopped:
 // that an instance belongs to an Auto Scaling group is no failure of a selector that also finds it. What somebody put
 // into a static group by hand is a member in any case, and fails with the reason when it cannot be acted on.
-func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member, []LeftOut, error) {
+func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member,
+	[]LeftOut, error) {
 	g, err := s.ReadGroup(ctx, org, groupID)
 	if err != nil {
 		return g, nil, nil, fmt.Errorf("read group %s: %w", groupID, err)
@@ -57,8 +58,9 @@ func Resources(found []inventory.Listed) ([]inventory.Member, []LeftOut) {
 	members := make([]inventory.Member, len(found))
 	for i, r := range found {
 		members[i] = inventory.Member{
-			ResourceID: r.ID, UID: r.UID, Type: r.Type, Provider: r.Provider, Region: r.Region, CloudAccountID: r.CloudAccountID,
-			Name: r.Name, Tier: 1, Order: 1, Status: r.Status, Unschedulable: r.Unschedulable,
+			ResourceID: r.ID, UID: r.UID, Type: r.Type, Provider: r.Provider, Region: r.Region,
+			CloudAccountID: r.CloudAccountID,
+			Name:           r.Name, Tier: 1, Order: 1, Status: r.Status, Unschedulable: r.Unschedulable,
 		}
 	}
 	return sift(members, func(m inventory.Member) string {
@@ -117,7 +119,9 @@ func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, left := sift(a.Members, func(m inventory.Member) string { return disconnection(m.CloudAccountID, now.Accounts) })
+	kept, left := sift(a.Members, func(m inventory.Member) string {
+		return disconnection(m.CloudAccountID, now.Accounts)
+	})
 	if a.Force {
 		return kept, left, nil
 	}
@@ -148,7 +152,8 @@ func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string
 	if err != nil {
 		return nil, nil, err
 	}
-	members, held, err := Unheld(ctx, t, s, Asked{Org: org, Verb: b.Type, Members: members, At: b.CreatedAt, Force: b.Force, Ordered: b.Ordered()})
+	members, held, err := Unheld(ctx, t, s,
+		Asked{Org: org, Verb: b.Type, Members: members, At: b.CreatedAt, Force: b.Force, Ordered: b.Ordered()})
 	left = append(left, held...)
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
 		return members, left, err

@@ -38,8 +38,9 @@ type Order struct {
 	StepDelay     int                `json:"stepDelay,omitempty"` // seconds
 	FailurePolicy string             `json:"failurePolicy"`
 	Scopes        *grant.Scopes      `json:"scopes,omitempty"` // as in BulkPlan
-	Force         bool               `json:"force,omitempty"`  // it also acts on targets of active event readiness plans
-	Promised      bool               `json:"promised,omitempty"`
+	// it also acts on targets of active event readiness plans
+	Force    bool `json:"force,omitempty"`
+	Promised bool `json:"promised,omitempty"`
 
 	// Cause and At name the order: whoever makes it again, of one cause at one time, makes the same one.
 	Cause string    `json:"cause"`
@@ -54,16 +55,19 @@ func (o Order) ID() string { return id.Derived("bulk", o.At, o.Cause) }
 func (o Order) Writes(org string) ([]table.Write, error) {
 	bulkID := o.ID()
 	row, err := table.NewItem(BulkKey(org, bulkID), Bulk{
-		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At, Force: o.Force,
+		ID: bulkID, Type: o.Verb, Status: BulkQueued, Total: max(o.Total, len(o.Members)), CreatedAt: o.At,
+		Force: o.Force,
 		Plan: &BulkPlan{
-			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason, ScheduleID: o.ScheduleID,
-			Scopes: o.Scopes, Promised: o.Promised,
+			ChangedBy: o.ChangedBy, StepDelay: o.StepDelay, FailurePolicy: o.FailurePolicy, Reason: o.Reason,
+			ScheduleID: o.ScheduleID,
+			Scopes:     o.Scopes, Promised: o.Promised,
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	work, err := workqueue.AddWork(workqueue.Work{ID: bulkID, Org: org, Machine: BulkMachine, At: o.At}, BulkInput{Org: org, BulkID: bulkID})
+	work, err := workqueue.AddWork(workqueue.Work{ID: bulkID, Org: org, Machine: BulkMachine, At: o.At},
+		BulkInput{Org: org, BulkID: bulkID})
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +140,8 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 }
 
 // ReadAccounts reads the cloud accounts of members, by their ids: one round trip for a hundred of them. One that is gone is missing.
-func ReadAccounts(ctx context.Context, s table.Store, org string, members []inventory.Member) (map[string]inventory.Account, error) {
+func ReadAccounts(ctx context.Context, s table.Store, org string,
+	members []inventory.Member) (map[string]inventory.Account, error) {
 	keys := accountKeys(org, members)
 	items, err := s.BatchGet(ctx, keys...)
 	if err != nil {

@@ -25,8 +25,9 @@ type Outcome struct {
 	Steps     []cloud.Step // how they were last seen, of what is stopped and started in steps
 	Message   string
 	Changed   bool
-	Unstarted bool   // end it only if nothing of it is under way: if it is pending or idle
-	LeftOut   bool   // it was not asked, because something holds its resource: it counts as failed, and leaves no history
+	Unstarted bool // end it only if nothing of it is under way: if it is pending or idle
+	// it was not asked, because something holds its resource: it counts as failed, and leaves no history
+	LeftOut   bool
 	Exhausted bool   // it failed because it was tried as often as it may be
 	About     *About // what people are told of its resource; nil when nobody is told: it has never begun
 	At        time.Time
@@ -228,7 +229,8 @@ func end(org string, o Outcome) table.Write {
 	a.AppendLog(o.At, step, status, message)
 	changes := []table.Change{
 		table.Set("status", string(o.Status)), table.Set("attempts", a.Attempts), table.Set("logs", a.Logs),
-		table.Set("startedAt", started(a, o.At)), table.Set("completedAt", o.At), table.Remove("progress"), table.Remove("idle"),
+		table.Set("startedAt", started(a, o.At)), table.Set("completedAt", o.At), table.Remove("progress"),
+		table.Remove("idle"),
 	}
 	if o.Status == Failed {
 		changes = append(changes, table.Set("errorMessage", o.Message))
@@ -252,5 +254,6 @@ func release(org string, o Outcome) table.Write {
 	if o.State == "" {
 		return inventory.ReleaseResource(org, o.Action.ResourceUID, o.Action.ID)
 	}
-	return inventory.SettleResource(org, o.Action.ID, inventory.Seen{UID: o.Action.ResourceUID, Status: o.State, At: o.At})
+	return inventory.SettleResource(org, o.Action.ID,
+		inventory.Seen{UID: o.Action.ResourceUID, Status: o.State, At: o.At})
 }

@@ -35,7 +35,8 @@ func (s Snapshot) IsFor(startID string) bool {
 func (s Snapshot) StartProblem() string {
 	switch {
 	case len(s.Snapshot) == 0 || !s.IsFor(""):
-		return "its size before it was stopped is not known: set the size that it should have in its cloud, which starts it"
+		return "its size before it was stopped is not known: set the size that it should have in its cloud, which " +
+			"starts it"
 	case cloud.IsOff(s.Snapshot):
 		return "it had 0 instances before it was stopped, and a start leaves it so: set its capacity"
 	}

@@ -53,7 +53,9 @@ func disconnection(accountID string, accounts map[string]inventory.Account) stri
 
 // ErrHeldByEvent returns the answer to a request that an event readiness plan is against, naming the plan.
 func ErrHeldByEvent(verb cloud.Verb, uid string, h eventhold.Hold) error {
-	return fault.New(fault.Conflict, "resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb, h)
+	return fault.New(fault.Conflict,
+		"resource %s cannot be asked to %s: %s holds it; wait for its end, cancel the plan, or send force", uid, verb,
+		h)
 }
 
 // checkEvent refuses a stop of the target of an active event readiness plan: by the list of holds, as it was read.

@@ -84,7 +84,8 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 	}
 	a := s.action(res, keep)
 	in := RunInput{Org: org, Actions: []string{a.ID}, Until: UntilSettled}
-	audit.NoteChange(ctx, audit.Change{After: a.WithoutInternals(), Final: true}) // before it is stored: the row goes with it
+	// before it is stored: the row goes with it
+	audit.NoteChange(ctx, audit.Change{After: a.WithoutInternals(), Final: true})
 	if err := s.create(ctx, a, in); err != nil {
 		return s.lost(ctx, err)
 	}
@@ -99,7 +100,8 @@ func (s submission) action(res inventory.Resource, keep Retention) Action {
 	a := Action{
 		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
 		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
-		Status: Pending, ChangedBy: s.ChangedBy, Force: s.Force, CreatedAt: now, Progress: &Progress{Claimed: true, Keep: keep},
+		Status: Pending, ChangedBy: s.ChangedBy, Force: s.Force, CreatedAt: now,
+		Progress: &Progress{Claimed: true, Keep: keep},
 	}
 	a.AppendLog(now, "intent", "ok", string(s.Verb)+" asked for by "+s.ChangedBy+withForce(s.Force))
 	return a
@@ -128,7 +130,8 @@ func (s submission) lost(ctx context.Context, err error) (Action, error) {
 	}
 	old, ok := failed.Old(0)
 	if !ok || old.Data == nil {
-		return Action{}, fault.New(fault.NotFound, "the resource is gone from the inventory; discover its account again")
+		return Action{}, fault.New(
+			fault.NotFound, "the resource is gone from the inventory; discover its account again")
 	}
 	res, err := table.Decode[inventory.Resource](old)
 	if err != nil {
@@ -148,7 +151,8 @@ func (s submission) join(ctx context.Context, res inventory.Resource) (Action, e
 		return Action{}, fmt.Errorf("read action %s in flight: %w", res.ActionID, err)
 	}
 	if s.Force && !a.Force && !a.IsUnderWay() {
-		return Action{}, fault.New(fault.Conflict, "a %s of %s without force is in flight (%s): cancel it, or wait until it has ended, then repeat",
+		return Action{}, fault.New(fault.Conflict, "a %s of %s without force is in flight (%s): cancel it, or wait "+
+			"until it has ended, then repeat",
 			s.Verb, res.UID, a.ID)
 	}
 	return a, nil

@@ -70,7 +70,8 @@ func (o *Outcome) events() ([]event.Event, error) {
 	out := make([]event.Event, len(keys))
 	for i, key := range keys {
 		out[i] = event.Event{
-			Key: key, ScopeType: event.ScopeResource, ScopeID: o.Action.ResourceUID, At: o.At, Subject: o.Action.ID, Data: data,
+			Key: key, ScopeType: event.ScopeResource, ScopeID: o.Action.ResourceUID, At: o.At, Subject: o.Action.ID,
+			Data:   data,
 			Within: event.Belongs(o.Action.CloudAccountID, o.About.GroupIDs, o.About.TeamIDs),
 		}
 		out[i].ID = event.IDOf(&out[i], o.Action.ID+"/"+key)
@@ -81,10 +82,12 @@ func (o *Outcome) events() ([]event.Event, error) {
 func (o *Outcome) told() Told {
 	a := &o.Action
 	return Told{
-		ActionID: a.ID, Action: a.Action, ResourceUID: a.ResourceUID, ResourceName: o.About.Name, ResourceType: a.ResourceType,
-		Provider: a.Provider, Region: a.Region, CloudAccountID: a.CloudAccountID, CloudAccount: o.About.AccountName,
-		BulkActionID: a.BulkActionID, GroupID: o.About.GroupID, ScheduleID: a.ScheduleID, Reason: a.Reason, ChangedBy: a.ChangedBy,
-		Attempts: a.Attempts, Force: a.Force, ErrorMessage: o.Message,
+		ActionID: a.ID, Action: a.Action, ResourceUID: a.ResourceUID, ResourceName: o.About.Name,
+		ResourceType: a.ResourceType,
+		Provider:     a.Provider, Region: a.Region, CloudAccountID: a.CloudAccountID, CloudAccount: o.About.AccountName,
+		BulkActionID: a.BulkActionID, GroupID: o.About.GroupID, ScheduleID: a.ScheduleID, Reason: a.Reason,
+		ChangedBy: a.ChangedBy,
+		Attempts:  a.Attempts, Force: a.Force, ErrorMessage: o.Message,
 	}
 }
 

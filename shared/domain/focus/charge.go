@@ -31,10 +31,11 @@ const Correction = "Correction"
 // Charge is a line of a bill. A column that a vendor does not tell is empty. Costs are in BillingCurrency, before any conversion; amounts
 // of different currencies are never added.
 type Charge struct {
-	BillingAccountID   string
-	SubAccountID       string // account, subscription or project
-	SubAccountName     string
-	ProviderName       string // as the bill says it: "AWS", "Amazon Web Services", "Microsoft", "Google Cloud", "Oracle"
+	BillingAccountID string
+	SubAccountID     string // account, subscription or project
+	SubAccountName   string
+	// as the bill says it: "AWS", "Amazon Web Services", "Microsoft", "Google Cloud", "Oracle"
+	ProviderName       string
 	PublisherName      string
 	InvoiceIssuerName  string
 	InvoiceID          string // empty while the period is open
@@ -54,10 +55,11 @@ type Charge struct {
 	ResourceType     string // in the vendor's words
 	SkuID            string
 	PricingCategory  string
-	CommitmentID     string       // CommitmentDiscountId
-	CommitmentStatus string       // Used or Unused
-	BillingCurrency  string       // ISO 4217
-	USDRate          money.Amount // what the bill says that a unit of BillingCurrency is worth in US dollars; nothing when it does not
+	CommitmentID     string // CommitmentDiscountId
+	CommitmentStatus string // Used or Unused
+	BillingCurrency  string // ISO 4217
+	// what the bill says that a unit of BillingCurrency is worth in US dollars; nothing when it does not
+	USDRate money.Amount
 
 	BilledCost     money.Amount // what is invoiced
 	EffectiveCost  money.Amount // with commitments spread over what they cover

@@ -59,7 +59,8 @@ const EndpointURL = "endpointURL"
 
 var endpoint = KindField{
 	Name: EndpointURL, address: true, leads: true, Values: []string{},
-	Description: "Another address of the service, such as a mirror's; only where the operator of this deployment allows it",
+	Description: "Another address of the service, such as a mirror's; only where the operator of this deployment " +
+		"allows it",
 }
 
 func text(name, description string, check func(string) string) KindField {
@@ -67,7 +68,8 @@ func text(name, description string, check func(string) string) KindField {
 }
 
 func address(name, description, fallback string) KindField {
-	return KindField{Name: name, Required: fallback == "", Values: []string{}, Description: description, Default: fallback, address: true, leads: true}
+	return KindField{Name: name, Required: fallback == "", Values: []string{}, Description: description,
+		Default: fallback, address: true, leads: true}
 }
 
 // registryHost is the field with the host of a registry.
@@ -89,7 +91,8 @@ var catalogue = []KindEntry{
 		Description: "Pushes and pull requests of repositories are recorded when its webhooks call us.",
 		Fields: []KindField{
 			secret("token", "A personal access token, or one of an installation, that may read the repositories", nil),
-			address("baseURL", "The address of its API; https://HOST/api/v3 for GitHub Enterprise Server", "https://api.github.com"),
+			address("baseURL", "The address of its API; https://HOST/api/v3 for GitHub Enterprise Server",
+				"https://api.github.com"),
 		},
 	},
 	{
@@ -101,7 +104,8 @@ var catalogue = []KindEntry{
 		},
 	},
 	{
-		Kind: ECR, Name: "Amazon ECR", Category: "registries", Description: "A registry of images, reached by a connected cloud account; no credential of its own is kept.",
+		Kind: ECR, Name: "Amazon ECR", Category: "registries",
+		Description: "A registry of images, reached by a connected cloud account; no credential of its own is kept.",
 		Fields: []KindField{
 			text(CloudAccountID, "Our id of the account of AWS that has the registry", isAccountID),
 			text("region", "The region of the registry, such as eu-west-1", isRegion),
@@ -111,7 +115,8 @@ var catalogue = []KindEntry{
 		Kind: GAR, Name: "Google Artifact Registry", Category: "registries", Description: "A registry of images.",
 		Fields: []KindField{
 			registryHost("Of the registry, such as europe-west1-docker.pkg.dev", isGoogleRegistry),
-			secret("serviceAccountKey", "The JSON key of a service account that may read the registry", isJSON), endpoint,
+			secret("serviceAccountKey", "The JSON key of a service account that may read the registry", isJSON),
+			endpoint,
 		},
 	},
 	{
@@ -125,25 +130,31 @@ var catalogue = []KindEntry{
 	{
 		Kind: DockerHub, Name: "Docker Hub", Category: "registries", Description: "A registry of images.",
 		Fields: []KindField{
-			text("username", "The name of the account or organization", isCredential), secret("token", "An access token of it", nil), endpoint,
+			text("username", "The name of the account or organization", isCredential),
+			secret("token", "An access token of it", nil), endpoint,
 		},
 	},
 	{
 		Kind: Jira, Name: "Jira", Category: "issues", TakesEvents: true,
-		Description: "An event creates an issue; further ones of the same budget, anomaly or resource become comments on it.",
+		Description: "An event creates an issue; further ones of the same budget, anomaly or resource become " +
+			"comments on it.",
 		Fields: []KindField{
 			address("siteURL", "The address of the site, such as https://example.atlassian.net", ""),
-			text("email", "The address of the account whose API token it is", isEmail), secret("apiToken", "An API token of the account", nil),
+			text("email", "The address of the account whose API token it is", isEmail),
+			secret("apiToken", "An API token of the account", nil),
 			text("project", "The key of the project, such as OPS", isProject),
-			{Name: "issueType", Values: []string{}, Description: "The name of the type of issues in the project", Default: "Task", check: isShort},
+			{Name: "issueType", Values: []string{}, Description: "The name of the type of issues in the project",
+				Default: "Task", check: isShort},
 		},
 	},
 	{
 		Kind: PagerDuty, Name: "PagerDuty", Category: "incidents", TakesEvents: true,
-		Description: "An event triggers an alert, one for each budget, anomaly or resource; a resource that starts or stops again resolves its alert, and an override is a change event.",
+		Description: "An event triggers an alert, one for each budget, anomaly or resource; a resource that starts " +
+			"or stops again resolves its alert, and an override is a change event.",
 		Fields: []KindField{
 			secret("routingKey", "The integration key of an integration \"Events API V2\" of a service", isRoutingKey),
-			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account", Default: "us", leads: true},
+			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account",
+				Default: "us", leads: true},
 			endpoint,
 		},
 	},

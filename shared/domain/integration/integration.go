@@ -106,11 +106,13 @@ func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules
 	if field := entry.redirected(i.Config, plain); field != "" && i.Config != nil {
 		for name := range secrets {
 			if given[name] == "" {
-				return fault.New(fault.Invalid, "config.%s: it says where config.%s is sent; send that again with it", field, name)
+				return fault.New(fault.Invalid, "config.%s: it says where config.%s is sent; send that again with it",
+					field, name)
 			}
 		}
 	}
-	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), Untested, "", time.Time{}
+	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), Untested, "",
+		time.Time{}
 	i.FailingAt, i.FailingWhy = time.Time{}, ""
 	i.Sealed, err = s.seal(ctx, place(org, i.ID), secrets)
 	return err

@@ -99,7 +99,8 @@ func errClaimed(err error) (delivery.Answer, error) {
 	if err != nil {
 		return delivery.Answer{}, err
 	}
-	return delivery.Answer{RetryAfter: claimIssue}, fault.New(fault.Unavailable, "another delivery is creating the issue; this one follows")
+	return delivery.Answer{RetryAfter: claimIssue},
+		fault.New(fault.Unavailable, "another delivery is creating the issue; this one follows")
 }
 
 // open creates the issue, unless another delivery is about to, or one that died has.
@@ -139,7 +140,8 @@ func (j *jira) label() string { return dedupKey(j.m.Org, j.m.Target.ID, j.thread
 // find looks for the issue of the thread that a delivery created which died before it noted it ("Search for issues using JQL").
 func (j *jira) find(ctx context.Context) (key string, status int, err error) {
 	x, err := j.call(ctx, "/rest/api/3/search/jql", map[string]any{
-		"jql": fmt.Sprintf(`project = "%s" AND labels = "%s" ORDER BY created DESC`, j.c["project"], j.label()), "maxResults": 1, "fields": []string{"summary"},
+		"jql":        fmt.Sprintf(`project = "%s" AND labels = "%s" ORDER BY created DESC`, j.c["project"], j.label()),
+		"maxResults": 1, "fields": []string{"summary"},
 	})
 	if err != nil {
 		return "", 0, err
@@ -200,7 +202,8 @@ func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error)
 // slow to comment on a deleted issue does not bring its key back.
 func (j *jira) note(ctx context.Context, key string) error {
 	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
-		table.Set("key", key), table.Set("last", j.m.ID), table.Remove("claimed"), table.Expire(j.clock.Now().Add(keepIssue)),
+		table.Set("key", key), table.Set("last", j.m.ID), table.Remove("claimed"),
+		table.Expire(j.clock.Now().Add(keepIssue)),
 	}, table.Any(table.Lacks("key"), table.Equal("key", key))))
 	if _, other := errors.AsType[*table.ConditionError](err); other {
 		return nil
@@ -209,7 +212,9 @@ func (j *jira) note(ctx context.Context, key string) error {
 }
 
 func (j *jira) call(ctx context.Context, path string, body any) (receiver.Exchange, error) {
-	x, err := j.ask(ctx, request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"], pass: j.c["apiToken"], config: j.c})
+	x, err := j.ask(ctx,
+		request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"],
+			pass: j.c["apiToken"], config: j.c})
 	return x, fault.Wrap("ask Jira", err)
 }
 

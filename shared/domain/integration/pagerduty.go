@@ -66,7 +66,8 @@ func eventsAddress(c map[string]string, path string) string {
 }
 
 func newDetails(m *delivery.Message, e *event.Event) details {
-	out := details{Summary: titleOf(e), Source: client + " " + m.Org, Timestamp: e.At.UTC(), Custom: map[string]string{}}
+	out := details{Summary: titleOf(e), Source: client + " " + m.Org, Timestamp: e.At.UTC(),
+		Custom: map[string]string{}}
 	for _, f := range factsOf(e) {
 		out.Custom[f.Name] = f.Text
 	}
@@ -78,7 +79,8 @@ func newDetails(m *delivery.Message, e *event.Event) details {
 
 // sendPagerDuty hands on each event by itself: a problem triggers the alert of its thread, a resource that starts or stops again resolves it, and
 // an override is a change.
-func (s *Services) sendPagerDuty(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer, error) {
+func (s *Services) sendPagerDuty(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
+	error) {
 	var a delivery.Answer
 	for i := range m.Events {
 		path, body := pagerDutyRequest(m, &m.Events[i], c["routingKey"])

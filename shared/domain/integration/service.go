@@ -79,7 +79,8 @@ func (s *Services) ask(ctx context.Context, q request) (receiver.Exchange, error
 // refusal says that a service did not do what was asked: fault.Invalid where it never will, else fault.Unavailable.
 func refusal(name string, x receiver.Exchange) error {
 	k := fault.Invalid
-	if x.Status >= http.StatusInternalServerError || x.Status == http.StatusTooManyRequests || x.Status == http.StatusRequestTimeout {
+	if x.Status >= http.StatusInternalServerError || x.Status == http.StatusTooManyRequests ||
+		x.Status == http.StatusRequestTimeout {
 		k = fault.Unavailable
 	}
 	why := ""
@@ -108,12 +109,17 @@ func (s *Services) Test(ctx context.Context, org string, i *Integration) (string
 	switch i.Kind {
 	case GitHub:
 		return s.whoAmI(ctx, "GitHub", "login", request{
-			url: join(c["baseURL"], "/user"), headers: map[string]string{"Authorization": "Bearer " + c["token"], "X-GitHub-Api-Version": "2022-11-28"}, config: c,
+			url:     join(c["baseURL"], "/user"),
+			headers: map[string]string{"Authorization": "Bearer " + c["token"], "X-GitHub-Api-Version": "2022-11-28"},
+			config:  c,
 		})
 	case GitLab:
-		return s.whoAmI(ctx, "GitLab", "username", request{url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]}, config: c})
+		return s.whoAmI(ctx, "GitLab", "username",
+			request{url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]},
+				config: c})
 	case Jira:
-		return s.whoAmI(ctx, "Jira", "displayName", request{url: join(c["siteURL"], "/rest/api/3/myself"), user: c["email"], pass: c["apiToken"], config: c})
+		return s.whoAmI(ctx, "Jira", "displayName",
+			request{url: join(c["siteURL"], "/rest/api/3/myself"), user: c["email"], pass: c["apiToken"], config: c})
 	case DockerHub:
 		return s.testDockerHub(ctx, c)
 	case GAR:
@@ -147,7 +153,8 @@ func (s *Services) whoAmI(ctx context.Context, name, field string, q request) (s
 	}
 	text, _ := who[field].(string)
 	if text == "" {
-		return "", fault.New(fault.Invalid, "what answers there is not %s: its answer does not say who the credential belongs to", name)
+		return "", fault.New(fault.Invalid, "what answers there is not %s: its answer does not say who the "+
+			"credential belongs to", name)
 	}
 	return fmt.Sprintf("%s knows the credential as %s", name, fault.CleanText(text, 100)), nil
 }
@@ -177,7 +184,8 @@ type registry struct {
 // when that demands a token, one where it says that tokens are had, which must be the registry itself.
 func (s *Services) testRegistry(ctx context.Context, r registry) (string, error) {
 	base := cmp.Or(r.endpoint, "https://"+r.host)
-	x, err := s.ask(ctx, request{method: http.MethodGet, url: join(base, "/v2/"), user: r.user, pass: r.pass, config: r.config})
+	x, err := s.ask(ctx,
+		request{method: http.MethodGet, url: join(base, "/v2/"), user: r.user, pass: r.pass, config: r.config})
 	if err != nil {
 		return "", fault.Wrap("ask "+r.host, err)
 	}
@@ -186,7 +194,9 @@ func (s *Services) testRegistry(ctx context.Context, r registry) (string, error)
 			return "", fault.New(fault.Invalid, "%s sends credentials elsewhere, which is not done", r.host)
 		}
 		q := url.Values{"service": {service}}
-		if x, err = s.ask(ctx, request{method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass, config: r.config}); err != nil {
+		if x, err = s.ask(ctx,
+			request{method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass,
+				config: r.config}); err != nil {
 			return "", fault.Wrap("ask "+r.host+" for a token", err)
 		}
 	}
@@ -230,11 +240,14 @@ func (s *Services) testAccount(ctx context.Context, org string, c map[string]str
 		return "", fault.Wrap("read account "+c["cloudAccountID"], err)
 	}
 	if a.Provider != "aws" {
-		return "", fault.New(fault.Invalid, "config.cloudAccountID: %s is an account of %s, not of aws", a.ID, a.Provider)
+		return "", fault.New(
+			fault.Invalid, "config.cloudAccountID: %s is an account of %s, not of aws", a.ID, a.Provider)
 	}
 	var got inventory.Verified
-	if err = inventory.AskConnector(ctx, s.workers, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a}, &got); err != nil {
+	if err = inventory.AskConnector(ctx, s.workers, inventory.Question{Ask: inventory.AskVerify, Org: org, Account: a},
+		&got); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the account %s is open; its registry is %s.dkr.ecr.%s.amazonaws.com", a.Name, got.NativeID, c["region"]), nil
+	return fmt.Sprintf("the account %s is open; its registry is %s.dkr.ecr.%s.amazonaws.com", a.Name, got.NativeID,
+		c["region"]), nil
 }

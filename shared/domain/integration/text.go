@@ -81,7 +81,8 @@ func severityOf(key string) string {
 	switch {
 	case strings.HasSuffix(key, ".emergency"):
 		return "critical"
-	case strings.HasSuffix(key, ".critical"), strings.HasSuffix(key, ".exceeded"), key == event.ResourceFailed, key == event.ResourceRetryExhausted:
+	case strings.HasSuffix(key, ".critical"), strings.HasSuffix(key, ".exceeded"), key == event.ResourceFailed,
+		key == event.ResourceRetryExhausted:
 		return "error"
 	case strings.HasSuffix(key, ".warning"):
 		return "warning"

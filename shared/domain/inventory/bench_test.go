@@ -128,7 +128,8 @@ func BenchmarkRescan(b *testing.B) {
 	batch := instances(0, MaxBatch)
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
+		c, err := s.store.UpsertScanned(s.ctx, testOrg,
+			Batch{Scan: s.scan("job_2"), At: s.Clock.Now(), Resources: batch})
 		if err != nil || c[0].Unchanged != MaxBatch {
 			b.Fatal(c, err)
 		}

@@ -68,6 +68,7 @@ type ClustersFound struct {
 // ClusterFailure is a region whose clusters could not be listed, or a cluster that could not be described.
 type ClusterFailure struct {
 	Region string `json:"region"`
-	Name   string `json:"name,omitempty"` // the cluster that could not be described; empty when the region could not be listed
-	Error  string `json:"error"`          // the cloud's own words
+	// the cluster that could not be described; empty when the region could not be listed
+	Name  string `json:"name,omitempty"`
+	Error string `json:"error"` // the cloud's own words
 }

@@ -125,7 +125,8 @@ func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 // it at each.
 func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
 	for call := 1; killed(t, compaction{true, table.FailAfter, call}); call++ {
-		for next := 1; killed(t, compaction{true, table.FailAfter, call}, compaction{true, table.FailAfter, next}); next++ {
+		for next := 1; killed(t, compaction{true, table.FailAfter, call},
+			compaction{true, table.FailAfter, next}); next++ {
 		}
 	}
 }
@@ -154,7 +155,8 @@ func killed(t *testing.T, cs ...compaction) (struck bool) {
 	for _, one := range cs {
 		before := faulty.CallCount()
 		faulty.Inject(table.Injection{Harm: one.harm, Call: one.call})
-		if err := s.store.fold(s.ctx, one.whole); err != nil && !errors.Is(err, table.ErrDown) && !errors.Is(err, table.ErrLost) {
+		if err := s.store.fold(s.ctx, one.whole); err != nil && !errors.Is(err, table.ErrDown) &&
+			!errors.Is(err, table.ErrLost) {
 			t.Error(name, err)
 		}
 		faulty.RemoveFaults()
@@ -191,7 +193,8 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					for _, one := range seen {
-						if old, ok := last[one.UID]; !ok || one.At.After(old.At) || one.At.Equal(old.At) && one.Status > old.Status {
+						if old, ok := last[one.UID]; !ok || one.At.After(old.At) || one.At.Equal(old.At) &&
+							one.Status > old.Status {
 							last[one.UID] = one
 						}
 					}
@@ -210,7 +213,8 @@ func TestRacingWritersCompactionsAndReaders(t *testing.T) {
 func (s *fixture) race(store *Store, r *rand.Rand, count int, wrote func([]Seen)) {
 	var seen []Seen
 	for range 5 {
-		seen = append(seen, Seen{instance(r.IntN(count)).UID, randomStatus(r), noon.Add(time.Duration(1+r.IntN(1000)) * time.Second)})
+		seen = append(seen,
+			Seen{instance(r.IntN(count)).UID, randomStatus(r), noon.Add(time.Duration(1+r.IntN(1000)) * time.Second)})
 	}
 	w, err := NoteStatuses(testOrg, noon, seen)
 	if err != nil {
@@ -263,13 +267,16 @@ func TestUpsertKilledAnywhereIsCompletedByTheNext(t *testing.T) {
 				err = s.store.KeepFound(s.ctx, testOrg, sc, 0, f)
 			}
 			if err == nil {
-				_, err = s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: &Found{}, Kept: true, Exists: noneExists}})
+				_, err = s.store.FinishScans(s.ctx, testOrg,
+					[]EndedScan{{Scan: sc, Found: &Found{}, Kept: true, Exists: noneExists}})
 			}
 			faulty.RemoveFaults()
 			s.upsert(sc, found...)
 			s.finishRead(sc, noneExists(s.ctx, []string{instance(0).UID, instance(1).UID, instance(9).UID}))
-			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call), len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
-			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call), len(s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})), 3)
+			equal(t, fmt.Sprintf("harm %d, call %d: renamed", harm, call),
+				len(s.uids(List{Filter: Filter{Search: "renamed"}})), 1)
+			equal(t, fmt.Sprintf("harm %d, call %d: terminated", harm, call),
+				len(s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}})), 3)
 			equal(t, fmt.Sprintf("harm %d, call %d: all", harm, call), len(s.states()), 20)
 			for _, r := range s.find(List{}) {
 				equal(t, "id in index and record of "+r.UID, r.ID, s.record(r.UID).ID)

@@ -80,7 +80,8 @@ func (c Clouds) Connect(ctx context.Context, org string, a Account) (cloud.Conn,
 		return nil, err
 	}
 	conn, err := cloud.ConnectRedacted(ctx, p, cloud.Account{
-		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, Organisation: a.Organisation, AuthMethod: a.AuthMethod,
+		Org: org, ID: a.ID, Provider: a.Provider, NativeID: a.CloudAccountID, Organisation: a.Organisation,
+		AuthMethod:  a.AuthMethod,
 		Credentials: credentials, Regions: a.Regions, EndpointURL: a.EndpointURL, Billing: a.Billing,
 	})
 	if err != nil {

@@ -15,10 +15,11 @@ const Connector = "connector"
 
 // What Connector can be asked.
 const (
-	AskVerify      = "verify"      // do the credentials open the account? The answer is a Verified
-	AskPermissions = "permissions" // what may they do? The answer is a list of cloud.Permission; of one group, where Autoscaling names it
-	AskClusters    = "clusters"    // which Kubernetes clusters are there? The answer is a ClustersFound
-	AskMetrics     = "metrics"     // how was a resource used? The answer is a cloud.MetricAnswer
+	AskVerify = "verify" // do the credentials open the account? The answer is a Verified
+	// what may they do? The answer is a list of cloud.Permission; of one group, where Autoscaling names it
+	AskPermissions = "permissions"
+	AskClusters    = "clusters" // which Kubernetes clusters are there? The answer is a ClustersFound
+	AskMetrics     = "metrics"  // how was a resource used? The answer is a cloud.MetricAnswer
 )
 
 // AskOrganisation asks which organization of accounts the credentials list. The answer is a Verified without regions.
@@ -59,8 +60,10 @@ type Question struct {
 
 // patience is how long a request handler waits for the answer to a question. All that one handler asks stays below the 29 seconds of API Gateway.
 var patience = map[string]time.Duration{
-	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second, AskClusters: 22 * time.Second,
-	AskClusterReview: 20 * time.Second, AskMetrics: 20 * time.Second, AskAutoscaling: 6 * time.Second, AskSetAutoscaling: 10 * time.Second,
+	AskVerify: 15 * time.Second, AskOrganisation: 15 * time.Second, AskPermissions: 20 * time.Second,
+	AskClusters:      22 * time.Second,
+	AskClusterReview: 20 * time.Second, AskMetrics: 20 * time.Second, AskAutoscaling: 6 * time.Second,
+	AskSetAutoscaling: 10 * time.Second,
 }
 
 // AskConnector puts a question to Connector while a client waits, and decodes the answer. A cloud that does not answer in time is
@@ -74,7 +77,8 @@ func AskConnector(ctx context.Context, workers lambdacall.Invoker, q Question, a
 	defer cancel()
 	err := workers.Invoke(asking, Connector, q, answer)
 	if err != nil && errors.Is(asking.Err(), context.DeadlineExceeded) && fault.KindOf(err) == fault.Internal {
-		return fault.NewWithCause(fault.Unavailable, err, "the cloud of account %s did not answer in time: try again", q.Account.ID)
+		return fault.NewWithCause(fault.Unavailable, err, "the cloud of account %s did not answer in time: try again",
+			q.Account.ID)
 	}
 	return err
 }

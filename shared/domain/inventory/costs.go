@@ -61,7 +61,8 @@ func SourceOfCost(r *Rate, billed *Invoiced) string {
 // Invoiced is what was invoiced for a resource, to the cent.
 type Invoiced struct {
 	MonthToDate, LastMonth money.Amount
-	Current                bool // a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+	// a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
+	Current bool
 }
 
 // Cost is what is known of what a resource costs.
@@ -298,8 +299,10 @@ func (s *Store) EachPriceable(ctx context.Context, org string, f func(Priceable)
 func priceable(syms *index.Symbols, r index.Row, status cloud.Status) Priceable {
 	capacity, _, inputs := splitAmounts(syms, r)
 	out := Priceable{pricing.Resource{
-		Type: r.Word(index.KindRef), Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), Status: status, Inputs: inputs,
-	}, r.UID(), r.Name(), r.Word(index.ProviderRef), r.Word(index.AccountRef), r.Word(index.ParentRef), ulid.Time(r.ID().Time()).UTC()}
+		Type: r.Word(index.KindRef), Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), Status: status,
+		Inputs: inputs,
+	}, r.UID(), r.Name(), r.Word(index.ProviderRef), r.Word(index.AccountRef), r.Word(index.ParentRef),
+		ulid.Time(r.ID().Time()).UTC()}
 	if n := capacity.Len(); n > 0 {
 		out.Capacity = make(map[string]int64, n)
 	}

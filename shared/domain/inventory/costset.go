@@ -43,7 +43,8 @@ func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 	if s.toDate[i] == unbilled {
 		return &rate, nil
 	}
-	return &rate, &Invoiced{money.FromScaled(s.toDate[i], 2), money.FromScaled(s.last[i], 2), s.current[i/64]>>(i%64)&1 == 1}
+	return &rate, &Invoiced{money.FromScaled(
+		s.toDate[i], 2), money.FromScaled(s.last[i], 2), s.current[i/64]>>(i%64)&1 == 1}
 }
 
 // unknownCost is the amount of a resource without a known cost: below every amount, credits too.
@@ -103,7 +104,9 @@ func encodeCosts(all []Cost) [][]byte {
 	for i := range all {
 		sorted[i] = hashedCost{hash(all[i].UID), &all[i]}
 	}
-	slices.SortFunc(sorted, func(a, b hashedCost) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID)) })
+	slices.SortFunc(sorted, func(a, b hashedCost) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID))
+	})
 	sorted = slices.CompactFunc(sorted, func(a, b hashedCost) bool { return a.hash == b.hash })
 	var parts [][]byte
 	for some := range slices.Chunk(sorted, costsPerPart) {

@@ -24,14 +24,16 @@ func TestCosts_OfManyPartsReadAsWritten(t *testing.T) {
 	}
 	for i := range all {
 		rate, billed := set.find(all[i].UID)
-		if rate == nil || *rate != all[i].Rate || (billed == nil) != (all[i].Billed == nil) || billed != nil && *billed != *all[i].Billed {
+		if rate == nil || *rate != all[i].Rate || (billed == nil) != (all[i].Billed == nil) || billed != nil &&
+			*billed != *all[i].Billed {
 			t.Fatalf("%s: %+v, %+v; want %+v", all[i].UID, rate, billed, all[i])
 		}
 	}
 }
 
 func TestCosts_OfTheVersionBeforeAreAllCurrent(t *testing.T) {
-	b, err := costUnpacker.Unpack(encodeCosts([]Cost{{UID: "i-1", Billed: &Invoiced{LastMonth: money.FromScaled(5, 0)}}})[0])
+	b, err := costUnpacker.Unpack(encodeCosts([]Cost{{UID: "i-1",
+		Billed: &Invoiced{LastMonth: money.FromScaled(5, 0)}}})[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -211,7 +211,8 @@ const maxHeld = 80
 // nobody deletes an account at the same time. They fail when an account is gone.
 func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 	if len(accounts) > maxHeld {
-		return nil, fault.New(fault.Invalid, "the resources are in %d cloud accounts; send those of %d accounts at most at a time", len(accounts), maxHeld)
+		return nil, fault.New(fault.Invalid, "the resources are in %d cloud accounts; send those of %d accounts at "+
+			"most at a time", len(accounts), maxHeld)
 	}
 	out := make([]table.Write, len(accounts))
 	for i, a := range accounts {
@@ -224,7 +225,9 @@ func HoldAccounts(org string, accounts []string) ([]table.Write, error) {
 func accountGone(lost *table.ConditionError, n int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= n {
-			return fault.New(fault.NotFound, "a cloud account of these resources was disconnected meanwhile, and they leave the inventory; read what is there and try again")
+			return fault.New(fault.NotFound,
+				"a cloud account of these resources was disconnected meanwhile, and they leave the inventory; read "+
+					"what is there and try again")
 		}
 	}
 	return nil

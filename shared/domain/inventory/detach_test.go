@@ -36,10 +36,12 @@ func newDetachFixture(t *testing.T) *detachFixture {
 	t.Helper()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	c := clock.NewManual(now)
-	f := &detachFixture{T: t, ctx: table.WithOrg(t.Context(), detachOrg), table: tabletest.NewAt(t, c), ids: map[string]string{}}
+	f := &detachFixture{T: t, ctx: table.WithOrg(t.Context(), detachOrg), table: tabletest.NewAt(t, c),
+		ids: map[string]string{}}
 	f.store = inventory.NewStore(f.table, c)
 	for name, account := range map[string]string{"a": accountA, "b": accountB} {
-		row, err := table.NewItem(inventory.AccountKey(detachOrg, account), inventory.Account{ID: account, Provider: "aws", Name: name})
+		row, err := table.NewItem(inventory.AccountKey(detachOrg, account),
+			inventory.Account{ID: account, Provider: "aws", Name: name})
 		f.must(err)
 		_, err = f.table.Write(f.ctx, table.Put(row))
 		f.must(err)
@@ -49,10 +51,13 @@ func newDetachFixture(t *testing.T) *detachFixture {
 			found = append(found, cloud.Resource{UID: "i-" + n, Name: n, Status: cloud.Running})
 		}
 		part := inventory.Partition{AccountID: account, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
-		_, err = f.store.UpsertScanned(f.ctx, detachOrg, inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now, Resources: found})
+		_, err = f.store.UpsertScanned(f.ctx, detachOrg,
+			inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
+				Resources: found})
 		f.must(err)
 	}
-	all, err := f.store.FindResources(f.ctx, detachOrg, inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
+	all, err := f.store.FindResources(f.ctx, detachOrg,
+		inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
 	f.must(err)
 	for _, r := range all {
 		f.ids[r.Name] = r.ID
@@ -77,7 +82,8 @@ func (f *detachFixture) places(names ...string) []inventory.GroupPlacement {
 
 func (f *detachFixture) group(name string, members ...string) inventory.Group {
 	f.Helper()
-	g, err := f.store.CreateGroup(f.ctx, detachOrg, inventory.Group{ID: "grp_" + name, Name: name}, f.places(members...))
+	g, err := f.store.CreateGroup(f.ctx, detachOrg, inventory.Group{ID: "grp_" + name, Name: name},
+		f.places(members...))
 	f.must(err)
 	return g
 }
@@ -150,7 +156,8 @@ func TestStore_UsesOf_NamesGroupsAndTeams(t *testing.T) {
 	if g.Size != 0 || g.Generation != 2 {
 		t.Errorf("only: %+v", g)
 	}
-	if owned, err := f.store.ListOwned(f.ctx, detachOrg, web.ID); err != nil || !slices.Equal(owned, []string{f.ids["b-2"]}) {
+	if owned, err := f.store.ListOwned(f.ctx, detachOrg, web.ID); err != nil ||
+		!slices.Equal(owned, []string{f.ids["b-2"]}) {
 		t.Errorf("web owns %v %v", owned, err)
 	}
 }
@@ -214,7 +221,8 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 	}
 	places, _ := f.store.ListPlacements(f.ctx, detachOrg, groupID)
 	places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == f.ids[more] })
-	_, err = f.store.UpdateGroup(f.ctx, detachOrg, old, inventory.Grouping{Group: old, Places: append(places, f.places(more)...)}, held...)
+	_, err = f.store.UpdateGroup(f.ctx, detachOrg, old,
+		inventory.Grouping{Group: old, Places: append(places, f.places(more)...)}, held...)
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 		f.Error(err)
 	}
@@ -238,11 +246,13 @@ func TestHoldAccounts_NothingIsPutIntoAGroupFromAnAccountThatIsGone(t *testing.T
 	f.must(err)
 	held, err := inventory.HoldAccounts(detachOrg, []string{accountA})
 	f.must(err)
-	_, err = f.store.UpdateGroup(f.ctx, detachOrg, g, inventory.Grouping{Group: g, Places: f.places("b-0", "a-0")}, held...)
+	_, err = f.store.UpdateGroup(f.ctx, detachOrg, g, inventory.Grouping{Group: g, Places: f.places("b-0", "a-0")},
+		held...)
 	if !fault.Is(err, fault.NotFound) {
 		t.Errorf("a group takes it in: %v", err)
 	}
-	if _, err = f.store.CreateGroup(f.ctx, detachOrg, inventory.Group{ID: "grp_new", Name: "new"}, f.places("a-0"), held...); !fault.Is(err, fault.NotFound) {
+	if _, err = f.store.CreateGroup(f.ctx, detachOrg, inventory.Group{ID: "grp_new", Name: "new"}, f.places("a-0"),
+		held...); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a new group takes it in: %v", err)
 	}
 	if err = f.own(web, []string{f.ids["a-0"]}, held); !fault.Is(err, fault.NotFound) {

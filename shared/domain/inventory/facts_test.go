@@ -19,9 +19,11 @@ func (s *fixture) everythingElse(id string) Scan {
 // volume returns the n-th volume of a cloud, attached or not.
 func volume(n int, attached bool) cloud.Resource {
 	r := cloud.Resource{
-		UID: fmt.Sprintf("arn:aws:ec2:eu-west-1:111122223333:volume/vol-%017x", uint64(n)*2654435761), Name: fmt.Sprintf("data-%06d", n), Type: "aws-ebs",
+		UID:  fmt.Sprintf("arn:aws:ec2:eu-west-1:111122223333:volume/vol-%017x", uint64(n)*2654435761),
+		Name: fmt.Sprintf("data-%06d", n), Type: "aws-ebs",
 		Status: cloud.Running, Capacity: map[string]int64{"sizeGiB": int64(8 << (n % 5))},
-		Facts: cloud.Facts{"attachment_count": 1.0, "unattached_since": cloud.Never, "size_gb": float64(n), "volume_type": "gp3"},
+		Facts: cloud.Facts{"attachment_count": 1.0, "unattached_since": cloud.Never, "size_gb": float64(n),
+			"volume_type": "gp3"},
 	}
 	if !attached {
 		r.Facts["attachment_count"], r.Facts["unattached_since"] = 0.0, cloud.Since{}
@@ -30,13 +32,15 @@ func volume(n int, attached bool) cloud.Resource {
 }
 
 func topic(name string) cloud.Resource {
-	return cloud.Resource{UID: "arn:aws:sns:eu-west-1:111122223333:" + name, Name: name, Type: "aws-sns", Status: cloud.Running}
+	return cloud.Resource{UID: "arn:aws:sns:eu-west-1:111122223333:" + name, Name: name, Type: "aws-sns",
+		Status: cloud.Running}
 }
 
 func (s *fixture) finishOthers(sc Scan) Changes {
 	s.Helper()
 	s.remember(sc, nil)
-	c, err := s.store.FinishScans(s.ctx, testOrg, []EndedScan{{Scan: sc, Found: s.found[sc], Others: []string{"aws-ec2", "aws-rds", "aws-*"}}})
+	c, err := s.store.FinishScans(s.ctx, testOrg,
+		[]EndedScan{{Scan: sc, Found: s.found[sc], Others: []string{"aws-ec2", "aws-rds", "aws-*"}}})
 	s.Must(err)
 	return c[0]
 }
@@ -58,7 +62,8 @@ func TestAScanOfEverythingElse_HoldsManyTypes(t *testing.T) {
 	equal(t, "found once more", s.upsert(sc, volume(1, true)), Changes{Unchanged: 1})
 	equal(t, "what is gone, of all its types, and of no other", s.finishOthers(sc), Changes{Vanished: 2})
 	equal(t, "finished again", s.finishOthers(sc), Changes{})
-	equal(t, "what another scan finds stays", s.find(List{Filter: Filter{Types: []string{"aws-ec2"}}})[0].Status, cloud.Running)
+	equal(t, "what another scan finds stays", s.find(List{Filter: Filter{Types: []string{"aws-ec2"}}})[0].Status,
+		cloud.Running)
 	got := s.find(List{Filter: Filter{Types: []string{"aws-ebs"}, Statuses: []string{"running"}}})[0]
 	equal(t, "last seen", got.LastSeenAt, s.Clock.Now())
 	equal(t, "schedulable", got.Schedulable, false)
@@ -84,7 +89,9 @@ func TestFacts_StandInTheRecordAndAreReadWithIt(t *testing.T) {
 	equal(t, "capacity", listed.Capacity, map[string]int64{"sizeGiB": 32})
 	ctx, m := table.WithMeter(s.ctx)
 	got := apitest.Value(s.store.DescribeByID(ctx, testOrg, listed.ID, SeeEverything()))(s)
-	equal(t, "facts", got.Facts, cloud.Facts{"attachment_count": 1.0, "size_gb": 7.0, "unattached_since": "9999-12-31T00:00:00Z", "volume_type": "gp3"})
+	equal(t, "facts", got.Facts,
+		cloud.Facts{"attachment_count": 1.0, "size_gb": 7.0, "unattached_since": "9999-12-31T00:00:00Z",
+			"volume_type": "gp3"})
 	if n := m.Usage().RoundTrips; n > 2 {
 		t.Errorf("%d round trips; want two at most", n)
 	}
@@ -128,7 +135,8 @@ func TestFacts_TellSinceWhenByOurOwnSight(t *testing.T) {
 func TestFacts_SinceOutlivesAnIndexThatDoesNotKnow(t *testing.T) {
 	s := newFixture(t)
 	v := volume(1, false)
-	rec := Resource{ID: "res_01kkbhasqg1n7ds5th2w6s4wa4", UID: v.UID, Type: "aws-ebs", Facts: cloud.Facts{"unattached_since": "2026-01-01T00:00:00Z"}}
+	rec := Resource{ID: "res_01kkbhasqg1n7ds5th2w6s4wa4", UID: v.UID, Type: "aws-ebs",
+		Facts: cloud.Facts{"unattached_since": "2026-01-01T00:00:00Z"}}
 	s.Put(ResourceKey(testOrg, v.UID), rec)
 	s.upsert(s.everythingElse("job_1"), v)
 	equal(t, "since", s.record(v.UID).Facts["unattached_since"], any("2026-01-01T00:00:00Z"))

@@ -150,7 +150,8 @@ func tagged(st *index.State, want string) func(index.Row) bool {
 		return st.Symbols.TagsWhere(func(key, _ string) bool { return key == want })
 	}
 	return st.Symbols.TagsWhere(func(key, value string) bool {
-		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' && want[len(key)+1:] == value
+		return len(want) == len(key)+1+len(value) && want[:len(key)] == key && want[len(key)] == '=' &&
+			want[len(key)+1:] == value
 	})
 }
 

@@ -43,11 +43,13 @@ type Listed struct {
 	AccountName string
 	GroupIDs    []string
 	TeamIDs     []string
-	ScheduleIDs []string          // the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
-	Schedulable bool              // can be started and stopped
-	Rate        *Rate             // what it is estimated to cost; nil when it was never looked at, or costs were not asked for
-	Billed      *Invoiced         // what was invoiced for it; nil when nothing was
-	SmartTags   map[string]string // the accepted ones; nil unless asked for
+	// the schedules that it is attached to by itself, by a group or by a tag; nil unless asked for
+	ScheduleIDs []string
+	Schedulable bool // can be started and stopped
+	// what it is estimated to cost; nil when it was never looked at, or costs were not asked for
+	Rate      *Rate
+	Billed    *Invoiced         // what was invoiced for it; nil when nothing was
+	SmartTags map[string]string // the accepted ones; nil unless asked for
 }
 
 // FindResources lists resources. Two round trips whatever the page: the index's changes, then the accounts on the page. One more
@@ -92,7 +94,8 @@ func (s *Store) DescribeByID(ctx context.Context, org, id string, sight Visibili
 
 // DescribeByIDs is ByIDs with the facts, each from its record: a round trip for a hundred.
 func (s *Store) DescribeByIDs(ctx context.Context, org string, ids []string, sight Visibility) ([]Listed, error) {
-	return s.pick(ctx, org, picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
+	return s.pick(ctx, org,
+		picking{keys: ids, lock: (*index.State).RLockByID, find: rowOfRecord, sight: sight, facts: true})
 }
 
 // one makes the only one of what was found by an id.

@@ -21,7 +21,8 @@ func (s *fixture) group(name string, uids ...string) Group {
 	for i, r := range apitest.Value(s.store.ByUIDs(s.ctx, testOrg, uids, SeeEverything()))(s) {
 		places = append(places, GroupPlacement{r.ID, 1 + i/2, 1 + i%2})
 	}
-	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure}, places)
+	g, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_1", Name: name, FailurePolicy: ContinueOnFailure},
+		places)
 	s.Must(err)
 	return g
 }
@@ -32,11 +33,14 @@ func TestFindFilters(t *testing.T) {
 	s.upsert(s.scan("job_1"), instances(0, 30)...)
 	db := Scan{Partition{"ca_2", "simulated", "us-east-1", "aws-rds"}, "job_2", noon}
 	s.upsert(db, cloud.Resource{
-		UID: "arn:aws:rds:us-east-1:1:db:Orders", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped,
+		UID: "arn:aws:rds:us-east-1:1:db:Orders", Name: "Orders", Type: "aws-rds", Region: "us-east-1",
+		Status:        cloud.Stopped,
 		Unschedulable: "read replica", Tags: map[string]string{"a=b": "c", "Cost Center": "42"},
 	})
 	static := s.group("static", instance(3).UID, instance(4).UID)
-	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
+	dynamic, err := s.store.CreateGroup(s.ctx, testOrg,
+		Group{ID: "grp_2", Name: "dynamic",
+			Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
 	s.Must(err)
 	yes, no := true, false
 	orders := []string{"arn:aws:rds:us-east-1:1:db:Orders"}
@@ -135,10 +139,12 @@ func TestRoundTrips(t *testing.T) {
 			return second(st.FindResources(s.cost(), testOrg, List{Filter: everything, Skip: 2900, Limit: 100}))
 		}},
 		{"a search", 2, func(st *Store) error {
-			return second(st.FindResources(s.cost(), testOrg, List{Filter: Filter{Search: "web", Sight: SeeEverything()}, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg,
+				List{Filter: Filter{Search: "web", Sight: SeeEverything()}, Limit: 20}))
 		}},
 		{"a page of a group", 2, func(st *Store) error {
-			return second(st.FindResources(s.cost(), testOrg, List{Filter: Filter{GroupID: g.ID, Sight: SeeEverything()}, Limit: 20}))
+			return second(st.FindResources(s.cost(), testOrg,
+				List{Filter: Filter{GroupID: g.ID, Sight: SeeEverything()}, Limit: 20}))
 		}},
 		{"one resource", 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, SeeEverything())) }},
 		{"many by uid", 2, func(st *Store) error {

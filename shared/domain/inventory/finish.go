@@ -40,7 +40,8 @@ func (s *Store) FinishScans(ctx context.Context, org string, scans []EndedScan) 
 		return nil, err
 	}
 	f := &finish{
-		org: org, g: index.NewSegment(), left: map[string]bool{}, changes: make([]Changes, len(scans)), of: map[string]int{},
+		org: org, g: index.NewSegment(), left: map[string]bool{}, changes: make([]Changes, len(scans)),
+		of:    map[string]int{},
 		scans: map[index.Partition]*unfinished{},
 	}
 	keys, err := s.collect(ctx, v, f, scans)
@@ -180,7 +181,8 @@ func (f *finish) leftover(st *index.State, r index.Row, u *unfinished, now time.
 		}
 		return
 	}
-	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started { // it came while the scan went on
+	// it came while the scan went on
+	if r.Time(index.ContentTime) >= u.started || r.Time(index.StatusTime) >= u.started {
 		return
 	}
 	m := missing{rec: rec, scan: u}
@@ -195,7 +197,8 @@ func (f *finish) drop(rec Resource, u *unfinished, now time.Time) {
 	f.of[rec.UID] = u.i
 	f.changes[u.i].Dropped++
 	f.writes = append(f.writes, table.Delete(ResourceKey(f.org, rec.UID),
-		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt), table.Lacks("actionID")))
+		table.Equal("status", string(cloud.Terminated)), table.LessEqual("statusAt", rec.StatusAt),
+		table.Lacks("actionID")))
 }
 
 // goneRow returns the row that says that a resource was dropped.

@@ -39,7 +39,8 @@ func newFixture(tb testing.TB) *fixture {
 
 func newFixtureOn(tb testing.TB, t table.Store, c *clock.Manual) *fixture {
 	tb.Helper()
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg), NewStore(t, c), map[Scan]*Found{}}
+	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
+		NewStore(t, c), map[Scan]*Found{}}
 	s.Clock = c
 	s.account(testCA, "production")
 	return s
@@ -134,10 +135,13 @@ func uidsOf(list []Listed) []string {
 func instance(n int) cloud.Resource {
 	env := []string{"prod", "staging", "dev"}[n%3]
 	return cloud.Resource{
-		UID: fmt.Sprintf("i-%017x", uint64(n)*2654435761), Name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003), Type: "aws-ec2", Region: "eu-west-1",
+		UID: fmt.Sprintf("i-%017x", uint64(n)*2654435761), Name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003),
+		Type: "aws-ec2", Region: "eu-west-1",
 		Zone: "eu-west-1" + string(rune('a'+n%3)), Status: []cloud.Status{cloud.Running, cloud.Stopped}[n%2],
-		InstanceType: []string{"t3.micro", "m7g.large", "c7i.xlarge"}[n%3], Capacity: map[string]int64{"vCPU": int64(n%8 + 1)},
-		Tags:      map[string]string{"env": env, "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500)},
+		InstanceType: []string{"t3.micro", "m7g.large", "c7i.xlarge"}[n%3],
+		Capacity:     map[string]int64{"vCPU": int64(n%8 + 1)},
+		Tags: map[string]string{"env": env, "team": fmt.Sprintf("team-%02d", n%40),
+			"owner": fmt.Sprintf("person-%d", n%500)},
 		CreatedAt: noon.Add(-time.Duration(n) * time.Minute),
 	}
 }

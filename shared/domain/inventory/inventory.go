@@ -14,31 +14,39 @@ import (
 
 // Account is a connected cloud account. Sealed are its credentials: only workers can open them.
 type Account struct {
-	ID               string             `json:"id"`
-	Provider         string             `json:"provider"`
-	CloudAccountID   string             `json:"cloudAccountID"`         // the native account, subscription or project number
-	Organisation     string             `json:"organisation,omitempty"` // never stored: of the connection of a whole organization, its native id
-	Name             string             `json:"name"`
-	AuthMethod       string             `json:"authMethod"`
-	PermissionLevel  string             `json:"permissionLevel"` // read_only, read_write
-	Regions          []string           `json:"regions,omitempty"`
-	EndpointURL      string             `json:"endpointURL,omitempty"`
-	Billing          cloud.BillSettings `json:"billing,omitzero"` // where its bills are; what is empty is found
-	Sealed           []byte             `json:"sealed,omitempty"`
-	Status           string             `json:"status"` // connecting, connected, degraded, disconnected
-	Error            string             `json:"error,omitempty"`
-	Ended            string             `json:"ended,omitempty"` // closed, left, excluded: why its organization's synchronization disconnected it
-	LastDiscoveredAt time.Time          `json:"lastDiscoveredAt,omitzero"`
-	SeenFrom         time.Time          `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
-	LastSyncedAt     time.Time          `json:"lastSyncedAt,omitzero"` // when its bills were last read
-	ResourceCount    int                `json:"resourceCount"`
-	JobID            string             `json:"jobID,omitempty"`          // the discovery under way (shared/domain/discovery)
-	Clusters         int                `json:"clusters,omitempty"`       // registrations of its clusters: rows at ClusterKey
-	Uses             int64              `json:"uses,omitempty"`           // how often resources of it were put into groups and teams: HoldAccounts
-	OrganisationID   string             `json:"organisationID,omitempty"` // corg_…, of the cloud's organization that it was connected through
-	ReleasedFrom     string             `json:"releasedFrom,omitempty"`   // corg_…, of the one that it was connected through, and that was deleted
-	CreatedAt        time.Time          `json:"createdAt"`
-	UpdatedAt        time.Time          `json:"updatedAt"`
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+	// the native account, subscription or project number
+	CloudAccountID string `json:"cloudAccountID"`
+	// never stored: of the connection of a whole organization, its native id
+	Organisation    string             `json:"organisation,omitempty"`
+	Name            string             `json:"name"`
+	AuthMethod      string             `json:"authMethod"`
+	PermissionLevel string             `json:"permissionLevel"` // read_only, read_write
+	Regions         []string           `json:"regions,omitempty"`
+	EndpointURL     string             `json:"endpointURL,omitempty"`
+	Billing         cloud.BillSettings `json:"billing,omitzero"` // where its bills are; what is empty is found
+	Sealed          []byte             `json:"sealed,omitempty"`
+	Status          string             `json:"status"` // connecting, connected, degraded, disconnected
+	Error           string             `json:"error,omitempty"`
+	// closed, left, excluded: why its organization's synchronization disconnected it
+	Ended            string    `json:"ended,omitempty"`
+	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`
+	SeenFrom         time.Time `json:"seenFrom,omitzero"`     // when the pass began that saw all of it last
+	LastSyncedAt     time.Time `json:"lastSyncedAt,omitzero"` // when its bills were last read
+	ResourceCount    int       `json:"resourceCount"`
+	// the discovery under way (shared/domain/discovery)
+	JobID string `json:"jobID,omitempty"`
+	// registrations of its clusters: rows at ClusterKey
+	Clusters int `json:"clusters,omitempty"`
+	// how often resources of it were put into groups and teams: HoldAccounts
+	Uses int64 `json:"uses,omitempty"`
+	// corg_…, of the cloud's organization that it was connected through
+	OrganisationID string `json:"organisationID,omitempty"`
+	// corg_…, of the one that it was connected through, and that was deleted
+	ReleasedFrom string    `json:"releasedFrom,omitempty"`
+	CreatedAt    time.Time `json:"createdAt"`
+	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
 // ReadOnly reports whether the account may never be acted on.
@@ -58,8 +66,9 @@ func (a Account) RefuseEnded() error {
 	if a.Ended == "" {
 		return nil
 	}
-	return fault.New(fault.Conflict, "cloud account %s is disconnected: %s; a synchronization of cloud organisation %s connects it again "+
-		"when the cloud lists it as open and include and exclude select it", a.ID, a.Error, a.OrganisationID)
+	return fault.New(fault.Conflict,
+		"cloud account %s is disconnected: %s; a synchronization of cloud organisation %s connects it again "+
+			"when the cloud lists it as open and include and exclude select it", a.ID, a.Error, a.OrganisationID)
 }
 
 // Resource is the record of one resource. ActionID and ActionType are the action in flight, empty when there is none.
@@ -80,14 +89,15 @@ type Resource struct {
 	Unschedulable  string            `json:"unschedulable,omitempty"`
 	ActionID       string            `json:"actionID,omitempty"`
 	ActionType     cloud.Verb        `json:"actionType,omitempty"`
-	StatusAt       int64             `json:"statusAt"` // Unix microseconds of the observation behind Status: the newest wins
-	Scan           string            `json:"scan,omitempty"`
-	Facts          cloud.Facts       `json:"facts,omitempty"` // only in the record; the index knows their sum
-	FactsSum       int64             `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
-	PriceInputs    string            `json:"-"`               // pricing.InputsOf the facts; only in the index
-	DiscoveredAt   time.Time         `json:"discoveredAt"`
-	LastSeenAt     time.Time         `json:"lastSeenAt"`
-	CreatedAt      time.Time         `json:"createdAt,omitzero"`
+	// Unix microseconds of the observation behind Status: the newest wins
+	StatusAt     int64       `json:"statusAt"`
+	Scan         string      `json:"scan,omitempty"`
+	Facts        cloud.Facts `json:"facts,omitempty"` // only in the record; the index knows their sum
+	FactsSum     int64       `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
+	PriceInputs  string      `json:"-"`               // pricing.InputsOf the facts; only in the index
+	DiscoveredAt time.Time   `json:"discoveredAt"`
+	LastSeenAt   time.Time   `json:"lastSeenAt"`
+	CreatedAt    time.Time   `json:"createdAt,omitzero"`
 }
 
 // AccountKey returns where an account is stored.

@@ -37,7 +37,8 @@ func (s *Store) CountKinds(ctx context.Context, org string, sight Visibility) ([
 		out = append(out, KindCount{v.st.Symbols.Name(k[0]), v.st.Symbols.Name(k[1]), v.st.Symbols.Name(k[2]), n})
 	}
 	slices.SortFunc(out, func(a, b KindCount) int {
-		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.AccountID, b.AccountID),
+			cmp.Compare(a.Type, b.Type))
 	})
 	return out, nil
 }

@@ -21,9 +21,11 @@ import (
 // key what DynamoDB gives: under one key their records alone took 40 s.
 func TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := table.NewLimitedStore(tabletest.New(t), clock.System{}, table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond})
+		s := table.NewLimitedStore(tabletest.New(t), clock.System{},
+			table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond})
 		p := &platform.Platform{Table: s, Clock: clock.System{}}
-		w := &fixture{apitest.On(t, p), table.WithOrg(t.Context(), testOrg), NewStore(s, clock.System{}), map[Scan]*Found{}}
+		w := &fixture{apitest.On(t, p), table.WithOrg(t.Context(), testOrg), NewStore(s, clock.System{}),
+			map[Scan]*Found{}}
 		w.account(testCA, "production")
 		began := time.Now()
 		var g errgroup.Group
@@ -40,7 +42,8 @@ func TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords(t *testing.T) {
 				other += fmt.Sprintf(" %s %.0f W", name, u.Write)
 			}
 		}
-		t.Logf("%s; a key of records gave at most %.0f W in a second;%s; %+v", took, records, other, s.Report().Throttled)
+		t.Logf("%s; a key of records gave at most %.0f W in a second;%s; %+v", took, records, other,
+			s.Report().Throttled)
 		if most := 10 * time.Second; took > most || records == 0 {
 			t.Errorf("took %s, want at most %s", took, most)
 		}

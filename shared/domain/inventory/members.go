@@ -109,7 +109,8 @@ func (s *Store) ExpandGroup(ctx context.Context, org, groupID string) ([]Member,
 	}
 	out := v.expand(&v.groups[i])
 	slices.SortFunc(out, func(a, b Member) int {
-		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order), cmp.Compare(a.ResourceID, b.ResourceID))
+		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Order, b.Order),
+			cmp.Compare(a.ResourceID, b.ResourceID))
 	})
 	return out, nil
 }
@@ -196,7 +197,8 @@ func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Gro
 }
 
 func changed(g Group) error {
-	return fault.New(fault.Conflict, "resource group %s was changed by someone else meanwhile; read it and try again", g.ID)
+	return fault.New(fault.Conflict, "resource group %s was changed by someone else meanwhile; read it and try again",
+		g.ID)
 }
 
 // writeGroup writes head, members and name in one transaction, with what is held (see HoldAccounts). The zero old is that of
@@ -229,7 +231,8 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 			return g, gone
 		}
 		if _, taken := lost.Old(2); taken {
-			return g, fault.New(fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
+			return g, fault.New(
+				fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
 		}
 		return g, changed(g)
 	}

@@ -111,7 +111,8 @@ func (f *finish) terminate(m missing) {
 	f.of[rec.UID] = u.i
 	f.changes[u.i].Vanished++
 	f.writes = append(f.writes, table.Update(ResourceKey(f.org, rec.UID), []table.Change{
-		table.Set("status", string(rec.Status)), table.Set("statusAt", u.started), table.Set("lastSeenAt", rec.LastSeenAt),
+		table.Set("status", string(rec.Status)), table.Set("statusAt", u.started),
+		table.Set("lastSeenAt", rec.LastSeenAt),
 	}, table.LessEqual("statusAt", u.started)))
 }
 

@@ -27,7 +27,8 @@ func TestFinish_AReadByIDConfirmsWhatAListingDidNotReturn(t *testing.T) {
 	s := missingFixture(t)
 	gone, there := instance(98), instance(99)
 	s.Clock.Advance(time.Hour)
-	equal(t, "one is gone, one exists", s.listing(98, map[string]bool{gone.UID: false, there.UID: true}), Changes{Vanished: 1})
+	equal(t, "one is gone, one exists", s.listing(98, map[string]bool{gone.UID: false, there.UID: true}),
+		Changes{Vanished: 1})
 	equal(t, "that is gone", s.record(gone.UID).Status, cloud.Terminated)
 	for range 10 {
 		s.Clock.Advance(24 * time.Hour)
@@ -45,14 +46,22 @@ func TestFinish_WithoutAReadTwoListingsTerminate(t *testing.T) {
 		wait    time.Duration    // from then to the second one
 		want    int
 	}{
-		"an hour apart":                   {nil, 30 * time.Minute, 1},
-		"less than an hour apart":         {nil, 29 * time.Minute, 0},
-		"a listing between returned it":   {func(s *fixture) { s.listing(100, nil) }, 24 * time.Hour, 0},
-		"a read between found it":         {func(s *fixture) { s.listing(99, map[string]bool{last: true}) }, 24 * time.Hour, 0},
-		"an action between saw it":        {func(s *fixture) { s.seen(Seen{last, cloud.Stopped, s.Clock.Now()}) }, 59 * time.Minute, 0},
-		"a listing between missed it":     {func(s *fixture) { s.listing(99, nil) }, 30 * time.Minute, 1},
-		"a listing between confirmed it":  {func(s *fixture) { s.listing(99, map[string]bool{last: false}) }, time.Hour, 0},
-		"the index was compacted between": {func(s *fixture) { s.Must(s.store.CompactIndex(s.ctx, testOrg)) }, 30 * time.Minute, 1},
+		"an hour apart":                 {nil, 30 * time.Minute, 1},
+		"less than an hour apart":       {nil, 29 * time.Minute, 0},
+		"a listing between returned it": {func(s *fixture) { s.listing(100, nil) }, 24 * time.Hour, 0},
+		"a read between found it": {func(s *fixture) {
+			s.listing(99, map[string]bool{last: true})
+		}, 24 * time.Hour, 0},
+		"an action between saw it": {func(s *fixture) {
+			s.seen(Seen{last, cloud.Stopped, s.Clock.Now()})
+		}, 59 * time.Minute, 0},
+		"a listing between missed it": {func(s *fixture) { s.listing(99, nil) }, 30 * time.Minute, 1},
+		"a listing between confirmed it": {func(s *fixture) {
+			s.listing(99, map[string]bool{last: false})
+		}, time.Hour, 0},
+		"the index was compacted between": {func(s *fixture) {
+			s.Must(s.store.CompactIndex(s.ctx, testOrg))
+		}, 30 * time.Minute, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := missingFixture(t)

@@ -95,7 +95,9 @@ func (s *sets) keep(id string, m *memberSet) {
 
 // headsOf picks the heads whose keys begin with a prefix: they stand together, for heads are ordered by key.
 func headsOf(heads []table.Item, prefix string) []table.Item {
-	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int { return strings.Compare(it.SK, p) })
+	from, _ := slices.BinarySearchFunc(heads, prefix, func(it table.Item, p string) int {
+		return strings.Compare(it.SK, p)
+	})
 	to := from
 	for to < len(heads) && strings.HasPrefix(heads[to].SK, prefix) {
 		to++

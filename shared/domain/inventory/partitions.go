@@ -13,8 +13,9 @@ const (
 	ClusterPartition  table.Partition = "ORG#*#CLUSTER"
 	ResourcePartition table.Partition = "ORG#*#RES#*"
 	IndexPartition    table.Partition = "ORG#*#INV"
-	ChunkPartition    table.Partition = "ORG#*#INV#*" // one for each chunk of the index: who reads the index reads these
-	ScanPartition     table.Partition = "ORG#*#SCAN#*"
+	// one for each chunk of the index: who reads the index reads these
+	ChunkPartition table.Partition = "ORG#*#INV#*"
+	ScanPartition  table.Partition = "ORG#*#SCAN#*"
 )
 
 // ChunkPartitions returns the partitions of the chunks, of the index and of costs, that items of the index partition name, for who erases all of it.

@@ -16,7 +16,8 @@ func newRow(s *index.Symbols, r Resource) index.Entry {
 	id, _ := parseID(r.ID) // ids of records are ours
 	out := index.Entry{UID: r.UID, Name: r.Name, ID: id, Tags: s.InternTags(r.Tags), Capacity: amountsOf(s, r)}
 	for i, v := range [index.RefCount]string{
-		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID, r.Unschedulable,
+		r.Type, r.Provider, r.CloudAccountID, r.Region, string(r.Status), r.Zone, r.InstanceType, r.ParentUID,
+		r.Unschedulable,
 	} {
 		out.Refs[i] = s.Intern(v)
 	}
@@ -72,8 +73,9 @@ func recordOfRow(s *index.Symbols, r index.Row) Resource {
 		ID: formatID(r.ID()), UID: r.UID(), Name: r.Name(),
 		Type: r.Word(index.KindRef), Provider: r.Word(index.ProviderRef), CloudAccountID: r.Word(index.AccountRef),
 		Region: r.Word(index.RegionRef), Zone: r.Word(index.ZoneRef), Status: cloud.Status(r.Word(index.StatusRef)),
-		InstanceType: r.Word(index.InstanceRef), ParentUID: r.Word(index.ParentRef), Unschedulable: r.Word(index.WhyRef),
-		StatusAt: r.Time(index.StatusTime), DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
+		InstanceType: r.Word(index.InstanceRef), ParentUID: r.Word(index.ParentRef),
+		Unschedulable: r.Word(index.WhyRef),
+		StatusAt:      r.Time(index.StatusTime), DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
 		LastSeenAt: timeOfMicros(r.Time(index.SeenTime)), CreatedAt: timeOfMicros(r.Time(index.CreatedTime)),
 	}
 	if tags := r.Tags(); len(tags) > 0 {
@@ -127,7 +129,8 @@ func sameTags(s *index.Symbols, r index.Row, tags map[string]string) bool {
 
 func sameAmounts(s *index.Symbols, r index.Row, found cloud.Resource) bool {
 	amounts, sum, inputs := splitAmounts(s, r)
-	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() || inputs != pricing.InputsOf(found.Type, found.Facts) {
+	if amounts.Len() != len(found.Capacity) || sum != found.Facts.Sum() ||
+		inputs != pricing.InputsOf(found.Type, found.Facts) {
 		return false
 	}
 	for i := range amounts.Len() {

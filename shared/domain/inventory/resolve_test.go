@@ -10,10 +10,13 @@ import (
 func TestDirectory_FindsWhatBillsName(t *testing.T) {
 	s := newFixture(t)
 	uids := []string{
-		"i-0123456789abcdef0", "arn:aws:ec2:eu-west-1:1:volume/vol-0a1b2c3d4e5f60718", "arn:aws:s3:::logs", "arn:aws:rds:eu-west-1:1:db:orders",
+		"i-0123456789abcdef0", "arn:aws:ec2:eu-west-1:1:volume/vol-0a1b2c3d4e5f60718", "arn:aws:s3:::logs",
+		"arn:aws:rds:eu-west-1:1:db:orders",
 		"/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/web",
-		"//compute.googleapis.com/projects/shop/zones/z/instances/web", "arn:aws:elasticloadbalancing:eu-west-1:1:loadbalancer/app/web/50dc6c495c0c9188",
-		"//compute.googleapis.com/projects/shop/zones/z/disks/data", "//compute.googleapis.com/projects/test/zones/z/disks/data",
+		"//compute.googleapis.com/projects/shop/zones/z/instances/web",
+		"arn:aws:elasticloadbalancing:eu-west-1:1:loadbalancer/app/web/50dc6c495c0c9188",
+		"//compute.googleapis.com/projects/shop/zones/z/disks/data",
+		"//compute.googleapis.com/projects/test/zones/z/disks/data",
 		"0b1f2b9e-7f0c-4f5e-9a55-9b0b9d1f7a10",
 	}
 	var found []cloud.Resource

@@ -9,7 +9,8 @@ import (
 
 // ResourceSetsOf returns, by user, the resources on which users may do what the policy names, at this moment: nothing for a user who is no member
 // any more, everything for the empty user (membership.Callers). One round trip for a hundred users, and those of ResourceSets.
-func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ...string) (map[string]ResourceSet, error) {
+func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ...string) (map[string]ResourceSet,
+	error) {
 	callers, err := membership.ReadCallers(ctx, s.table, org, users...)
 	if err != nil {
 		return nil, err

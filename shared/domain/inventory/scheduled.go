@@ -22,8 +22,9 @@ type ScheduleHead struct {
 	Preset   string   `json:"preset,omitempty"`
 	Tagged   bool     `json:"tagged,omitempty"`   // it takes the resources whose tag names it
 	GroupIDs []string `json:"groupIDs,omitempty"` // the groups that are attached to it
-	Direct   bool     `json:"direct,omitempty"`   // resources are, or were, attached to it one by one: rows at AttachedKey
-	Changes  int64    `json:"changes"`            // counts those of GroupIDs
+	// resources are, or were, attached to it one by one: rows at AttachedKey
+	Direct  bool  `json:"direct,omitempty"`
+	Changes int64 `json:"changes"` // counts those of GroupIDs
 }
 
 const schedulePrefix = setPrefix + "sch_"
@@ -127,13 +128,15 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org, groupID string) ([]st
 // ScheduleMembers expands schedules: for each id of direct the resources that it takes, in the order of their ids, without
 // terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags name it. One round
 // trip, and one more when groups have changed.
-func (s *Store) ScheduleMembers(ctx context.Context, org string, direct map[string][]string) (map[string][]Member, error) {
+func (s *Store) ScheduleMembers(ctx context.Context, org string, direct map[string][]string) (map[string][]Member,
+	error) {
 	return s.scheduleMembers(ctx, org, direct, nil)
 }
 
 // ScheduleMembersAs expands one schedule as ScheduleMembers does, as if it had the name, the preset and the tags of next: the resources that it
 // takes after a change, or after its creation. Direct are the resources that are attached to it one by one.
-func (s *Store) ScheduleMembersAs(ctx context.Context, org string, next ScheduleHead, direct []string) ([]Member, error) {
+func (s *Store) ScheduleMembersAs(ctx context.Context, org string, next ScheduleHead, direct []string) ([]Member,
+	error) {
 	out, err := s.scheduleMembers(ctx, org, map[string][]string{next.ID: direct}, &next)
 	return out[next.ID], err
 }

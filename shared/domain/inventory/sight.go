@@ -26,7 +26,8 @@ type Visibility struct {
 
 // SightOf returns what c may see where policy is what shows resources.
 func SightOf(c identity.Caller, policy string) Visibility {
-	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"), Teams: c.Scopes("teams:read")}
+	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"),
+		Teams: c.Scopes("teams:read")}
 }
 
 // SeeEverything returns the sight of the service itself, which acts for nobody.
@@ -192,7 +193,9 @@ type Part struct {
 // GroupsInScope lists the groups of which something lies in scopes that are not all, oldest first, or the one of the id only. Two
 // round trips, or one when no group and no team has changed.
 func (s *Store) GroupsInScope(ctx context.Context, org string, scopes grant.Scopes, groupID string) ([]Part, error) {
-	v, err := s.openIndexWith(ctx, org, func(id string) bool { return groupID == "" || id == groupID || needed(scopes, id) })
+	v, err := s.openIndexWith(ctx, org, func(id string) bool {
+		return groupID == "" || id == groupID || needed(scopes, id)
+	})
 	if err != nil {
 		return nil, err
 	}

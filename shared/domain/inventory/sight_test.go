@@ -32,7 +32,8 @@ func TestTheZeroSightSeesNothing(t *testing.T) {
 	s.Must(err)
 	reach, err := s.store.ResourceSets(s.ctx, testOrg, none.Resources)
 	s.Must(err)
-	if len(found)+sum.Total+len(byUID)+len(parts) > 0 || reach[0].HasUID(instance(0).UID) || reach[0].Has(s.ids(instance(0).UID)[0]) {
+	if len(found)+sum.Total+len(byUID)+len(parts) > 0 || reach[0].HasUID(instance(0).UID) ||
+		reach[0].Has(s.ids(instance(0).UID)[0]) {
 		t.Errorf("%d found, %d counted, %d by uid, %d groups", len(found), sum.Total, len(byUID), len(parts))
 	}
 }
@@ -56,7 +57,8 @@ func TestSightIsTheListWithoutTheRest(t *testing.T) {
 			}
 		}
 		s.group("static", pickSome(r, all)...)
-		apitest.Value(s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil))(s)
+		apitest.Value(s.store.CreateGroup(s.ctx, testOrg,
+			Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil))(s)
 		for range 6 {
 			s.compareSight(r, all, owns)
 		}
@@ -108,8 +110,11 @@ func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[s
 			continue
 		}
 		groups := slices.DeleteFunc(slices.Clone(one.GroupIDs), func(string) bool { return !in(sight.Groups, one) })
-		teams := slices.DeleteFunc(slices.Clone(one.TeamIDs), func(id string) bool { return !sight.Teams.All && !slices.Contains(sight.Teams.Teams, id) })
-		if (f.GroupID == "" || slices.Contains(groups, f.GroupID)) && (f.TeamID == "" || slices.Contains(teams, f.TeamID)) {
+		teams := slices.DeleteFunc(slices.Clone(one.TeamIDs), func(id string) bool {
+			return !sight.Teams.All && !slices.Contains(sight.Teams.Teams, id)
+		})
+		if (f.GroupID == "" || slices.Contains(groups, f.GroupID)) &&
+			(f.TeamID == "" || slices.Contains(teams, f.TeamID)) {
 			want = append(want, fmt.Sprint(one.UID, groups, teams))
 		}
 	}
@@ -117,7 +122,8 @@ func (s *fixture) compareSight(r *rand.Rand, all []Listed, owns map[string]map[s
 	s.Must(err)
 	var shown []string
 	for _, one := range got {
-		shown = append(shown, fmt.Sprint(one.UID, append([]string{}, one.GroupIDs...), append([]string{}, one.TeamIDs...)))
+		shown = append(shown,
+			fmt.Sprint(one.UID, append([]string{}, one.GroupIDs...), append([]string{}, one.TeamIDs...)))
 	}
 	equal(s, fmt.Sprintf("seen with %+v", f), shown, want)
 	sum, err := s.store.SummarizeResources(s.ctx, testOrg, f)
@@ -147,14 +153,18 @@ func TestRoundTripsInScopes(t *testing.T) {
 			return second(st.FindResources(s.cost(), testOrg, List{Filter: everything, Limit: 20}))
 		}},
 		{"one resource", 3, 2, func(st *Store) error { return second(st.ByID(s.cost(), testOrg, id, sight)) }},
-		{"a summary", 2, 1, func(st *Store) error { return second(st.SummarizeResources(s.cost(), testOrg, Filter{Sight: sight})) }},
+		{"a summary", 2, 1, func(st *Store) error {
+			return second(st.SummarizeResources(s.cost(), testOrg, Filter{Sight: sight}))
+		}},
 		{"what is in reach", 2, 1, func(st *Store) error {
 			return second(st.ResourceSets(s.cost(), testOrg, sight.Resources, sight.Groups))
 		}},
 		{"what is in reach of who reaches everything", 0, 0, func(st *Store) error {
 			return second(st.ResourceSets(s.cost(), testOrg, SeeEverything().Resources))
 		}},
-		{"the groups", 2, 1, func(st *Store) error { return second(st.GroupsInScope(s.cost(), testOrg, sight.Groups, "")) }},
+		{"the groups", 2, 1, func(st *Store) error {
+			return second(st.GroupsInScope(s.cost(), testOrg, sight.Groups, ""))
+		}},
 		{"what a team owns", 2, 1, func(st *Store) error { return second(st.ListOwned(s.cost(), testOrg, "team_1")) }},
 	} {
 		fresh := NewStore(s.Table, s.Clock)
@@ -192,7 +202,8 @@ func TestPartsOfGroups(t *testing.T) {
 	s.team("team_1", instance(0).UID, instance(5).UID, instance(7).UID)
 	s.team("team_2", instance(1).UID)
 	static := s.group("Web", instance(5).UID, instance(1).UID, instance(7).UID)
-	dynamic, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil)
+	dynamic, err := s.store.CreateGroup(s.ctx, testOrg,
+		Group{ID: "grp_2", Name: "dynamic", Selector: &Selector{Tags: map[string]string{"env": "dev"}}}, nil)
 	s.Must(err) // instances 2, 5 and 8
 	empty, err := s.store.CreateGroup(s.ctx, testOrg, Group{ID: "grp_3", Name: "empty"}, nil)
 	s.Must(err)

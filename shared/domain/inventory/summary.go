@@ -42,8 +42,10 @@ func (s *Store) SummarizeResources(ctx context.Context, org string, f Filter) (S
 		}
 	}
 	syms := v.st.Symbols
-	out.ByProvider, out.ByType = countsByName(syms, counts[index.ProviderRef]), countsByName(syms, counts[index.KindRef])
-	out.ByStatus, out.ByRegion = countsByName(syms, counts[index.StatusRef]), countsByName(syms, counts[index.RegionRef])
+	out.ByProvider, out.ByType = countsByName(syms, counts[index.ProviderRef]),
+		countsByName(syms, counts[index.KindRef])
+	out.ByStatus, out.ByRegion = countsByName(syms, counts[index.StatusRef]),
+		countsByName(syms, counts[index.RegionRef])
 	return out, nil
 }
 

@@ -59,7 +59,9 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 		return s.uids(List{Filter: Filter{TeamID: teamID}})
 	}
 	equal(t, "owned", sorted(list("team_1")), sorted([]string{instance(0).UID, instance(1).UID}))
-	equal(t, "owned by two", apitest.Value(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, SeeEverything()))(s)[0].TeamIDs, []string{"team_1", "team_2"})
+	equal(t, "owned by two",
+		apitest.Value(s.store.ByUIDs(s.ctx, testOrg, []string{instance(1).UID}, SeeEverything()))(s)[0].TeamIDs,
+		[]string{"team_1", "team_2"})
 
 	next := web
 	next.Name = "Web"
@@ -68,9 +70,12 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 	web = s.own(web, s.ids(instance(5).UID))
 	equal(t, "owned after a change", list("team_1"), []string{instance(5).UID})
 	five, one := s.ids(instance(5).UID), s.ids(instance(1).UID)
-	equal(t, "the first", apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}, 1))(s), map[string]Owned{"team_1": {1, five}, "team_2": {1, one}})
+	equal(t, "the first",
+		apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1", "team_2", "team_9"}, 1))(s),
+		map[string]Owned{"team_1": {1, five}, "team_2": {1, one}})
 	web = s.own(web, s.ids(instance(4).UID, instance(5).UID))
-	if o := apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1"}, 1))(s)["team_1"]; o.Count != 2 || len(o.IDs) != 1 {
+	if o := apitest.Value(s.store.OwnedFirst(s.ctx, testOrg, []string{"team_1"}, 1))(s)["team_1"]; o.Count != 2 ||
+		len(o.IDs) != 1 {
 		t.Errorf("of two owned the first is %+v", o)
 	}
 	web = s.own(web, []string{})
@@ -83,7 +88,9 @@ func TestTeamsOwnWhatTheyWereGiven(t *testing.T) {
 		}
 	}
 	for _, prefix := range []string{ownerPrefix, memberPrefix + "team_1"} {
-		if keys := s.keys(prefix); slices.ContainsFunc(keys, func(k table.Key) bool { return strings.HasSuffix(k.SK, "team_1") }) {
+		if keys := s.keys(prefix); slices.ContainsFunc(keys, func(k table.Key) bool {
+			return strings.HasSuffix(k.SK, "team_1")
+		}) {
 			t.Errorf("the index still has %v", keys)
 		}
 	}
@@ -120,13 +127,15 @@ func TestWhatLeavesTheInventoryLeavesItsTeams(t *testing.T) {
 		s.upsert(sc, instances(1, 4)...)
 		s.finishRead(sc, map[string]bool{instance(0).UID: false})
 	}
-	equal(t, "owned after one was dropped", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s), s.ids(instance(1).UID))
+	equal(t, "owned after one was dropped", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s),
+		s.ids(instance(1).UID))
 	s.upsert(s.scan("job_4"), instance(0))
 	got, err := s.store.ByUIDs(s.ctx, testOrg, []string{instance(0).UID}, sight)
 	s.Must(err)
 	equal(t, "in sight after it was discovered again, as another", len(got), 0)
 	apitest.Value(s.store.ForgetAccount(s.ctx, testOrg, testCA))(s)
-	equal(t, "owned after the account was forgotten", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s), []string{})
+	equal(t, "owned after the account was forgotten", apitest.Value(s.store.ListOwned(s.ctx, testOrg, "team_1"))(s),
+		[]string{})
 	reach, err := s.store.ResourceSets(s.ctx, testOrg, sight.Resources)
 	s.Must(err)
 	if reach[0].HasUID(instance(1).UID) || reach[0].All() {

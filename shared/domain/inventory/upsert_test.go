@@ -30,7 +30,8 @@ func TestUpsertCreatesWhatIsNewAndLeavesWhatIsUnchanged(t *testing.T) {
 	s.Clock.Advance(time.Hour)
 	moved, renamed := instance(1), instance(2)
 	moved.Status, renamed.Name = cloud.Running, "renamed"
-	equal(t, "an hour later", s.upsert(s.scan("job_2"), instance(0), moved, renamed, instance(900)), Changes{Created: 1, Updated: 2, Unchanged: 1})
+	equal(t, "an hour later", s.upsert(s.scan("job_2"), instance(0), moved, renamed, instance(900)),
+		Changes{Created: 1, Updated: 2, Unchanged: 1})
 
 	equal(t, "status in the record", s.record(moved.UID).Status, cloud.Running)
 	equal(t, "name in the record", s.record(renamed.UID).Name, "renamed")
@@ -65,7 +66,8 @@ func TestUpsertKeepsActionsAndNewerStates(t *testing.T) {
 
 	renamed := instance(0)
 	renamed.Name = "renamed"
-	apitest.Value(s.store.UpsertScanned(s.ctx, testOrg, Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
+	apitest.Value(s.store.UpsertScanned(s.ctx, testOrg,
+		Batch{Scan: sc, At: at, Resources: []cloud.Resource{renamed}}))(s)
 	rec := s.record(uid)
 	equal(t, "name", rec.Name, "renamed")
 	equal(t, "status", rec.Status, cloud.Stopped)
@@ -150,7 +152,8 @@ func TestFinishTerminatesWhatAScanDidNotFind(t *testing.T) {
 	s.Clock.Advance(24 * time.Hour)
 	third := s.scan("job_3")
 	back := instance(9)
-	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...), Changes{Updated: 1, Unchanged: 10})
+	equal(t, "back again", s.upsert(third, append(instances(0, 9), back, instance(20))...),
+		Changes{Updated: 1, Unchanged: 10})
 	equal(t, "third", s.finish(third), Changes{})
 	equal(t, "none terminated", s.uids(List{Filter: Filter{Statuses: []string{string(cloud.Terminated)}}}), []string{})
 }
@@ -198,8 +201,10 @@ func TestRecordsReadAsTheyWereWrittenIntoTheIndex(t *testing.T) {
 	for n := range 12_000 { // more than one item holds
 		f, at := instance(n), noon.Add(time.Duration(n)*time.Second)
 		rec := Resource{
-			ID: id.New("res", at), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA, Region: f.Region, Zone: f.Zone,
-			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: "asg-1", Unschedulable: "spot", CreatedAt: f.CreatedAt,
+			ID: id.New("res", at), UID: f.UID, Name: f.Name, Type: f.Type, Provider: "aws", CloudAccountID: testCA,
+			Region: f.Region, Zone: f.Zone,
+			Status: f.Status, InstanceType: f.InstanceType, Capacity: f.Capacity, Tags: f.Tags, ParentUID: "asg-1",
+			Unschedulable: "spot", CreatedAt: f.CreatedAt,
 			DiscoveredAt: at, LastSeenAt: at, StatusAt: noon.UnixMicro() + int64(n),
 		}
 		want[rec.UID] = rec

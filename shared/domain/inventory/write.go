@@ -38,7 +38,8 @@ const atOnce = 4
 
 // writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry, which gives
 // what to write instead, or false to leave it; the others of its transaction are done without it.
-func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write,
+	retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, atOnce)
@@ -76,7 +77,8 @@ func byPartition(ws []table.Write) []table.Write {
 	return append(ws[first:], ws[:first]...)
 }
 
-func (s *Store) transactPart(ctx context.Context, ws []table.Write, retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+func (s *Store) transactPart(ctx context.Context, ws []table.Write,
+	retry func(table.Write, table.Item) (table.Write, bool, error)) error {
 	for range attempts {
 		if len(ws) == 0 {
 			return nil
@@ -90,11 +92,13 @@ func (s *Store) transactPart(ctx context.Context, ws []table.Write, retry func(t
 			return err
 		}
 	}
-	return fault.New(fault.Unavailable, "the inventory changed %d times while it was being written; try again", attempts)
+	return fault.New(fault.Unavailable, "the inventory changed %d times while it was being written; try again",
+		attempts)
 }
 
 // instead replaces the writes that failed.
-func instead(ws []table.Write, failed *table.ConditionError, retry func(table.Write, table.Item) (table.Write, bool, error)) ([]table.Write, error) {
+func instead(ws []table.Write, failed *table.ConditionError,
+	retry func(table.Write, table.Item) (table.Write, bool, error)) ([]table.Write, error) {
 	out := ws[:0:0]
 	for i, w := range ws {
 		old, no := failed.Old(i)

@@ -26,21 +26,27 @@ func million(take func(*focus.Charge) error) error {
 	var services, regions, resources []string
 	for i := range 20_000 {
 		resources = append(resources, fmt.Sprintf("arn:aws:ec2:eu-west-1:123456789012:instance/i-%017d", i))
-		services, regions = append(services, "Service "+strconv.Itoa(i%40)), append(regions, "region-"+strconv.Itoa(i%10))
+		services, regions = append(services, "Service "+strconv.Itoa(i%40)),
+			append(regions, "region-"+strconv.Itoa(i%10))
 	}
 	tags := make([][]focus.Tag, 1000)
 	for i := range tags {
-		tags[i] = []focus.Tag{{Key: "app", Value: "app-" + strconv.Itoa(i)}, {Key: "env", Value: []string{"prod", "dev"}[i%2]}, {Key: "team", Value: "team-" + strconv.Itoa(i%50)}}
+		tags[i] = []focus.Tag{{Key: "app", Value: "app-" + strconv.Itoa(i)},
+			{Key: "env", Value: []string{"prod", "dev"}[i%2]}, {Key: "team", Value: "team-" + strconv.Itoa(i%50)}}
 	}
 	var c focus.Charge
 	for i := range benchLines {
 		n := i % 20_000
 		c = focus.Charge{
-			BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i/20_000%28), ChargePeriodEnd: month.Start().AddDate(0, 0, i/20_000%28+1),
-			ChargeCategory: focus.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012", ServiceName: services[n], RegionID: regions[n],
-			ResourceID: resources[n], SkuID: "SKU" + strconv.Itoa(n%300), PricingCategory: focus.Standard, Unit: "Hrs", Tags: tags[n%1000],
-			BilledCost: money.FromScaled(int64(i*7919%10_000_000), 8), EffectiveCost: money.FromScaled(int64(i*7919%9_000_000), 8),
-			ListCost: money.FromScaled(int64(i*7919%12_000_000), 8), Quantity: money.FromInt(1),
+			BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i/20_000%28),
+			ChargePeriodEnd: month.Start().AddDate(0, 0, i/20_000%28+1),
+			ChargeCategory:  focus.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012",
+			ServiceName: services[n], RegionID: regions[n],
+			ResourceID: resources[n], SkuID: "SKU" + strconv.Itoa(n%300), PricingCategory: focus.Standard, Unit: "Hrs",
+			Tags:          tags[n%1000],
+			BilledCost:    money.FromScaled(int64(i*7919%10_000_000), 8),
+			EffectiveCost: money.FromScaled(int64(i*7919%9_000_000), 8),
+			ListCost:      money.FromScaled(int64(i*7919%12_000_000), 8), Quantity: money.FromInt(1),
 		}
 		if err := take(&c); err != nil {
 			return err
@@ -73,7 +79,8 @@ func BenchmarkImport(b *testing.B) {
 			for b.Loop() {
 				most := peak(func() {
 					into, err := cost.New(k.Platform).Begin(k.In(apitest.Org), cost.Import{
-						Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: strconv.Itoa(b.N), DeliveredAt: k.Clock.Now(),
+						Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month,
+						Fingerprint: strconv.Itoa(b.N), DeliveredAt: k.Clock.Now(),
 					})
 					k.Must(err)
 					w := lineitem.NewWriter(k.files, into)
@@ -115,12 +122,14 @@ func BenchmarkEngine(b *testing.B) {
 			q := whole
 			change(&q)
 			if kept := os.Getenv("LAMPLIGHTER_BENCH"); kept != "" {
-				k.Must(os.WriteFile(kept+"/"+strings.ReplaceAll(name, " ", "-")+".sql", []byte(q.SQL(apitest.Org, items)), 0o600))
+				k.Must(os.WriteFile(kept+"/"+strings.ReplaceAll(name, " ", "-")+".sql",
+					[]byte(q.SQL(apitest.Org, items)), 0o600))
 			}
 			began := time.Now()
 			for b.Loop() {
 				most := peak(func() {
-					_, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(), &costquery.Job{Org: apitest.Org, Query: q, Items: items})
+					_, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+						&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 					k.Must(err)
 				})
 				b.ReportMetric(most, "peak-MiB")

@@ -49,7 +49,10 @@ func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step,
 		return nil
 	})
 	if errors.Is(err, errLong) || err == nil && e.clock.Now().After(until) {
-		return costquery.Step{}, fault.New(fault.Invalid, "from: the question took longer than %s, after %d line items; ask of fewer months or columns", longest, rows)
+		return costquery.Step{},
+			fault.New(fault.Invalid,
+				"from: the question took longer than %s, after %d line items; ask of fewer months or columns", longest,
+				rows)
 	}
 	return costquery.Step{Answer: &a, Scanned: j.Query.Scan(j.Items)}, err
 }

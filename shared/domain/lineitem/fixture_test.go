@@ -62,13 +62,16 @@ func (k *kept) bringAs(in cost.Import, each func(take func(*focus.Charge) error)
 var month = cost.MonthOf(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 
 // hostile are values that would break out of a literal.
-var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --", "x') UNION SELECT 1 --", "データ", "%_", "?"}
+var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --",
+	"x') UNION SELECT 1 --", "データ", "%_", "?"}
 
 // random is a charge of the month, or billed in it, with hostile texts and amounts of up to 30 places.
 func random(r *rand.Rand) focus.Charge {
 	c := focus.Charge{
-		BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: focus.Usage,
-		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2", RegionID: []string{"us-east-1", "eu-west-1", ""}[r.IntN(3)],
+		BillingPeriodStart: month.Start(),
+		ChargePeriodStart:  month.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: focus.Usage,
+		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2",
+		RegionID:   []string{"us-east-1", "eu-west-1", ""}[r.IntN(3)],
 		ResourceID: "i-" + strconv.Itoa(r.IntN(40)), ResourceName: hostile[r.IntN(len(hostile))],
 	}
 	if r.IntN(8) == 0 {
@@ -78,7 +81,8 @@ func random(r *rand.Rand) focus.Charge {
 		c.Tags = []focus.Tag{{Key: "it's", Value: hostile[r.IntN(len(hostile))]}}
 	}
 	for _, a := range []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.Quantity} {
-		*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7", r.IntN(27)))
+		*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
+			r.IntN(27)))
 	}
 	return c
 }

@@ -54,7 +54,8 @@ func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	if len(types) != len(items.Columns) {
 		t.Errorf("%d columns in the table, %d in the files", len(types), len(items.Columns))
 	}
-	if !strings.Contains(string(b), "BytesScannedCutoffPerQuery: 53687091200\n") || costquery.MaxScanned != 53687091200 {
+	if !strings.Contains(string(b), "BytesScannedCutoffPerQuery: 53687091200\n") ||
+		costquery.MaxScanned != 53687091200 {
 		t.Error("the workgroup stops questions elsewhere than costquery.MaxScanned")
 	}
 }
@@ -104,7 +105,9 @@ func (w writerFunc) Write(b []byte) (int, error) { return w(b) }
 func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 	for _, left := range []int{0, 1000, 500_000} {
 		k, r := newKept(t), seed.Fixed(t, 3, 3)
-		b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1", DeliveredAt: k.Clock.Now()})
+		b, err := cost.New(k.Platform).Begin(k.In(apitest.Org),
+			cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1",
+				DeliveredAt: k.Clock.Now()})
 		k.Must(err)
 		w := lineitem.NewWriter(&full{k.files, left}, b)
 		for i := 0; i < 40_000 && err == nil; i++ {
@@ -143,13 +146,16 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 		charges = append(charges, random(r))
 	}
 	items := k.bring("ca_1", month, all(charges))
-	j := costquery.Job{Org: apitest.Org, Query: costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"Count"}}, Items: []cost.LineItems{items}}
+	j := costquery.Job{Org: apitest.Org,
+		Query: costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"Count"}},
+		Items: []cost.LineItems{items}}
 	_, err := lineitem.NewEngine(k.files, &late{Clock: k.Clock}).Advance(t.Context(), &j)
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "20s") {
 		t.Error(err)
 	}
 	got, err := lineitem.NewEngine(k.files, k.Clock).Advance(t.Context(), &j)
-	if err != nil || !slices.Equal(got.Answer.Columns, []string{"BillingCurrency"}) || got.Answer.Scanned != len(charges) {
+	if err != nil || !slices.Equal(got.Answer.Columns, []string{"BillingCurrency"}) ||
+		got.Answer.Scanned != len(charges) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -157,7 +163,8 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 // TestADelivery_IsBroughtInAgainForItsLines imports a bill as a version did that kept no lines, and then as it is.
 func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	k := newKept(t)
-	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1", DeliveredAt: k.Clock.Now()}
+	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1",
+		DeliveredAt: k.Clock.Now()}
 	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
 	_, err = b.Commit(k.In(apitest.Org))
@@ -183,8 +190,10 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 	bill := func(subs ...string) (out []focus.Charge) {
 		for i, sub := range subs {
 			out = append(out, focus.Charge{
-				BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i), ChargeCategory: focus.Usage, BillingCurrency: "USD",
-				ServiceName: "EC2", SubAccountID: sub, BillingAccountID: "pays", BilledCost: money.FromInt(int64(1 + i)),
+				BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i),
+				ChargeCategory: focus.Usage, BillingCurrency: "USD",
+				ServiceName: "EC2", SubAccountID: sub, BillingAccountID: "pays",
+				BilledCost: money.FromInt(int64(1 + i)),
 			})
 		}
 		return out
@@ -194,26 +203,34 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 		"two that have the same export":  {"111": bill("111", "222", "333"), "222": bill("111", "222", "333")},
 		"lines that name no sub-account": {"111": bill("", "111", "222"), "222": bill("", "222")},
 		"each by itself":                 {"111": bill("111"), "222": bill("222")},
-		"names as Azure writes them":     {"111": bill("/subscriptions/111", "/subscriptions/222"), "222": bill("/subscriptions/222")},
+		"names as Azure writes them": {"111": bill("/subscriptions/111", "/subscriptions/222"),
+			"222": bill("/subscriptions/222")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
 			connected := func(context.Context) ([]cost.Account, error) {
-				return []cost.Account{{ID: "ca_111", Provider: "aws", Native: "111"}, {ID: "ca_222", Provider: "aws", Native: "222"}}, nil
+				return []cost.Account{{ID: "ca_111", Provider: "aws", Native: "111"},
+					{ID: "ca_222", Provider: "aws", Native: "222"}}, nil
 			}
 			for _, native := range slices.Sorted(maps.Keys(bills)) {
-				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: month, Native: native, Accounts: connected}, all(bills[native]))
+				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: month, Native: native, Accounts: connected},
+					all(bills[native]))
 			}
-			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org, cost.Question{From: month.Start(), To: month.End(), Metric: cost.Billed}))(k)
+			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org,
+				cost.Question{From: month.Start(), To: month.End(), Metric: cost.Billed}))(k)
 			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, month, month))(k)
 			q := costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"BilledCost"}}
 			k.Must(q.Check())
-			step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(), &costquery.Job{Org: apitest.Org, Query: q, Items: items})
+			step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+				&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 			k.Must(err)
 			if got := step.Answer.Rows[0].Amounts[0]; got != report.Total || report.Total.IsZero() {
 				t.Errorf("the question comes to %s, the report to %s", got, report.Total)
 			}
-			if sql := q.SQL(apitest.Org, items); strings.Contains(sql, "NOT (period") != slices.ContainsFunc(items, func(l cost.LineItems) bool { return len(l.Left) > 0 }) {
+			if sql := q.SQL(apitest.Org, items); strings.Contains(sql, "NOT (period") != slices.ContainsFunc(items,
+				func(l cost.LineItems) bool {
+					return len(l.Left) > 0
+				}) {
 				t.Errorf("what counts elsewhere is not left out: %s", sql)
 			}
 		})

@@ -25,7 +25,8 @@ func (k *kept) duckdb(sql string) [][]string {
 	view := fmt.Sprintf(`SET TimeZone = 'UTC'; CREATE VIEW line_items AS SELECT *, split_part(file, '/', 1) AS org, regexp_extract(file, '^[^/]*/(.*)/[^/]*$', 1) AS period
 		FROM (SELECT *, substr(filename, %d) AS file FROM read_parquet('%s/**/*.parquet', filename = true)); `, len(k.dir)+2, k.dir)
 	// The names of Athena and DuckDB for the value of a key differ.
-	out, err := exec.CommandContext(k.Context(), "duckdb", "-csv", "-noheader", "-c", view+strings.ReplaceAll(sql, "element_at(", "map_extract_value(")).Output()
+	out, err := exec.CommandContext(k.Context(), "duckdb", "-csv", "-noheader", "-c",
+		view+strings.ReplaceAll(sql, "element_at(", "map_extract_value(")).Output()
 	if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // of the line above
 		k.Fatalf("%s\n%s", failed.Stderr, sql)
 	}
@@ -54,7 +55,8 @@ func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 	for range 40 {
 		q := randomQuery(r)
 		k.Must(q.Check())
-		step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(), &costquery.Job{Org: apitest.Org, Query: q, Items: items})
+		step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+			&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 		k.Must(err)
 		got := answerOf(k, &q, k.duckdb(q.SQL(apitest.Org, items)))
 		if want := rowsOf(step.Answer); texts(got) != texts(want) {
@@ -83,9 +85,10 @@ func randomQuery(r *rand.Rand) costquery.Query {
 	}
 	for range r.IntN(3) {
 		q.Filters = append(q.Filters, costquery.Filter{
-			Column:   []string{"ResourceName", "Tags.it's", "RegionId"}[r.IntN(3)],
-			Operator: []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith, costquery.Contains}[r.IntN(4)],
-			Values:   []string{hostile[r.IntN(len(hostile))], hostile[r.IntN(len(hostile))], "eu-"},
+			Column: []string{"ResourceName", "Tags.it's", "RegionId"}[r.IntN(3)],
+			Operator: []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith,
+				costquery.Contains}[r.IntN(4)],
+			Values: []string{hostile[r.IntN(len(hostile))], hostile[r.IntN(len(hostile))], "eu-"},
 		})
 	}
 	return q

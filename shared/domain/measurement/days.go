@@ -28,7 +28,8 @@ func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all 
 	}
 	var ws []table.Write
 	for n, part := range byShard {
-		items, err := s.items(table.Key{PK: PKs(org)[n], SK: fmt.Sprintf("%s#%s#%03d", accountID, DayOf(d.Start), d.Part)}, part)
+		items, err := s.items(table.Key{PK: PKs(org)[n],
+			SK: fmt.Sprintf("%s#%s#%03d", accountID, DayOf(d.Start), d.Part)}, part)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,8 @@ type Of struct{ Org, AccountID, UID string }
 // its shard has of the account.
 func (s *Store) Read(ctx context.Context, of Of, from, until time.Time) (History, error) {
 	q := table.Query{
-		PK: PKs(of.Org)[table.ShardOf(of.UID, shards)], From: of.AccountID + "#" + DayOf(from), To: of.AccountID + "#" + DayOf(until) + "#~", Limit: perPage,
+		PK: PKs(of.Org)[table.ShardOf(of.UID, shards)], From: of.AccountID + "#" + DayOf(from),
+		To: of.AccountID + "#" + DayOf(until) + "#~", Limit: perPage,
 	}
 	out := History{}
 	for {

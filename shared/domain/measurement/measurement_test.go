@@ -79,7 +79,8 @@ func TestAnswer_RollsHoursAndDaysUp(t *testing.T) {
 	} {
 		got, ok := h.Answer(tt.metric, old)
 		if !ok || math.Abs(got-tt.want) > tt.want/2000 {
-			t.Errorf("%s of %d days (daily %v) = %v, %v; want %v", tt.metric.RollUp, tt.metric.Days, tt.metric.Daily, got, ok, tt.want)
+			t.Errorf("%s of %d days (daily %v) = %v, %v; want %v", tt.metric.RollUp, tt.metric.Days, tt.metric.Daily,
+				got, ok, tt.want)
 		}
 	}
 }
@@ -91,8 +92,12 @@ func TestAnswer_WithoutPointsACountIsZeroAndAnythingElseUnknown(t *testing.T) {
 	}
 	young := Window{End: midnight, Since: midnight.AddDate(0, 0, -13)}
 	for what, known := range map[string]func() (float64, bool){
-		"a maximum without points":     func() (float64, bool) { return history(cpu, 14, none).Answer(metric(cpu, "max", 14), old) },
-		"a sum that was not asked for": func() (float64, bool) { return History{}.Answer(metric(requests, "sum", 14), old) },
+		"a maximum without points": func() (float64, bool) {
+			return history(cpu, 14, none).Answer(metric(cpu, "max", 14), old)
+		},
+		"a sum that was not asked for": func() (float64, bool) {
+			return History{}.Answer(metric(requests, "sum", 14), old)
+		},
 		"of what is younger than the window": func() (float64, bool) {
 			return history(requests, 14, none).Answer(metric(requests, "sum", 14), young)
 		},
@@ -145,7 +150,9 @@ func TestStore_KeepsDaysOfAResource(t *testing.T) {
 		day := midnight.AddDate(0, 0, d-30)
 		var all []Series
 		for i := range 200 {
-			all = append(all, NewSeries(fmt.Sprint("i-", i), cpu, day, points(day, func(h int) float64 { return float64(i + h) })))
+			all = append(all, NewSeries(fmt.Sprint("i-", i), cpu, day, points(day, func(h int) float64 {
+				return float64(i + h)
+			})))
 		}
 		for range 2 { // the same part again
 			if err := s.WriteDay(ctx, org, account, Day{day, 0}, all); err != nil {
@@ -165,7 +172,8 @@ func TestStore_KeepsDaysOfAResource(t *testing.T) {
 		t.Errorf("of another account: %v, %v", other, err)
 	}
 	s.clock.(*clock.Manual).Advance(kept)
-	if got, err = s.Read(ctx, Of{org, account, "i-7"}, midnight.AddDate(0, 0, -30), midnight); err != nil || len(got) != 0 {
+	if got, err = s.Read(ctx, Of{org, account, "i-7"}, midnight.AddDate(0, 0, -30), midnight); err != nil ||
+		len(got) != 0 {
 		t.Errorf("after %v: %d measures, %v; want all expired", kept, len(got), err)
 	}
 }
@@ -178,7 +186,11 @@ func TestStore_ADayOfTenThousandTakesFewUnits(t *testing.T) {
 	for i := range 10_000 {
 		for _, m := range cloud.MeasuresOf("aws-ec2") {
 			level := math.Pow(10, r.Float64()*4)
-			all = append(all, NewSeries(fmt.Sprintf("i-%017x", uint64(i)*2654435761), m, midnight, points(midnight, func(int) float64 { return level * (1 + r.Float64()) })))
+			all = append(all,
+				NewSeries(fmt.Sprintf("i-%017x", uint64(i)*2654435761), m, midnight,
+					points(midnight, func(int) float64 {
+						return level * (1 + r.Float64())
+					})))
 		}
 	}
 	ctx, meter := table.WithMeter(ctx)
@@ -193,8 +205,11 @@ func TestStore_ADayOfTenThousandTakesFewUnits(t *testing.T) {
 }
 
 func TestDecode_RefusesWhatItDidNotWrite(t *testing.T) {
-	good := encode([]Series{NewSeries("i-1", cpu, midnight, points(midnight, func(h int) float64 { return float64(h) }))})
-	if all, err := decode(good); err != nil || all[0].UID != "i-1" || all[0].Measure != cpu || all[0].Sketch() != (Sketch{0, 23, 276, 24}) {
+	good := encode([]Series{NewSeries("i-1", cpu, midnight, points(midnight, func(h int) float64 {
+		return float64(h)
+	}))})
+	if all, err := decode(good); err != nil || all[0].UID != "i-1" || all[0].Measure != cpu ||
+		all[0].Sketch() != (Sketch{0, 23, 276, 24}) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	plain, err := decompressor.Unpack(good)

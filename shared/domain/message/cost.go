@@ -34,12 +34,15 @@ func ofBudget(e *event.Event) Content {
 	if d.Forecast {
 		c.Title, said = "Budget threshold expected to be reached", "has so far spent"
 	}
-	c.Summary = fmt.Sprintf("%s %s %s of %s; the threshold is %d %%.", what, said, usd(d.SpentUSD), usd(d.AmountUSD), d.Threshold)
+	c.Summary = fmt.Sprintf("%s %s %s of %s; the threshold is %d %%.", what, said, usd(d.SpentUSD), usd(d.AmountUSD),
+		d.Threshold)
 	c.Facts = facts(
-		Fact{"Budget", what}, Fact{"For", scope(e)}, Fact{"Period", period(d.From, d.To)}, Fact{"Spent", usd(d.SpentUSD)}, Fact{"Amount", usd(d.AmountUSD)},
+		Fact{"Budget", what}, Fact{"For", scope(e)}, Fact{"Period", period(d.From, d.To)},
+		Fact{"Spent", usd(d.SpentUSD)}, Fact{"Amount", usd(d.AmountUSD)},
 		Fact{"Expected", usd(d.ForecastUSD)}, Fact{"Threshold", fmt.Sprintf("%d %%", d.Threshold)},
 	)
-	c.Bars = bars(amount{"Spent", d.SpentUSD, true}, amount{"Expected", d.ForecastUSD, d.Forecast}, amount{"Amount", d.AmountUSD, false})
+	c.Bars = bars(amount{"Spent", d.SpentUSD, true}, amount{"Expected", d.ForecastUSD, d.Forecast},
+		amount{"Amount", d.AmountUSD, false})
 	return c
 }
 
@@ -79,7 +82,8 @@ func ofAnomaly(e *event.Event) Content {
 	}
 	c.Summary += "."
 	c.Facts = facts(
-		Fact{"For", scope(e)}, Fact{"Day", name(d.Date)}, Fact{"Cost", usd(d.CostUSD)}, Fact{"Baseline", usd(d.BaselineUSD)}, Fact{"Above", above},
+		Fact{"For", scope(e)}, Fact{"Day", name(d.Date)}, Fact{"Cost", usd(d.CostUSD)},
+		Fact{"Baseline", usd(d.BaselineUSD)}, Fact{"Above", above},
 	)
 	all := []amount{{"Baseline", d.BaselineUSD, false}, {"Cost", d.CostUSD, true}}
 	dim := ""
@@ -88,7 +92,9 @@ func ofAnomaly(e *event.Event) Content {
 			dim = p.Dim
 		}
 		if p.Dim == dim && p.Excess.Sign() > 0 && len(all) < contributing+2 {
-			all = append(all, amount{"+ " + firstOf(map[bool]string{true: "all others"}[p.Others], p.Key, "not assigned"), p.Excess.Fixed(2), false})
+			all = append(all,
+				amount{"+ " + firstOf(map[bool]string{true: "all others"}[p.Others], p.Key, "not assigned"),
+					p.Excess.Fixed(2), false})
 		}
 	}
 	c.Bars = bars(all...)
@@ -100,7 +106,8 @@ func severityOf(key string) string { return key[strings.LastIndexByte(key, '.')+
 
 // scopes are how kinds of scopes are called.
 var scopes = map[string]string{
-	event.ScopeOrg: "the organization", event.ScopeAccount: "cloud account", event.ScopeGroup: "resource group", event.ScopeResource: "resource", event.ScopeTeam: "team",
+	event.ScopeOrg: "the organization", event.ScopeAccount: "cloud account", event.ScopeGroup: "resource group",
+	event.ScopeResource: "resource", event.ScopeTeam: "team",
 	"tag": "tag",
 }
 

@@ -15,23 +15,27 @@ func GoogleChat(c *Content) ([]byte, error) { return fitted(c, maxGoogleChat, go
 func googleChat(c *Content) ([]byte, error) {
 	widgets := []any{object{"textParagraph": object{"text": asHTML(c.Summary)}}}
 	if c.Text != "" {
-		widgets = append(widgets, object{"textParagraph": object{"text": strings.ReplaceAll(asHTML(c.Text), "\n", "<br>")}})
+		widgets = append(widgets,
+			object{"textParagraph": object{"text": strings.ReplaceAll(asHTML(c.Text), "\n", "<br>")}})
 	}
 	if all := lines(c); len(all) > 0 {
 		widgets = append(widgets, object{"textParagraph": object{"text": asHTML(strings.Join(all, "\n"))}})
 	}
 	for _, f := range c.Facts {
-		widgets = append(widgets, object{"decoratedText": object{"topLabel": f.Label, "text": asHTML(f.Value), "wrapText": true}})
+		widgets = append(widgets,
+			object{"decoratedText": object{"topLabel": f.Label, "text": asHTML(f.Value), "wrapText": true}})
 	}
-	widgets = append(widgets, object{"textParagraph": object{"text": fmt.Sprintf("<font color=\"#5f6368\">%s</font>", asHTML(c.Footer))}})
+	widgets = append(widgets,
+		object{"textParagraph": object{"text": fmt.Sprintf("<font color=\"#5f6368\">%s</font>", asHTML(c.Footer))}})
 	if c.Link != "" {
 		button := object{"text": "Open", "onClick": object{"openLink": object{"url": c.Link}}}
 		widgets = append(widgets, object{"buttonList": object{"buttons": []any{button}}})
 	}
 	card := object{"header": object{"title": c.Title}, "sections": []any{object{"widgets": widgets}}}
 	return encode(object{
-		"text": escaped(c.Title+": "+c.Summary, longestText, unmarked), "cardsV2": []any{object{"cardId": "notice", "card": card}},
-		"thread": object{"threadKey": escaped(c.Thread, longestName, plain)},
+		"text":    escaped(c.Title+": "+c.Summary, longestText, unmarked),
+		"cardsV2": []any{object{"cardId": "notice", "card": card}},
+		"thread":  object{"threadKey": escaped(c.Thread, longestName, plain)},
 	})
 }
 

@@ -47,7 +47,8 @@ func unlinked(s string) string {
 	for i, r := range s {
 		b.WriteRune(r)
 		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		if r == '@' || r == ':' && next == '/' || dotted(r) && !strings.ContainsRune(" 0123456789", next) && next != utf8.RuneError {
+		if r == '@' || r == ':' && next == '/' || dotted(r) && !strings.ContainsRune(" 0123456789", next) &&
+			next != utf8.RuneError {
 			b.WriteRune('\u2060')
 		}
 	}

@@ -119,7 +119,8 @@ func describe(e *event.Event) Content {
 	}
 	return Content{
 		Title: "Test message", Tone: Neutral,
-		Summary: "This is how notifications of the organization look here. Nothing has happened, and there is nothing to do.",
+		Summary: "This is how notifications of the organization look here. Nothing has happened, and there is " +
+			"nothing to do.",
 	}
 }
 
@@ -137,14 +138,16 @@ func read[T any](e *event.Event) T {
 
 // paths are where records are read in the API, by how their ids begin.
 var paths = map[string]string{
-	"act": "/actions/", "bulk": "/actions/bulk/", "bud": "/budgets/", "ovr": "/overrides/", "res": "/resources/", "grp": "/resource-groups/", "rec": "/recommendations/",
+	"act": "/actions/", "bulk": "/actions/bulk/", "bud": "/budgets/", "ovr": "/overrides/", "res": "/resources/",
+	"grp": "/resource-groups/", "rec": "/recommendations/",
 }
 
 // linkTo returns where the record is read; nothing of one that has no place of its own, or where the API's is not known.
 func linkTo(base, subject string) string {
 	kind, _, _ := strings.Cut(subject, "_")
 	path, known := paths[kind]
-	if !known || !strings.HasPrefix(base, "https://") && !strings.HasPrefix(base, "http://") || strings.ContainsFunc(subject, notInID) {
+	if !known || !strings.HasPrefix(base, "https://") && !strings.HasPrefix(base, "http://") ||
+		strings.ContainsFunc(subject, notInID) {
 		return ""
 	}
 	return base + path + subject

@@ -35,32 +35,39 @@ func sample(t testing.TB, key, name string) event.Event {
 	switch {
 	case key == message.Share:
 		e.Subject, e.Data = "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", data(t, message.Recommendation{
-			ID: "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", Title: "Make it smaller", Reason: "Its CPU was below 5 % for 14 days: " + name, Severity: "medium", Category: "rightsizing",
-			ResourceName: name, ResourceUID: "i-0", ResourceType: "aws-ec2", Region: "eu-west-1", SavingsUSD: "1234.5", SharedBy: "ada@example.com",
+			ID: "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", Title: "Make it smaller",
+			Reason: "Its CPU was below 5 % for 14 days: " + name, Severity: "medium", Category: "rightsizing",
+			ResourceName: name, ResourceUID: "i-0", ResourceType: "aws-ec2", Region: "eu-west-1", SavingsUSD: "1234.5",
+			SharedBy: "ada@example.com",
 		})
 	case key == message.Test:
 		e.Subject = "chn_01k6v0e4y0c2b7m9q8r5t3w1xz"
 	case key == event.ResourceOverride:
-		e.Subject, e.ScopeType, e.ScopeID = "ovr_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeGroup, "grp_01k6v0e4y0c2b7m9q8r5t3w1xz"
+		e.Subject, e.ScopeType, e.ScopeID = "ovr_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeGroup,
+			"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"
 		e.Data = data(t, evaluation.ToldOverride{OverrideID: e.Subject, Action: "force_on", Reason: name, CreatedBy: "ada@example.com", ExpiresAt: at.Add(time.Hour), Resources: 7, GroupID: e.ScopeID, GroupName: name})
 	case kind.Category == "resource":
 		e.Subject, e.ScopeType, e.ScopeID = "act_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeResource, "i-0"
 		told := execution.Told{
-			ActionID: e.Subject, Action: "start", ResourceUID: "i-0", ResourceName: name, ResourceType: "aws-ec2", Provider: "aws", Region: "eu-west-1",
-			CloudAccountID: "ca_01k6v0e4y0c2b7m9q8r5t3w1xz", CloudAccount: name, Reason: "schedule", ChangedBy: "schedule", Attempts: 3,
+			ActionID: e.Subject, Action: "start", ResourceUID: "i-0", ResourceName: name, ResourceType: "aws-ec2",
+			Provider: "aws", Region: "eu-west-1",
+			CloudAccountID: "ca_01k6v0e4y0c2b7m9q8r5t3w1xz", CloudAccount: name, Reason: "schedule",
+			ChangedBy: "schedule", Attempts: 3,
 		}
 		if key != event.ResourceStarted && key != event.ResourceStopped {
 			told.ErrorMessage = "InsufficientInstanceCapacity: no room for " + name
 		}
 		e.Data = data(t, told)
 	case kind.Category == "budget":
-		e.Subject, e.ScopeType, e.ScopeID = "bud_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeTeam, "team_01k6v0e4y0c2b7m9q8r5t3w1xz"
+		e.Subject, e.ScopeType, e.ScopeID = "bud_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeTeam,
+			"team_01k6v0e4y0c2b7m9q8r5t3w1xz"
 		spent, threshold := "1240.00", 80
 		if key == "budget.exceeded" {
 			spent, threshold = "1620.00", 100
 		}
 		e.Data = data(t, budgeting.Message{
-			BudgetID: e.Subject, Name: name, From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+			BudgetID: e.Subject, Name: name, From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+			To:        time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
 			AmountUSD: "1500.00", SpentUSD: spent, ForecastUSD: "3844.10", Threshold: threshold,
 		})
 	default:
@@ -69,9 +76,12 @@ func sample(t testing.TB, key, name string) event.Event {
 			e.ScopeType, e.ScopeID = parts[2], name
 		}
 		e.Data = data(t, anomaly.Message{AnomalyID: e.Subject, Date: "2026-03-08", CostUSD: "120.00", BaselineUSD: "50.00", Percent: "140.0", Severity: "critical", Contributors: []anomaly.Contributor{
-			{Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30), Excess: money.FromInt(50)},
-			{Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20), Excess: money.FromInt(20)},
-			{Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20), Excess: money.FromInt(20)},
+			{Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30),
+				Excess: money.FromInt(50)},
+			{Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20),
+				Excess: money.FromInt(20)},
+			{Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20),
+				Excess: money.FromInt(20)},
 		}})
 	}
 	return e
@@ -87,14 +97,16 @@ func data(t testing.TB, v any) json.RawMessage {
 }
 
 func notice(events ...event.Event) *message.Notice {
-	return &message.Notice{Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events, Total: len(events)}
+	return &message.Notice{Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events,
+		Total: len(events)}
 }
 
 // written returns the forms of a content, by the ends of names of files.
 func written(t testing.TB, c message.Content) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	for form, write := range map[string]func(*message.Content) ([]byte, error){"slack.json": message.Slack, "teams.json": message.Teams, "gchat.json": message.GoogleChat} {
+	for form, write := range map[string]func(*message.Content) ([]byte, error){"slack.json": message.Slack,
+		"teams.json": message.Teams, "gchat.json": message.GoogleChat} {
 		b, err := write(&c)
 		if err != nil {
 			t.Fatal(err)
@@ -226,11 +238,18 @@ func checkTeams(t *testing.T, key string, body []byte) {
 
 // hostile are names that have broken something somewhere.
 var hostile = map[string]string{
-	"markup": "<script>alert(1)</script><img src=x onerror=alert(1)>", "entities": "&lt;b&gt; &amp; \"quotes\" 'single'", "a mention of slack": "<!channel> <@U123> <!here|x>",
-	"a mention of google chat": "<users/all>", "a mention of teams": "<at>everyone</at>", "links": "[click](https://evil.example) <https://evil.example|here> http://evil.example",
-	"an address": "eve@evil.example www.evil.example evil.example", "lines": "a\r\nBcc: eve@evil.example\r\n\r\nb\u2028c\u2029d\x85e", "formats": "*bold* _italic_ ~gone~ `code` # head",
-	"from the right": "\u202egnp.evil\u202c \u2067x\u2069 שלום مرحبا", "ten thousand": strings.Repeat("n", 10_000), "ten thousand brackets": strings.Repeat("<", 10_000), "emoji": strings.Repeat("👩‍👩‍👧", 3_000),
-	"not utf-8": "a\xff\xfeb", "controls": "a\x00\x07\x1b[31mb", "nothing": "", "blanks": " \t\u200b ", "templates": "{{.Title}} ${x} %s %d %!", "quotes of json": `"},{"type":"header"`,
+	"markup":   "<script>alert(1)</script><img src=x onerror=alert(1)>",
+	"entities": "&lt;b&gt; &amp; \"quotes\" 'single'", "a mention of slack": "<!channel> <@U123> <!here|x>",
+	"a mention of google chat": "<users/all>", "a mention of teams": "<at>everyone</at>",
+	"links":          "[click](https://evil.example) <https://evil.example|here> http://evil.example",
+	"an address":     "eve@evil.example www.evil.example evil.example",
+	"lines":          "a\r\nBcc: eve@evil.example\r\n\r\nb\u2028c\u2029d\x85e",
+	"formats":        "*bold* _italic_ ~gone~ `code` # head",
+	"from the right": "\u202egnp.evil\u202c \u2067x\u2069 שלום مرحبا",
+	"ten thousand":   strings.Repeat("n", 10_000), "ten thousand brackets": strings.Repeat("<", 10_000),
+	"emoji":     strings.Repeat("👩‍👩‍👧", 3_000),
+	"not utf-8": "a\xff\xfeb", "controls": "a\x00\x07\x1b[31mb", "nothing": "", "blanks": " \t\u200b ",
+	"templates": "{{.Title}} ${x} %s %d %!", "quotes of json": `"},{"type":"header"`,
 }
 
 func TestForms_HostileNamesStayText(t *testing.T) {
@@ -258,7 +277,8 @@ func checkHostile(t testing.TB, key, name string) {
 
 func checkForm(t testing.TB, key, form string, b []byte) {
 	t.Helper()
-	limit := map[string]int{"slack.json": 100 << 10, "teams.json": 28 << 10, "gchat.json": 32 << 10, "html": 100 << 10, "txt": 100 << 10}[form]
+	limit := map[string]int{"slack.json": 100 << 10, "teams.json": 28 << 10, "gchat.json": 32 << 10, "html": 100 << 10,
+		"txt": 100 << 10}[form]
 	if len(b) > limit {
 		t.Errorf("%s %s: %d bytes", key, form, len(b))
 	}
@@ -266,8 +286,10 @@ func checkForm(t testing.TB, key, form string, b []byte) {
 		t.Errorf("%s %s: no JSON: %s", key, form, b)
 	}
 	forbidden := map[string][]string{
-		"slack.json": {"<!", "<@", "<http"}, "gchat.json": {"<users", "<script", "<img", "<https://evil", "<a"}, "teams.json": {"\r", "\x1b"},
-		"html": {"<script", "<img", "<at", "<users", "<!channel", "href=\"http://evil", "evil.example"}, "txt": {"\r", "evil.example", "://evil", "eve@evil"},
+		"slack.json": {"<!", "<@", "<http"}, "gchat.json": {"<users", "<script", "<img", "<https://evil", "<a"},
+		"teams.json": {"\r", "\x1b"},
+		"html":       {"<script", "<img", "<at", "<users", "<!channel", "href=\"http://evil", "evil.example"},
+		"txt":        {"\r", "evil.example", "://evil", "eve@evil"},
 	}
 	for _, bad := range append(forbidden[form], "\u202e", "\u2067", "\u2028", "\x00", "\x1b") {
 		if bytes.Contains(b, []byte(bad)) {
@@ -279,9 +301,11 @@ func checkForm(t testing.TB, key, form string, b []byte) {
 // A text of Slack and Google Chat that is longer than it may be is never cut within an escape.
 func TestForms_EscapesAreWhole(t *testing.T) {
 	for n := 140; n < 160; n++ {
-		c := message.Compose(notice(sample(t, event.ResourceStarted, strings.Repeat("a", n)+strings.Repeat("&", 5_000))))
+		c := message.Compose(notice(sample(t, event.ResourceStarted,
+			strings.Repeat("a", n)+strings.Repeat("&", 5_000))))
 		for form, b := range written(t, c) {
-			if rest := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "", "&#39;", "", "&#34;", "", "&nbsp;", "").Replace(string(b)); (form == "slack.json" || form == "html") && strings.Contains(rest, "&") {
+			if rest := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "", "&#39;", "", "&#34;", "", "&nbsp;",
+				"").Replace(string(b)); (form == "slack.json" || form == "html") && strings.Contains(rest, "&") {
 				t.Errorf("%s: an escape is cut: %s", form, b)
 			}
 		}
@@ -291,8 +315,9 @@ func TestForms_EscapesAreWhole(t *testing.T) {
 // A link is only ever our own.
 func TestCompose_LinksToRecordsOfTheAPI(t *testing.T) {
 	for subject, want := range map[string]string{
-		"act_01k6v0e4y0c2b7m9q8r5t3w1xz": "https://lamplighter.test/actions/act_01k6v0e4y0c2b7m9q8r5t3w1xz", "bud_1": "https://lamplighter.test/budgets/bud_1",
-		"anom_1": "", "": "", "act_/../x": "", "act_\"": "", "javascript:alert(1)": "",
+		"act_01k6v0e4y0c2b7m9q8r5t3w1xz": "https://lamplighter.test/actions/act_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		"bud_1":                          "https://lamplighter.test/budgets/bud_1",
+		"anom_1":                         "", "": "", "act_/../x": "", "act_\"": "", "javascript:alert(1)": "",
 	} {
 		e := sample(t, event.ResourceStarted, "web-1")
 		e.Subject = subject
@@ -315,7 +340,8 @@ func FuzzForms_NoNameOpensAnything(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, key := range []string{event.ResourceFailed, "budget.warning", "cost.anomaly.team.critical", message.Share} {
+		for _, key := range []string{event.ResourceFailed, "budget.warning", "cost.anomaly.team.critical",
+			message.Share} {
 			checkHostile(t, key, strings.ReplaceAll(name, "\\", "/"))
 		}
 	})

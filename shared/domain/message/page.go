@@ -74,8 +74,10 @@ func (c *Content) html() string {
 var colors = map[Tone]string{Good: "#1a7f37", Neutral: "#475467", Warning: "#b54708", Bad: "#b42318"}
 
 func (p *page) title(c *Content) {
-	p.markup(`<tr><td style="height:4px;line-height:4px;font-size:0;background:`, colors[c.Tone], `;border-radius:8px 8px 0 0;">&nbsp;</td></tr>`, "\n")
-	p.markup(`<tr><td style="padding:24px 28px 0 28px;">`, "\n", `<h1 style="margin:0 0 8px 0;font-size:20px;line-height:28px;font-weight:600;color:`, colors[c.Tone], `;">`)
+	p.markup(`<tr><td style="height:4px;line-height:4px;font-size:0;background:`, colors[c.Tone],
+		`;border-radius:8px 8px 0 0;">&nbsp;</td></tr>`, "\n")
+	p.markup(`<tr><td style="padding:24px 28px 0 28px;">`, "\n",
+		`<h1 style="margin:0 0 8px 0;font-size:20px;line-height:28px;font-weight:600;color:`, colors[c.Tone], `;">`)
 	p.text(c.Title)
 	p.markup("</h1>\n", `<p dir="auto" style="margin:0;`, wrap, `">`)
 	p.text(c.Summary)
@@ -141,7 +143,8 @@ func (p *page) chart(c *Content) {
 // cell writes a part of a bar, which is so many hundredths long.
 func (p *page) cell(length int, more, style string) {
 	if length > 0 {
-		p.markup(`<td width="`, strconv.Itoa(length), `%" height="14"`, more, ` style="height:14px;line-height:14px;font-size:0;`, style, `">&nbsp;</td>`)
+		p.markup(`<td width="`, strconv.Itoa(length), `%" height="14"`, more,
+			` style="height:14px;line-height:14px;font-size:0;`, style, `">&nbsp;</td>`)
 	}
 }
 

@@ -27,8 +27,10 @@ func ofRecommendation(e *event.Event) Content {
 		c.Title = "Recommendation: saves " + saves
 	}
 	c.Facts = facts(
-		Fact{"Resource", what}, Fact{"Native id", other(name(d.ResourceUID), what)}, Fact{"Type", name(d.ResourceType)}, Fact{"Region", name(d.Region)},
-		Fact{"Saves", saves}, Fact{"Severity", name(d.Severity)}, Fact{"Category", name(d.Category)}, Fact{"Why", aside(clean(d.Reason, longestError))},
+		Fact{"Resource", what}, Fact{"Native id", other(name(d.ResourceUID), what)}, Fact{"Type", name(d.ResourceType)},
+		Fact{"Region", name(d.Region)},
+		Fact{"Saves", saves}, Fact{"Severity", name(d.Severity)}, Fact{"Category", name(d.Category)},
+		Fact{"Why", aside(clean(d.Reason, longestError))},
 		Fact{"Shared by", name(d.SharedBy)},
 	)
 	if what != "" {

@@ -28,8 +28,10 @@ type resource struct {
 
 // sentences are what happened to something, behind its name.
 var sentences = map[string]string{
-	event.ResourceStarted: "was started", event.ResourceStopped: "was stopped", event.ResourceFailed: "could not be changed",
-	event.ResourceOverride: "is held by an override", event.ResourceRetryExhausted: "could not be changed, and is not tried again",
+	event.ResourceStarted: "was started", event.ResourceStopped: "was stopped",
+	event.ResourceFailed:         "could not be changed",
+	event.ResourceOverride:       "is held by an override",
+	event.ResourceRetryExhausted: "could not be changed, and is not tried again",
 }
 
 var tones = map[string]Tone{
@@ -38,7 +40,8 @@ var tones = map[string]Tone{
 }
 
 // verbs say what is done to it where that is known.
-var verbs = map[string]string{"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on", "force_off": "is held off"}
+var verbs = map[string]string{"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on",
+	"force_off": "is held off"}
 
 func ofResource(e *event.Event) Content {
 	d := read[resource](e)
@@ -49,7 +52,8 @@ func ofResource(e *event.Event) Content {
 	}
 	what := name(firstOf(d.ResourceName, uid, d.GroupName, d.GroupID, e.ScopeID, "Something"))
 	c := Content{Title: t.Name, Tone: tones[e.Key], Summary: what + " " + d.said(e.Key)}
-	if where := strings.Join(nonEmpty(clean(d.ResourceType, longestName), clean(d.Region, longestName)), ", "); where != "" {
+	if where := strings.Join(nonEmpty(clean(d.ResourceType, longestName), clean(d.Region, longestName)),
+		", "); where != "" {
 		c.Summary += " (" + where + ")"
 	}
 	c.Summary += d.why()
@@ -79,9 +83,12 @@ func (d *resource) why() string {
 
 func (d *resource) facts(what, uid string) []Fact {
 	return facts(
-		Fact{"Resource", name(firstOf(d.ResourceName, uid))}, Fact{"Native id", other(name(uid), what)}, Fact{"Type", name(d.ResourceType)}, Fact{"Region", name(d.Region)},
-		Fact{"Cloud account", name(firstOf(d.CloudAccount, d.CloudAccountID))}, Fact{"Group", name(firstOf(d.GroupName, d.GroupID))}, Fact{"Resources", number(d.Resources)},
-		Fact{"Action", name(d.Action)}, Fact{"Reason", name(d.Reason)}, Fact{"By", name(firstOf(d.ChangedBy, d.CreatedBy))}, Fact{"Tries", number(d.Attempts)},
+		Fact{"Resource", name(firstOf(d.ResourceName, uid))}, Fact{"Native id", other(name(uid), what)},
+		Fact{"Type", name(d.ResourceType)}, Fact{"Region", name(d.Region)},
+		Fact{"Cloud account", name(firstOf(d.CloudAccount, d.CloudAccountID))},
+		Fact{"Group", name(firstOf(d.GroupName, d.GroupID))}, Fact{"Resources", number(d.Resources)},
+		Fact{"Action", name(d.Action)}, Fact{"Reason", name(d.Reason)},
+		Fact{"By", name(firstOf(d.ChangedBy, d.CreatedBy))}, Fact{"Tries", number(d.Attempts)},
 		Fact{"Until", instant(d.ExpiresAt)}, Fact{"Error", aside(clean(d.ErrorMessage, longestError))},
 	)
 }

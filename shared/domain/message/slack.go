@@ -26,7 +26,8 @@ func Slack(c *Content) ([]byte, error) {
 		blocks = append(blocks, object{"type": "section", "text": slackPlain(line, slackText)})
 	}
 	for from := 0; from < len(c.Facts); from += slackFields / 2 {
-		blocks = append(blocks, object{"type": "section", "fields": slackFacts(c.Facts[from:min(from+slackFields/2, len(c.Facts))])})
+		blocks = append(blocks,
+			object{"type": "section", "fields": slackFacts(c.Facts[from:min(from+slackFields/2, len(c.Facts))])})
 	}
 	blocks = append(blocks, object{"type": "context", "elements": []any{slackPlain(c.Footer, slackField)}})
 	if c.Link != "" {

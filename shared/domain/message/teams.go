@@ -14,7 +14,8 @@ var teamsColors = map[Tone]string{Good: "good", Neutral: "default", Warning: "wa
 
 func teams(c *Content) ([]byte, error) {
 	body := []any{
-		object{"type": "TextBlock", "text": c.Title, "weight": "bolder", "size": "medium", "wrap": true, "color": teamsColors[c.Tone]},
+		object{"type": "TextBlock", "text": c.Title, "weight": "bolder", "size": "medium", "wrap": true,
+			"color": teamsColors[c.Tone]},
 		teamsText(c.Summary, nil),
 	}
 	if c.Text != "" {
@@ -28,7 +29,8 @@ func teams(c *Content) ([]byte, error) {
 	}
 	body = append(body, teamsText(c.Footer, object{"isSubtle": true, "size": "small"}))
 	card := object{
-		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "msteams": object{"width": "Full"},
+		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
+		"msteams":      object{"width": "Full"},
 		"fallbackText": c.Title, "body": body,
 	}
 	if c.Link != "" {

@@ -36,7 +36,8 @@ func clean(text string, most int) string {
 // hidden are what turns or hides other characters: marks, embeddings and isolates of direction, what has no width, tags, and what is private.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{0x061c, 0x061c, 1}, {0x200b, 0x200b, 1}, {0x200e, 0x200f, 1}, {0x202a, 0x202e, 1}, {0x2066, 0x2069, 1}, {0xfeff, 0xfeff, 1},
+		{0x061c, 0x061c, 1}, {0x200b, 0x200b, 1}, {0x200e, 0x200f, 1}, {0x202a, 0x202e, 1}, {0x2066, 0x2069, 1},
+		{0xfeff, 0xfeff, 1},
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
 }

@@ -47,7 +47,8 @@ type Channel struct {
 	FailingAt time.Time `json:"failingAt,omitzero"`  // since when nothing reaches it; it is tried on
 	BrokenAt  time.Time `json:"brokenAt,omitzero"`   // since when it is known that it will never take anything again
 	BrokenWhy string    `json:"brokenWhy,omitempty"` // of both
-	Personal  string    `json:"personal,omitempty"`  // the user among whose channels the name is unique; empty: among those of the organization
+	// the user among whose channels the name is unique; empty: among those of the organization
+	Personal string `json:"personal,omitempty"`
 	receiver.Made
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
@@ -98,16 +99,19 @@ func (r Rules) Check(of Type, at Address) (Address, error) {
 	}
 	switch {
 	case at.Email != "":
-		return at, fault.New(fault.Invalid, "config.email: a channel of type %s has none; send config.webhookURL alone", of)
+		return at, fault.New(
+			fault.Invalid, "config.email: a channel of type %s has none; send config.webhookURL alone", of)
 	case at.WebhookURL == "":
-		return at, fault.New(fault.Invalid, "config.webhookURL: it is missing; send the address of the incoming webhook")
+		return at, fault.New(
+			fault.Invalid, "config.webhookURL: it is missing; send the address of the incoming webhook")
 	}
 	return at, fault.Wrap("check an address", r.checkChat(of, at.WebhookURL))
 }
 
 func checkMailbox(at Address) (Address, error) {
 	if at.WebhookURL != "" {
-		return at, fault.New(fault.Invalid, "config.webhookURL: a channel of type email has none; send config.email alone")
+		return at, fault.New(fault.Invalid, "config.webhookURL: a channel of type email has none; send "+
+			"config.email alone")
 	}
 	address, err := identity.NormalizeAddress(at.Email)
 	if err != nil {
@@ -118,7 +122,8 @@ func checkMailbox(at Address) (Address, error) {
 
 func (r Rules) checkChat(of Type, raw string) error {
 	if strings.ContainsFunc(raw, func(c rune) bool { return c > '~' }) {
-		return fault.New(fault.Invalid, "config.webhookURL: it has characters that no address has; copy it from the settings of the chat as it is")
+		return fault.New(fault.Invalid,
+			"config.webhookURL: it has characters that no address has; copy it from the settings of the chat as it is")
 	}
 	if err := r.Guard.CheckAddress(raw); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "config.webhookURL: %s", fault.Message(err))
@@ -140,11 +145,13 @@ func (r Rules) checkChatHost(of Type, u *url.URL) error {
 	switch {
 	case !vendors && !matchesHost(r.Hosts, host):
 		allowed := starred(slices.Concat(hosts[of], r.Hosts))
-		return fault.New(fault.Invalid, "config.webhookURL: %.64q is no host of %s; it must be one of %s", host, of, strings.Join(allowed, ", "))
+		return fault.New(fault.Invalid, "config.webhookURL: %.64q is no host of %s; it must be one of %s", host, of,
+			strings.Join(allowed, ", "))
 	case u.Scheme != "https":
 		return fault.New(fault.Invalid, "config.webhookURL: it must begin with https://")
 	case vendors && u.Port() != "":
-		return fault.New(fault.Invalid, "config.webhookURL: %.64q has the port %s; addresses of %s have none: leave it out", u.Host, u.Port(), of)
+		return fault.New(fault.Invalid,
+			"config.webhookURL: %.64q has the port %s; addresses of %s have none: leave it out", u.Host, u.Port(), of)
 	}
 	return nil
 }

@@ -67,7 +67,8 @@ func DecodeChannel(it table.Item) (Channel, bool) {
 }
 
 func changedChannel(channelID string) error {
-	return fault.New(fault.Conflict, "channel %s was changed by someone else meanwhile; read it and try again", channelID)
+	return fault.New(fault.Conflict, "channel %s was changed by someone else meanwhile; read it and try again",
+		channelID)
 }
 
 // Point makes a channel lead to an address, which it checks and seals. What was broken is whole then.
@@ -133,7 +134,9 @@ func countChannel(org string, c *Channel) step {
 	if field := c.personalCount(); field != "" {
 		out.Changes = append(out.Changes, table.Add(field, 1))
 		out.If = append(out.If, table.Any(table.Lacks(field), table.LessEqual(field, MaxPersonal-1)))
-		out.refused = fault.New(fault.Invalid, "you would have more than %d channels of your own, or the organization more than %d: delete some first", MaxPersonal, MaxChannels)
+		out.refused = fault.New(fault.Invalid,
+			"you would have more than %d channels of your own, or the organization more than %d: delete some first",
+			MaxPersonal, MaxChannels)
 	}
 	return out
 }

@@ -106,8 +106,10 @@ func classify(of Type, status int, header http.Header, said string) (delivery.An
 		return a, nil
 	case status == http.StatusNotFound || status == http.StatusGone:
 		a.Gone = true
-		return a, fault.New(fault.Invalid, "the chat has no such webhook any more (%d %s): make a new one there and change the channel", status, said)
-	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError || status == http.StatusRequestTimeout:
+		return a, fault.New(fault.Invalid, "the chat has no such webhook any more (%d %s): make a new one there and "+
+			"change the channel", status, said)
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError ||
+		status == http.StatusRequestTimeout:
 		a.RetryAfter = retryAfter(header)
 		return a, fault.New(fault.Unavailable, "the chat did not take the message for now (%d %s)", status, said)
 	}

@@ -44,7 +44,8 @@ func (s *Store) noteHealth(ctx context.Context, org string, c *Channel, h delive
 	if h.Gone {
 		changes = append(changes, table.Set("brokenAt", next.BrokenAt))
 	}
-	_, err := s.table.Write(table.WithoutAttachment(ctx), table.Update(ChannelKey(org, c.ID), changes, table.Equal("generation", c.Generation)))
+	_, err := s.table.Write(table.WithoutAttachment(ctx),
+		table.Update(ChannelKey(org, c.ID), changes, table.Equal("generation", c.Generation)))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return nil
 	}

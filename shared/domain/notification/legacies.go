@@ -63,7 +63,8 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 	if err != nil {
 		return next, err
 	}
-	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", next.ID)
+	changed := fault.New(fault.Conflict,
+		"notification configuration %s was changed by someone else meanwhile; read it and try again", next.ID)
 	steps := append([]step{{put, changed}}, legacyLists(org, &old, &next)...)
 	if old.ID == "" {
 		steps = append(steps, counted(org, "configurations", 1, MaxLegacy))
@@ -73,9 +74,11 @@ func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (
 
 // DeleteLegacy deletes a configuration as it was read; fault.Conflict when it has changed since.
 func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
-	changed := fault.New(fault.Conflict, "notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
+	changed := fault.New(fault.Conflict,
+		"notification configuration %s was changed by someone else meanwhile; read it and try again", l.ID)
 	steps := append([]step{
-		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed}, counted(org, "configurations", -1, MaxLegacy),
+		{table.Delete(legacyKey(org, l.ID), table.Equal("generation", l.Generation)), changed},
+		counted(org, "configurations", -1, MaxLegacy),
 	}, legacyLists(org, &l, &Legacy{ID: l.ID})...)
 	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
 }
@@ -90,7 +93,9 @@ func legacyLists(org string, before, after *Legacy) []step {
 			change = table.Set(after.ID, is)
 		}
 		if was != is {
-			out = append(out, step{table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}), nil})
+			out = append(out,
+				step{table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}),
+					nil})
 		}
 	}
 	return out
@@ -98,5 +103,6 @@ func legacyLists(org string, before, after *Legacy) []step {
 
 // fieldOfLegacy names the field as the deprecated operations have it.
 func fieldOfLegacy(err error) error {
-	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s", strings.TrimPrefix(strings.TrimPrefix(fault.Message(err), "config.webhookURL: "), "config.email: "))
+	return fault.NewWithCause(fault.Invalid, err, "webhookURL: %s",
+		strings.TrimPrefix(strings.TrimPrefix(fault.Message(err), "config.webhookURL: "), "config.email: "))
 }

@@ -43,7 +43,8 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 		counts = append(counts, table.Add(field, -1))
 	}
 	return s.transact(ctx, "delete channel "+channelID,
-		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)), MissingChannel(channelID)},
+		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)),
+			MissingChannel(channelID)},
 		step{table.Update(countsKey(org), counts), nil})
 }
 
@@ -53,9 +54,11 @@ func (s *Store) endChannel(ctx context.Context, org, channelID string) (channelR
 	if err != nil || row.Ended {
 		return row, err
 	}
-	end := table.Update(ChannelKey(org, channelID), []table.Change{table.Set("ended", true), table.Add("generation", 1)},
+	end := table.Update(ChannelKey(org, channelID),
+		[]table.Change{table.Set("ended", true), table.Add("generation", 1)},
 		table.Equal("generation", row.Generation))
-	err = s.transact(ctx, "delete channel "+channelID, step{end, changedChannel(channelID)}, step{table.Delete(row.nameKey(org)), nil})
+	err = s.transact(ctx, "delete channel "+channelID, step{end, changedChannel(channelID)},
+		step{table.Delete(row.nameKey(org)), nil})
 	if err != nil {
 		return row, err
 	}

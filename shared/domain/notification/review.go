@@ -18,7 +18,8 @@ func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]
 	for i := range channels {
 		c := &channels[i]
 		out = append(out, receiver.Subject{
-			Noun: "notification channel", ID: c.ID, Name: c.Name, Made: c.Made, Key: ChannelKey(org, c.ID), Unchanged: table.Equal("generation", c.Generation),
+			Noun: "notification channel", ID: c.ID, Name: c.Name, Made: c.Made, Key: ChannelKey(org, c.ID),
+			Unchanged: table.Equal("generation", c.Generation),
 		})
 	}
 	legacies, err := s.ListLegacy(ctx, org)
@@ -28,14 +29,16 @@ func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]
 	for i := range legacies {
 		l := &legacies[i]
 		out = append(out, receiver.Subject{
-			Noun: "notification configuration", ID: l.ID, Name: string(l.Channel), Made: l.Made, Keys: l.Keys(), Key: legacyKey(org, l.ID),
+			Noun: "notification configuration", ID: l.ID, Name: string(l.Channel), Made: l.Made, Keys: l.Keys(),
+			Key:       legacyKey(org, l.ID),
 			Unchanged: table.Equal("generation", l.Generation), Lists: l.listsOf(org),
 		})
 	}
 	err = s.EachSubscription(ctx, org, func(sub *Subscription) {
 		if j.Concerns(&sub.Made, "") {
 			out = append(out, receiver.Subject{
-				Noun: "subscription", ID: sub.ID, Name: sub.EventType, Made: sub.Made, Keys: []string{sub.EventType}, Key: subscriptionKey(org, sub.ID),
+				Noun: "subscription", ID: sub.ID, Name: sub.EventType, Made: sub.Made, Keys: []string{sub.EventType},
+				Key:       subscriptionKey(org, sub.ID),
 				Unchanged: table.Equal("generation", sub.Generation), Lists: sub.listsOf(org),
 			})
 		}

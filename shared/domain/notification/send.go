@@ -25,7 +25,8 @@ var Reading = table.Access{Reads: []table.Partition{
 }}
 
 // Sending is what Senders touch besides what they read: waiting mails, and channels that turn out to be broken.
-var Sending = Reading.With(receiver.AudienceAccess, table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
+var Sending = Reading.With(receiver.AudienceAccess,
+	table.Access{Writes: []table.Partition{mail.Partition, ChannelPartition}})
 
 // Senders hand messages to channels, legacy configurations and users.
 type Senders struct {
@@ -40,8 +41,10 @@ type Senders struct {
 
 // NewSenders returns the senders of p, by the kinds of receivers.
 func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
-	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)), p.Settings}
-	return map[delivery.Kind]delivery.Sender{delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy), delivery.Email: sender(s.toUser)}
+	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)),
+		p.Settings}
+	return map[delivery.Kind]delivery.Sender{delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy),
+		delivery.Email: sender(s.toUser)}
 }
 
 // sender is a function that sends.
@@ -68,7 +71,9 @@ func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.A
 	case err != nil:
 		return delivery.Answer{}, err
 	case c.Broken() && !tried:
-		return delivery.Answer{Gone: true}, fault.New(fault.Invalid, "the channel is broken since %s: %s", c.BrokenAt.UTC().Format(time.RFC3339), c.BrokenWhy)
+		return delivery.Answer{Gone: true},
+			fault.New(fault.Invalid, "the channel is broken since %s: %s", c.BrokenAt.UTC().Format(time.RFC3339),
+				c.BrokenWhy)
 	case !tried && !c.PausedAt.IsZero() && event.PolicyOf(m.Events[0].Key) == "":
 		return delivery.Answer{}, fault.New(fault.Invalid, "the channel is paused: %s", c.PausedWhy)
 	}
@@ -169,7 +174,8 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 }
 
 // notice reads, with what else is wanted, how the organization is called, and makes what is to be said. One round trip.
-func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*message.Notice, map[table.Key]table.Item, error) {
+func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*message.Notice,
+	map[table.Key]table.Item, error) {
 	k := identity.OrganisationKey(m.Org)
 	items, err := s.table.BatchGet(ctx, append(wanted, k)...)
 	if err != nil {
@@ -188,12 +194,14 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 
 // queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is tried again while its
 // mail waits there is delivered.
-func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer, error) {
+func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *message.Notice) (delivery.Answer,
+	error) {
 	c := message.Compose(n)
 	letter := message.Mail(&c)
-	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID, mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
-		Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,
-	}})
+	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID,
+		mail.Mail{Template: mail.Notification, To: to, Org: m.Org, Letter: &mail.Letter{
+			Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Unsubscribe: n.Unsubscribe,
+		}})
 	if err != nil {
 		return delivery.Answer{}, err
 	}

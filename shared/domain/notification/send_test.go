@@ -26,15 +26,18 @@ func lead(f *apitest.Fixture, of notification.Type, address string) string {
 	f.Helper()
 	c := notification.Channel{ID: id.New("chn", f.Clock.Now()), Type: of, Name: id.New("chn", f.Clock.Now())}
 	var err error
-	c.Sealed, err = f.Sealer.Seal(f.Context(), seal.Place{Org: org, Kind: notification.Secret, ID: c.ID}, []byte(address))
+	c.Sealed, err = f.Sealer.Seal(f.Context(), seal.Place{Org: org, Kind: notification.Secret, ID: c.ID},
+		[]byte(address))
 	f.Must(err)
 	return apitest.Value(notification.NewStore(f.Platform).CreateChannel(f.In(org), org, c))(f).ID
 }
 
 // failed is a message of an event to a receiver.
 func failed(f *apitest.Fixture, kind delivery.Kind, to string) delivery.Message {
-	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(), Data: []byte(`{"resourceName":"web-1"}`)}
-	return delivery.Message{ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: kind, ID: to}, Events: []event.Event{e}, Total: 1}
+	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
+		At: f.Clock.Now(), Data: []byte(`{"resourceName":"web-1"}`)}
+	return delivery.Message{ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: kind, ID: to},
+		Events: []event.Event{e}, Total: 1}
 }
 
 func send(f *apitest.Fixture, m delivery.Message) (delivery.Answer, error) {
@@ -52,16 +55,24 @@ func TestSend_WhatAnAnswerMeans(t *testing.T) {
 		gone   bool
 		retry  time.Duration
 	}{
-		"slack has it":                     {of: notification.Slack, status: 200, said: "ok", taken: true},
-		"a page that is not slack's":       {of: notification.Slack, status: 200, said: "<html>welcome</html>", kind: fault.Invalid},
-		"slack has no such webhook":        {of: notification.Slack, status: 404, said: "no_service", kind: fault.Invalid, gone: true},
-		"slack has archived it":            {of: notification.Slack, status: 410, said: "channel_is_archived", kind: fault.Invalid, gone: true},
-		"slack refuses what it is sent":    {of: notification.Slack, status: 400, said: "invalid_blocks", kind: fault.Invalid},
-		"slack has had too many":           {of: notification.Slack, status: 429, said: "rate_limited", kind: fault.Unavailable, retry: later},
-		"slack is down":                    {of: notification.Slack, status: 503, said: "", kind: fault.Unavailable, retry: later},
-		"teams has it":                     {of: notification.Teams, status: 202, taken: true},
-		"teams has no such workflow":       {of: notification.Teams, status: 404, said: "WorkflowNotFound", kind: fault.Invalid, gone: true},
-		"teams has had too many":           {of: notification.Teams, status: 429, kind: fault.Unavailable, retry: later},
+		"slack has it": {of: notification.Slack, status: 200, said: "ok", taken: true},
+		"a page that is not slack's": {of: notification.Slack, status: 200, said: "<html>welcome</html>",
+			kind: fault.Invalid},
+		"slack has no such webhook": {of: notification.Slack, status: 404, said: "no_service",
+			kind: fault.Invalid, gone: true},
+		"slack has archived it": {of: notification.Slack, status: 410, said: "channel_is_archived",
+			kind: fault.Invalid, gone: true},
+		"slack refuses what it is sent": {of: notification.Slack, status: 400, said: "invalid_blocks",
+			kind: fault.Invalid},
+		"slack has had too many": {of: notification.Slack, status: 429, said: "rate_limited",
+			kind: fault.Unavailable, retry: later},
+		"slack is down": {of: notification.Slack, status: 503, said: "", kind: fault.Unavailable,
+			retry: later},
+		"teams has it": {of: notification.Teams, status: 202, taken: true},
+		"teams has no such workflow": {of: notification.Teams, status: 404, said: "WorkflowNotFound",
+			kind: fault.Invalid, gone: true},
+		"teams has had too many": {of: notification.Teams, status: 429, kind: fault.Unavailable,
+			retry: later},
 		"google chat has it":               {of: notification.GoogleChat, status: 200, said: "{}", taken: true},
 		"google chat has no such space":    {of: notification.GoogleChat, status: 404, kind: fault.Invalid, gone: true},
 		"google chat refuses the key":      {of: notification.GoogleChat, status: 403, kind: fault.Invalid},
@@ -80,7 +91,8 @@ func TestSend_WhatAnAnswerMeans(t *testing.T) {
 			defer srv.Close()
 			m := failed(f, delivery.Channel, lead(f, tt.of, srv.URL+"/secret"))
 			a, err := send(f, m)
-			if a.Status != tt.status || (err == nil) != tt.taken || err != nil && !fault.Is(err, tt.kind) || a.Gone != tt.gone || a.RetryAfter != tt.retry {
+			if a.Status != tt.status || (err == nil) != tt.taken || err != nil && !fault.Is(err, tt.kind) ||
+				a.Gone != tt.gone || a.RetryAfter != tt.retry {
 				t.Errorf("%+v, %v", a, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
@@ -111,7 +123,8 @@ func TestSend_OneThatDoesNotAnswerFailsWithoutItsAddress(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
 	a, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, srv.URL+"/services/secret")))
-	if !fault.Is(err, fault.Unavailable) || a.Status != 0 || strings.Contains(err.Error(), "secret") || strings.Contains(fmt.Sprintf("%+v", err), "services") {
+	if !fault.Is(err, fault.Unavailable) || a.Status != 0 || strings.Contains(err.Error(), "secret") ||
+		strings.Contains(fmt.Sprintf("%+v", err), "services") {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -125,10 +138,13 @@ func TestSend_GoogleChatAnswersInTheThread(t *testing.T) {
 		query, body = r.URL.Query(), string(b)
 	}))
 	defer srv.Close()
-	if _, err := send(f, failed(f, delivery.Channel, lead(f, notification.GoogleChat, srv.URL+"/v1/spaces/x/messages?key=k&token=t"))); err != nil {
+	if _, err := send(f,
+		failed(f, delivery.Channel,
+			lead(f, notification.GoogleChat, srv.URL+"/v1/spaces/x/messages?key=k&token=t"))); err != nil {
 		t.Fatal(err)
 	}
-	if query.Get("messageReplyOption") != "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD" || query.Get("key") != "k" || query.Get("token") != "t" || !strings.Contains(body, `"threadKey"`) {
+	if query.Get("messageReplyOption") != "REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD" || query.Get("key") != "k" ||
+		query.Get("token") != "t" || !strings.Contains(body, `"threadKey"`) {
 		t.Errorf("%v %s", query, body)
 	}
 }
@@ -140,8 +156,10 @@ func TestSend_ToWhatIsGoneIsForgotten(t *testing.T) {
 	deleted := lead(f, notification.Slack, "https://hooks.slack.com/x")
 	f.Must(s.DeleteChannel(f.In(org), org, deleted))
 	for name, m := range map[string]delivery.Message{
-		"a channel that was deleted": failed(f, delivery.Channel, deleted), "a configuration that never was": failed(f, delivery.Legacy, "ntf_01k6v0e4y0c2b7m9q8r5t3w1xz"),
-		"a user who never asked": failed(f, delivery.Email, "usr_ada"), "nobody": failed(f, delivery.Email, "usr_nobody"),
+		"a channel that was deleted":     failed(f, delivery.Channel, deleted),
+		"a configuration that never was": failed(f, delivery.Legacy, "ntf_01k6v0e4y0c2b7m9q8r5t3w1xz"),
+		"a user who never asked":         failed(f, delivery.Email, "usr_ada"),
+		"nobody":                         failed(f, delivery.Email, "usr_nobody"),
 	} {
 		if _, err := send(f, m); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s: %v", name, err)
@@ -163,10 +181,12 @@ func TestSend_AMailIsQueuedOnceADelivery(t *testing.T) {
 		}
 	}
 	mails := f.Mails()
-	if len(mails) != 1 || mails[0].To != "ada@example.com" || !strings.HasPrefix(mails[0].Letter.Unsubscribe, f.Settings.BaseURL+"/unsubscribe/") {
+	if len(mails) != 1 || mails[0].To != "ada@example.com" ||
+		!strings.HasPrefix(mails[0].Letter.Unsubscribe, f.Settings.BaseURL+"/unsubscribe/") {
 		t.Fatalf("%+v", mails)
 	}
-	if l := mails[0].Letter; l.Subject != "Start or stop failed" || !strings.Contains(l.Text, "web-1") || !strings.Contains(l.HTML, "Engines") {
+	if l := mails[0].Letter; l.Subject != "Start or stop failed" || !strings.Contains(l.Text, "web-1") ||
+		!strings.Contains(l.HTML, "Engines") {
 		t.Errorf("%+v", l)
 	}
 }
@@ -213,13 +233,15 @@ func TestHostileAddressesAreReachedNowhere(t *testing.T) {
 		for _, of := range []notification.Type{notification.Slack, notification.Teams, notification.GoogleChat} {
 			for _, address := range ssrfguardtest.Hostile {
 				c := notification.Channel{ID: id.New("chn", f.Clock.Now()), Type: of}
-				if err := s.Point(f.In(org), org, &c, notification.Address{WebhookURL: address}); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(fault.Message(err), "config.webhookURL: ") {
+				if err := s.Point(f.In(org), org, &c, notification.Address{WebhookURL: address}); !fault.Is(err,
+					fault.Invalid) || !strings.HasPrefix(fault.Message(err), "config.webhookURL: ") {
 					t.Errorf("%s is taken: %v", address, err)
 				}
 			}
 		}
 		for _, address := range ssrfguardtest.Hostile {
-			if a, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, address))); !fault.Is(err, fault.Invalid) || a.Status != 0 {
+			if a, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, address))); !fault.Is(err,
+				fault.Invalid) || a.Status != 0 {
 				t.Errorf("%s is sent to: %+v, %v", address, a, err)
 			}
 		}
@@ -233,8 +255,10 @@ func TestSend_TheLoopbackIsForLaptops(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer srv.Close()
 	f.Settings.PrivateAddresses, f.Settings.ChatHosts = false, []string{"127.0.0.1", "localhost"}
-	for _, address := range []string{srv.URL, strings.Replace(srv.URL, "http:", "https:", 1), strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
-		if _, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, address))); !fault.Is(err, fault.Invalid) {
+	for _, address := range []string{srv.URL, strings.Replace(srv.URL, "http:", "https:", 1),
+		strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
+		if _, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, address))); !fault.Is(err,
+			fault.Invalid) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -263,7 +287,8 @@ func TestRecordHealth_IsOnTheChannelUntilSomethingReachesIt(t *testing.T) {
 			t.Errorf("%+v: %q %q, %v", tt.h, name, got, err)
 		}
 	}
-	if _, err := s.RecordHealth(f.In(org), org, delivery.Target{Kind: delivery.Channel, ID: "chn_gone"}, delivery.Health{Failing: true}); !fault.Is(err, fault.NotFound) {
+	if _, err := s.RecordHealth(f.In(org), org, delivery.Target{Kind: delivery.Channel, ID: "chn_gone"},
+		delivery.Health{Failing: true}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("of one that is gone: %v", err)
 	}
 }

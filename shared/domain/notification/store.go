@@ -31,7 +31,8 @@ const (
 
 // Writing is what changes who is told.
 var Writing = table.Access{Writes: []table.Partition{
-	ChannelPartition, ChannelNamePartition, SubscriptionPartition, LegacyPartition, RecipientPartition, PreferencePartition,
+	ChannelPartition, ChannelNamePartition, SubscriptionPartition, LegacyPartition, RecipientPartition,
+	PreferencePartition,
 }}
 
 // Store keeps who asked to be told of what.
@@ -130,7 +131,8 @@ func counted(org, field string, by, most int64) step {
 	if by > 0 {
 		w.If = []table.Cond{table.Any(table.Lacks(field), table.LessEqual(field, most-by))}
 	}
-	return step{w, fault.New(fault.Invalid, "the organization would have more than %d %s, which is the most; delete some first", most, field)}
+	return step{w, fault.New(fault.Invalid, "the organization would have more than %d %s, which is the most; delete "+
+		"some first", most, field)}
 }
 
 // listAll reads all rows of a partition whose keys begin with a prefix, in their order.

@@ -40,7 +40,8 @@ func (s *Subscription) Scope() event.Scope { return event.Scope{Type: s.ScopeTyp
 // Check refuses (fault.Invalid, naming the field) what cannot be subscribed to, whatever exists.
 func (s *Subscription) Check() error {
 	if _, known := event.TypeOf(s.EventType); !known {
-		return fault.New(fault.Invalid, "eventType: %.64q is none; GET /notifications/event-types lists them", s.EventType)
+		return fault.New(fault.Invalid, "eventType: %.64q is none; GET /notifications/event-types lists them",
+			s.EventType)
 	}
 	scopes := []string{event.ScopeOrg, event.ScopeAccount, event.ScopeGroup, event.ScopeResource, event.ScopeTeam}
 	switch {

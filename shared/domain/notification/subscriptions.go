@@ -60,11 +60,14 @@ func MissingSubscription(subID string) error {
 }
 
 func changedSubscription(subID string) error {
-	return fault.New(fault.Conflict, "subscription %s was changed by someone else meanwhile; read it and try again", subID)
+	return fault.New(fault.Conflict, "subscription %s was changed by someone else meanwhile; read it and try again",
+		subID)
 }
 
 func duplicate(next *Subscription) error {
-	return fault.New(fault.Conflict, "there is a subscription of channel %s to %s for this scope already: change that one, or send several to /notifications/subscriptions/bulk",
+	return fault.New(fault.Conflict,
+		"there is a subscription of channel %s to %s for this scope already: change that one, or send several to "+
+			"/notifications/subscriptions/bulk",
 		next.ChannelID, next.EventType)
 }
 
@@ -126,7 +129,8 @@ func (s *Store) UpdateSubscription(ctx context.Context, org string, old, next Su
 func (s *Store) DeleteSubscription(ctx context.Context, org string, sub Subscription) error {
 	var b changes
 	b.rows = append(b.rows, step{
-		table.Delete(subscriptionKey(org, sub.ID), table.Equal("generation", sub.Generation)), changedSubscription(sub.ID),
+		table.Delete(subscriptionKey(org, sub.ID), table.Equal("generation", sub.Generation)),
+		changedSubscription(sub.ID),
 	})
 	b.unlist(org, &sub)
 	return s.transact(ctx, "delete subscription "+sub.ID, b.steps(org)...)
@@ -196,7 +200,8 @@ func (b *changes) holds(org string) []step {
 
 // MissingScope returns the error of a subscription for a scope that does not exist.
 func MissingScope(sub *Subscription) error {
-	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", sub.ScopeID, sub.ScopeType)
+	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", sub.ScopeID,
+		sub.ScopeType)
 }
 
 func (b *changes) unlist(org string, sub *Subscription) {
@@ -237,8 +242,10 @@ func (b *changes) steps(org string) []step {
 	for _, id := range b.ids {
 		by := b.channels[id]
 		sum += by
-		gone := fault.New(fault.Invalid, "channelID: %.64q: there is no such channel; send the id of one that exists", id)
-		w := table.Update(ChannelKey(org, id), []table.Change{table.Add("subscriptions", by)}, table.Exists(), table.Lacks("ended"))
+		gone := fault.New(fault.Invalid, "channelID: %.64q: there is no such channel; send the id of one that exists",
+			id)
+		w := table.Update(ChannelKey(org, id), []table.Change{table.Add("subscriptions", by)}, table.Exists(),
+			table.Lacks("ended"))
 		out = append(out, step{w, gone})
 	}
 	if sum != 0 {

@@ -14,7 +14,8 @@ import (
 // ListSubscriptionIDs returns the ids of the subscriptions for a scope, by the event type of each, ordered by id. It
 // looks into the list of receivers of each event type, so it takes one round trip however many subscriptions there
 // are.
-func ListSubscriptionIDs(ctx context.Context, s table.Store, org string, of event.Scope) ([]string, map[string]string, error) {
+func ListSubscriptionIDs(ctx context.Context, s table.Store, org string, of event.Scope) ([]string, map[string]string,
+	error) {
 	keys, eventTypes := make([]table.Key, len(event.Types)), map[string]string{}
 	for i, t := range event.Types {
 		keys[i] = recipientsKey(org, t.Key, of)

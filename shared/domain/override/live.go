@@ -73,12 +73,17 @@ func (l Live) Expired(at time.Time) []Held {
 // With returns the list with o; fault.Conflict when it is full, or a wake link makes a second one.
 func (l Live) With(o Override) (Live, error) {
 	if len(l.Overrides) >= MaxLive {
-		return l, fault.New(fault.Conflict, "the organization has %d live overrides, which is the most: end some first", len(l.Overrides))
+		return l, fault.New(
+			fault.Conflict, "the organization has %d live overrides, which is the most: end some first",
+			len(l.Overrides))
 	}
-	if o.WakeLinkID != "" && slices.ContainsFunc(l.At(o.CreatedAt), func(h Held) bool { return h.WakeLinkID == o.WakeLinkID }) {
+	if o.WakeLinkID != "" && slices.ContainsFunc(l.At(o.CreatedAt), func(h Held) bool {
+		return h.WakeLinkID == o.WakeLinkID
+	}) {
 		return l, fault.New(fault.Conflict, "wake link %s has started it already", o.WakeLinkID)
 	}
-	l.Overrides = append(slices.Clone(l.Overrides), Held{o.ID, o.ResourceID, o.GroupID, o.Action, o.ExpiresAt, o.WakeLinkID, o.Maker})
+	l.Overrides = append(slices.Clone(l.Overrides),
+		Held{o.ID, o.ResourceID, o.GroupID, o.Action, o.ExpiresAt, o.WakeLinkID, o.Maker})
 	return l, nil
 }
 

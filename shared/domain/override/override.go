@@ -41,21 +41,23 @@ func (a Action) Verb() cloud.Verb {
 
 // Override holds one resource, or the resources of a group as they are at any moment, on or off until ExpiresAt.
 type Override struct {
-	ID           string    `json:"id"`
-	ResourceID   string    `json:"resourceID,omitempty"`
-	ResourceUID  string    `json:"resourceUID,omitempty"`
-	GroupID      string    `json:"groupID,omitempty"`
-	Action       Action    `json:"action"`
-	Reason       string    `json:"reason"`
-	CreatedBy    string    `json:"createdBy"` // an address, or the id of a wake link
-	CreatedAt    time.Time `json:"createdAt"`
-	ExpiresAt    time.Time `json:"expiresAt"`
-	BulkActionID string    `json:"bulkActionID,omitempty"` // the first that applied it; none when nothing was to be asked
-	Force        bool      `json:"force,omitempty"`        // active event readiness plans are not against it
-	WakeLinkID   string    `json:"wakeLinkID,omitempty"`   // the link by which it was made; then it ends in a stop where nothing else is wanted
-	EndedAt      time.Time `json:"endedAt,omitzero"`
-	EndedBy      string    `json:"endedBy,omitempty"` // an address; "" when its time was over
-	RestoredBy   []string  `json:"restoredBy,omitempty"`
+	ID          string    `json:"id"`
+	ResourceID  string    `json:"resourceID,omitempty"`
+	ResourceUID string    `json:"resourceUID,omitempty"`
+	GroupID     string    `json:"groupID,omitempty"`
+	Action      Action    `json:"action"`
+	Reason      string    `json:"reason"`
+	CreatedBy   string    `json:"createdBy"` // an address, or the id of a wake link
+	CreatedAt   time.Time `json:"createdAt"`
+	ExpiresAt   time.Time `json:"expiresAt"`
+	// the first that applied it; none when nothing was to be asked
+	BulkActionID string `json:"bulkActionID,omitempty"`
+	Force        bool   `json:"force,omitempty"` // active event readiness plans are not against it
+	// the link by which it was made; then it ends in a stop where nothing else is wanted
+	WakeLinkID string    `json:"wakeLinkID,omitempty"`
+	EndedAt    time.Time `json:"endedAt,omitzero"`
+	EndedBy    string    `json:"endedBy,omitempty"` // an address; "" when its time was over
+	RestoredBy []string  `json:"restoredBy,omitempty"`
 
 	// Maker is the user who made it, or made its wake link. What it holds is checked against their rights of the moment (Reach). It is empty in
 	// rows that were written before there was a Maker: they hold what they are on until they end.
@@ -90,7 +92,8 @@ func NewItem(org string, o Override) (table.Item, error) {
 // EndWrite returns the write that ends o as it was read, at the time at; it fails when o has ended.
 func EndWrite(org string, o Override, at time.Time, by string) table.Write {
 	return table.Update(Key(org, o.ID), []table.Change{
-		table.Set("endedAt", at), table.Set("endedBy", by), table.Set("restoredBy", o.RestoredBy), table.Expire(at.Add(keptBeyond)),
+		table.Set("endedAt", at), table.Set("endedBy", by), table.Set("restoredBy", o.RestoredBy),
+		table.Expire(at.Add(keptBeyond)),
 	}, table.Exists(), table.Lacks("endedAt"))
 }
 

@@ -80,7 +80,8 @@ func (o Override) Restorable(ctx context.Context, s *inventory.Store, org string
 			return inventory.ResourceSet{}, err
 		}
 		scopes = grant.Scopes{
-			All: now.All, Teams: slices.Concat(o.Scopes.Teams, now.Teams), Resources: slices.Concat(o.Scopes.Resources, now.Resources),
+			All: now.All, Teams: slices.Concat(o.Scopes.Teams, now.Teams),
+			Resources: slices.Concat(o.Scopes.Resources, now.Resources),
 		}
 	}
 	sets, err := s.ResourceSets(ctx, org, scopes)

@@ -51,7 +51,8 @@ func (t NamedTarget) Use() fault.Use {
 
 // ListWakeLinks lists the wake links of an organization that work at a time, oldest first. One round trip.
 func ListWakeLinks(ctx context.Context, s table.Store, org string, at time.Time) ([]NamedTarget, error) {
-	all, _, err := table.ReadPage[NamedTarget](ctx, s, table.Query{PK: WakeLinkPK(org), From: "wake_", To: "wake_~", Limit: maxWakeLinks})
+	all, _, err := table.ReadPage[NamedTarget](ctx, s,
+		table.Query{PK: WakeLinkPK(org), From: "wake_", To: "wake_~", Limit: maxWakeLinks})
 	if err != nil {
 		return nil, fmt.Errorf("list wake links of %s: %w", org, err)
 	}

@@ -140,7 +140,8 @@ func rateDatabase(c *calculation) {
 		c.add("IOPS", "rds-iops/"+kind+"/"+zones, c.number("iops"))
 	case "gp3":
 		if n, told := c.input("iops"); told && n != "0" {
-			c.addSome("IOPS", "rds-iops/gp3/"+zones, above(c.number("iops"), databaseIOPS(engine, c.size("storageGiB", "allocated_gb"))))
+			c.addSome("IOPS", "rds-iops/gp3/"+zones,
+				above(c.number("iops"), databaseIOPS(engine, c.size("storageGiB", "allocated_gb"))))
 		}
 	}
 }
@@ -212,7 +213,8 @@ func rateFunction(c *calculation) {
 		c.none("it keeps nothing ready: it is charged by use alone")
 	}
 	gib := c.size("memoryMiB", "memory_mb").DivInt(1024)
-	c.addRunning("Provisioned concurrency", "lambda/provisioned/"+cmp.Or(c.word("architecture"), "x86_64"), gib.Mul(ready).MulInt(secondsPerHour))
+	c.addRunning("Provisioned concurrency", "lambda/provisioned/"+cmp.Or(c.word("architecture"), "x86_64"),
+		gib.Mul(ready).MulInt(secondsPerHour))
 }
 
 const secondsPerHour = 3600

@@ -45,7 +45,8 @@ func (t *Table) Unpack(packed []byte) error {
 
 func (t *Table) addLine(fields []string) error {
 	if len(fields) != 3 {
-		return fault.New(fault.Internal, "a price of %s in %s is %q; want key, unit and amount", t.Provider, t.Region, fields)
+		return fault.New(fault.Internal, "a price of %s in %s is %q; want key, unit and amount", t.Provider, t.Region,
+			fields)
 	}
 	usd, err := money.Parse(fields[2])
 	if err != nil {

@@ -15,7 +15,8 @@ type Estimate struct {
 	Version     string       // of the table
 	Components  []Component
 	Reason      string // why there is no estimate; empty when there is one
-	Shared      bool   // it is the price of parts that are resources of their own, as nodes of a pool are: never to be added to theirs
+	// it is the price of parts that are resources of their own, as nodes of a pool are: never to be added to theirs
+	Shared bool
 }
 
 // OK reports whether there is an estimate.
@@ -89,7 +90,8 @@ func (c *calculation) add(name, key string, quantity money.Amount) {
 		c.none("the prices of %s have no %s", strings.TrimSpace(c.table.Region+" "+c.table.Version), key)
 		return
 	}
-	c.out.Components = append(c.out.Components, Component{Name: name, Key: key, Unit: e.Unit, USD: e.USD, Quantity: quantity})
+	c.out.Components = append(c.out.Components,
+		Component{Name: name, Key: key, Unit: e.Unit, USD: e.USD, Quantity: quantity})
 }
 
 // addRunning is add of what costs nothing while the resource is stopped.

@@ -42,9 +42,11 @@ func (c *calculation) addMachines(name string, machines money.Amount) {
 		extra = "custom-"
 	}
 	c.addRunning(name+" ("+c.Class+"), cores", "compute/"+shape.Family+"/"+extra+"core", shape.Cores.Mul(machines))
-	c.addRunning(name+" ("+c.Class+"), memory", "compute/"+shape.Family+"/"+extra+"ram", shape.GiB.Sub(shape.Extended).Mul(machines))
+	c.addRunning(name+" ("+c.Class+"), memory", "compute/"+shape.Family+"/"+extra+"ram",
+		shape.GiB.Sub(shape.Extended).Mul(machines))
 	if shape.Extended.Sign() > 0 {
-		c.addRunning(name+" ("+c.Class+"), extended memory", "compute/"+shape.Family+"/extended-ram", shape.Extended.Mul(machines))
+		c.addRunning(name+" ("+c.Class+"), extended memory", "compute/"+shape.Family+"/extended-ram",
+			shape.Extended.Mul(machines))
 	}
 }
 
@@ -115,6 +117,7 @@ func rateRun(c *calculation) {
 		how = "always"
 	}
 	gib := c.number("memory_mb").MulDiv(money.FromInt(1_000_000), money.FromInt(1<<30))
-	c.addRunning("Instances kept ready, cores", "run/"+how+"/cpu", c.number("cpu_limit").Mul(ready).MulInt(secondsPerHour))
+	c.addRunning("Instances kept ready, cores", "run/"+how+"/cpu",
+		c.number("cpu_limit").Mul(ready).MulInt(secondsPerHour))
 	c.addRunning("Instances kept ready, memory", "run/"+how+"/gib", gib.Mul(ready).MulInt(secondsPerHour))
 }

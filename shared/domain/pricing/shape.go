@@ -19,12 +19,16 @@ type Shape struct {
 
 // memoryPerCore are the gibibytes that predefined machines have for each core, in thousandths.
 var memoryPerCore = map[string]map[string]int64{
-	"n1": {"standard": 3750, "highmem": 6500, "highcpu": 900}, "n2": {"standard": 4000, "highmem": 8000, "highcpu": 1000},
-	"n2d": {"standard": 4000, "highmem": 8000, "highcpu": 1000}, "e2": {"standard": 4000, "highmem": 8000, "highcpu": 1000},
-	"c2": {"standard": 4000}, "c2d": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
+	"n1":  {"standard": 3750, "highmem": 6500, "highcpu": 900},
+	"n2":  {"standard": 4000, "highmem": 8000, "highcpu": 1000},
+	"n2d": {"standard": 4000, "highmem": 8000, "highcpu": 1000},
+	"e2":  {"standard": 4000, "highmem": 8000, "highcpu": 1000},
+	"c2":  {"standard": 4000}, "c2d": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
 	"t2d": {"standard": 4000}, "t2a": {"standard": 4000}, "c3": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
-	"c3d": {"standard": 4000, "highmem": 8000, "highcpu": 2000}, "n4": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
-	"c4": {"standard": 3750, "highmem": 7750, "highcpu": 2000}, "c4a": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
+	"c3d": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
+	"n4":  {"standard": 4000, "highmem": 8000, "highcpu": 2000},
+	"c4":  {"standard": 3750, "highmem": 7750, "highcpu": 2000},
+	"c4a": {"standard": 4000, "highmem": 8000, "highcpu": 2000},
 }
 
 // irregular are machines whose memory is not so much for each core.

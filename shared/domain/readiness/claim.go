@@ -76,7 +76,9 @@ func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Wr
 		}
 		cond = table.Equal("version", c.Version)
 	}
-	c.Windows = slices.DeleteFunc(c.Windows, func(w Window) bool { return w.PlanID == p.ID || !w.To.After(s.clock.Now()) })
+	c.Windows = slices.DeleteFunc(c.Windows, func(w Window) bool {
+		return w.PlanID == p.ID || !w.To.After(s.clock.Now())
+	})
 	if hold {
 		if err := p.fits(k.SK, c.Windows); err != nil {
 			return table.Write{}, err
@@ -94,12 +96,14 @@ func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Wr
 func (p *Plan) fits(policyID string, others []Window) error {
 	for _, o := range others {
 		if o.overlaps(p.Window()) {
-			return fault.New(fault.Conflict, "targets: policy %s is held by plan %s from %s to %s, which overlaps this plan's window from %s to %s",
+			return fault.New(fault.Conflict,
+				"targets: policy %s is held by plan %s from %s to %s, which overlaps this plan's window from %s to %s",
 				policyID, o.PlanID, p.show(o.From), p.show(o.To), p.show(p.ScaleUpAt()), p.show(p.ScaleDownAt()))
 		}
 	}
 	if len(others) >= mostWindows {
-		return fault.New(fault.Conflict, "targets: policy %s is the target of %d plans, which is the most", policyID, len(others))
+		return fault.New(fault.Conflict, "targets: policy %s is the target of %d plans, which is the most", policyID,
+			len(others))
 	}
 	return nil
 }

@@ -37,7 +37,9 @@ func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, err
 		edit(&next)
 	}
 	if now := s.clock.Now(); !next.EventEnd.After(now) {
-		return p, Work{}, fault.New(fault.Conflict, "eventEnd: %s is past; it is %s: change the plan's times first", next.show(next.EventEnd), next.show(now))
+		return p, Work{},
+			fault.New(fault.Conflict, "eventEnd: %s is past; it is %s: change the plan's times first",
+				next.show(next.EventEnd), next.show(now))
 	}
 	c.Edit = func(p *Plan) {
 		if edit != nil {
@@ -81,5 +83,6 @@ func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error
 
 // listed returns the write that lists the work, which waits by itself until the capacity is to be given back.
 func (s *Store) listed(w Work, until time.Time) (table.Write, error) {
-	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(), Until: until}, w.Input)
+	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(),
+		Until: until}, w.Input)
 }

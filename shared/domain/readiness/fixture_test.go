@@ -29,12 +29,15 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) plan(policies ...string) readiness.Plan {
 	start := f.Clock.Now().Add(24 * time.Hour)
 	p := readiness.Plan{
-		ID: id.New("evt", f.Clock.Now()), Org: org, Name: "Black Friday", EventStart: start, EventEnd: start.Add(4 * time.Hour),
-		PreScaleMinutes: 30, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000, Timezone: "Europe/Berlin", CreatedBy: "ada@example.com",
+		ID: id.New("evt", f.Clock.Now()), Org: org, Name: "Black Friday", EventStart: start,
+		EventEnd:        start.Add(4 * time.Hour),
+		PreScaleMinutes: 30, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000, Timezone: "Europe/Berlin",
+		CreatedBy: "ada@example.com",
 	}
 	for _, policyID := range policies {
 		f.Put(autoscaling.Key(org, policyID), autoscaling.Policy{ID: policyID, Name: policyID})
-		p.Targets = append(p.Targets, readiness.Target{PolicyID: policyID, OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4})
+		p.Targets = append(p.Targets,
+			readiness.Target{PolicyID: policyID, OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4})
 	}
 	return p
 }

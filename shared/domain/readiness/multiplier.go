@@ -23,9 +23,11 @@ func MultiplierOf(field string, a money.Amount) (Multiplier, error) {
 	n, exact := a.Scaled(millionths)
 	switch {
 	case a.Sign() <= 0:
-		return 0, fault.New(fault.Invalid, "%s: %s is not above 0: send how many times the usual load is expected, such as 3.0", field, a)
+		return 0, fault.New(fault.Invalid, "%s: %s is not above 0: send how many times the usual load is expected, "+
+			"such as 3.0", field, a)
 	case a.Cmp(money.FromInt(int64(MaxMultiplier/one))) > 0:
-		return 0, fault.New(fault.Invalid, "%s: %.40s is more than %d: send how many times the usual load is expected, such as 3.0", field, a.String(), MaxMultiplier/one)
+		return 0, fault.New(fault.Invalid, "%s: %.40s is more than %d: send how many times the usual load is "+
+			"expected, such as 3.0", field, a.String(), MaxMultiplier/one)
 	case !exact:
 		return 0, fault.New(fault.Invalid, "%s: %.40s has more than six decimal places", field, a.String())
 	}

@@ -38,8 +38,9 @@ type Target struct {
 	OriginalMin     int64  `json:"originalMin"`
 	OriginalMax     int64  `json:"originalMax"`
 	OriginalDesired int64  `json:"originalDesired"`
-	AverageCPU      int64  `json:"averageCPU,omitempty"` // in hundredths of a percent, as measured when the plan was made or dispatched
-	TargetCPU       int64  `json:"targetCPU,omitempty"`  // of the policy; 0 with AverageCPU 0: nothing was measured
+	// in hundredths of a percent, as measured when the plan was made or dispatched
+	AverageCPU int64 `json:"averageCPU,omitempty"`
+	TargetCPU  int64 `json:"targetCPU,omitempty"` // of the policy; 0 with AverageCPU 0: nothing was measured
 }
 
 // CPU returns what the target is scaled by: what was measured, or else the conservative defaults.
@@ -71,12 +72,14 @@ type Plan struct {
 	CreatedBy          string     `json:"createdBy"`
 	UpdatedAt          time.Time  `json:"updatedAt"`
 	Message            string     `json:"message,omitempty"` // why it failed, or what a restore found
-	Run                int64      `json:"run"`               // how often it was dispatched: what an earlier dispatch still does is not of this one
-	Reports            []string   `json:"reports,omitempty"` // of the executor for this run, by their ids: each is taken once
-	Since              time.Time  `json:"since"`             // when it came into its status
-	Logged             int64      `json:"logged"`            // lines of its log so far
-	Version            int64      `json:"version"`
-	DeletedAt          time.Time  `json:"deletedAt,omitzero"`
+	// how often it was dispatched: what an earlier dispatch still does is not of this one
+	Run int64 `json:"run"`
+	// of the executor for this run, by their ids: each is taken once
+	Reports   []string  `json:"reports,omitempty"`
+	Since     time.Time `json:"since"`  // when it came into its status
+	Logged    int64     `json:"logged"` // lines of its log so far
+	Version   int64     `json:"version"`
+	DeletedAt time.Time `json:"deletedAt,omitzero"`
 }
 
 // ScaleUpAt is when capacity is raised.
@@ -123,13 +126,17 @@ func (p *Plan) PolicyIDs() []string {
 func (p *Plan) CheckTimes(now time.Time) error {
 	switch {
 	case !p.EventStart.After(now):
-		return fault.New(fault.Invalid, "eventStart: %s is not after now, which is %s", p.show(p.EventStart), p.show(now))
+		return fault.New(fault.Invalid, "eventStart: %s is not after now, which is %s", p.show(p.EventStart),
+			p.show(now))
 	case !p.EventEnd.After(p.EventStart):
-		return fault.New(fault.Invalid, "eventEnd: %s is not after eventStart, which is %s", p.show(p.EventEnd), p.show(p.EventStart))
+		return fault.New(fault.Invalid, "eventEnd: %s is not after eventStart, which is %s", p.show(p.EventEnd),
+			p.show(p.EventStart))
 	case p.EventEnd.Sub(p.EventStart) > Longest:
-		return fault.New(fault.Invalid, "eventEnd: %s is more than %d days after eventStart", p.show(p.EventEnd), Longest/(24*time.Hour))
+		return fault.New(fault.Invalid, "eventEnd: %s is more than %d days after eventStart", p.show(p.EventEnd),
+			Longest/(24*time.Hour))
 	case p.ScaleDownAt().Sub(now) > Farthest:
-		return fault.New(fault.Invalid, "eventEnd: %s is more than %d days ahead", p.show(p.EventEnd), Farthest/(24*time.Hour))
+		return fault.New(fault.Invalid, "eventEnd: %s is more than %d days ahead", p.show(p.EventEnd),
+			Farthest/(24*time.Hour))
 	}
 	return nil
 }

@@ -33,10 +33,11 @@ type Rehearsed struct {
 
 // RehearsedTarget is how a target of a plan fared.
 type RehearsedTarget struct {
-	PolicyID  string    `json:"policyID"`
-	Original  Size      `json:"original"`
-	Scaled    Size      `json:"scaled"`
-	ReachedAt time.Time `json:"reachedAt"` // when all of its machines were in service; zero: they never were before the plan was over
+	PolicyID string `json:"policyID"`
+	Original Size   `json:"original"`
+	Scaled   Size   `json:"scaled"`
+	// when all of its machines were in service; zero: they never were before the plan was over
+	ReachedAt time.Time `json:"reachedAt"`
 	Shortfall int64     `json:"shortfall"` // machines that it was short of when the event began
 	Restored  bool      `json:"restored"`  // whether it was in the end as it was before
 }

@@ -37,11 +37,13 @@ func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, e
 		case err != nil:
 			return p, err
 		case p.Run != r.Run:
-			return p, fault.New(fault.Conflict, "run: the plan was dispatched %d times, and this is a report of dispatch %d", p.Run, r.Run)
+			return p, fault.New(fault.Conflict, "run: the plan was dispatched %d times, and this is a report of "+
+				"dispatch %d", p.Run, r.Run)
 		case slices.Contains(p.Reports, r.ID):
 			return p, nil
 		}
-		p, err = s.Move(ctx, p, Change{To: r.Status, By: Executor, Message: r.Message, Report: &r, Edit: r.editOf(&p), Work: r.work(&p)})
+		p, err = s.Move(ctx, p,
+			Change{To: r.Status, By: Executor, Message: r.Message, Report: &r, Edit: r.editOf(&p), Work: r.work(&p)})
 		if !errors.Is(err, errMoved) {
 			return p, err
 		}
@@ -67,7 +69,8 @@ func (r *Report) edit(p *Plan) {
 		at := slices.IndexFunc(r.Targets, func(t Target) bool { return t.PolicyID == p.Targets[i].PolicyID })
 		if at >= 0 {
 			t := r.Targets[at]
-			p.Targets[i].OriginalMin, p.Targets[i].OriginalMax, p.Targets[i].OriginalDesired = t.OriginalMin, t.OriginalMax, t.OriginalDesired
+			p.Targets[i].OriginalMin, p.Targets[i].OriginalMax, p.Targets[i].OriginalDesired = t.OriginalMin,
+				t.OriginalMax, t.OriginalDesired
 		}
 	}
 }

@@ -72,7 +72,9 @@ func raised(s Size, desired, most int64) (Size, error) {
 	out.Desired = max(out.Desired, out.Min)
 	out.Max = max(out.Max, out.Desired)
 	if out.Max > Largest {
-		return s, fault.New(fault.Invalid, "the scaled size of a group of %d to %d would be above %d: expect less", s.Min, s.Max, Largest)
+		return s, fault.New(
+			fault.Invalid, "the scaled size of a group of %d to %d would be above %d: expect less", s.Min, s.Max,
+			Largest)
 	}
 	return out, nil
 }

@@ -49,7 +49,8 @@ func (s Status) Check(to Status) error {
 	if len(next[s]) == 0 {
 		return fault.New(fault.Conflict, "status: the plan is %s, which is its end: make a new plan", s)
 	}
-	return fault.New(fault.Conflict, "status: a plan that is %s cannot become %s; it can become one of %s", s, to, listed(next[s]))
+	return fault.New(fault.Conflict, "status: a plan that is %s cannot become %s; it can become one of %s", s, to,
+		listed(next[s]))
 }
 
 // Editable reports whether a plan in this status may be changed and deleted: the interface specification calls that schedulable.

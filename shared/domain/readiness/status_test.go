@@ -15,9 +15,12 @@ import (
 
 // permitted is that of the interface specification, as it stands there.
 var permitted = []string{
-	"draft scheduling", "draft cancelled", "scheduling scheduled", "scheduling failed", "scheduling cancelled", "scheduled scaling_up",
-	"scheduled cancelled", "scheduled failed", "scaling_up active", "scaling_up failed", "scaling_up cancelled", "active scaling_down",
-	"active failed", "active cancelled", "scaling_down completed", "scaling_down failed", "scaling_down cancelled", "failed draft",
+	"draft scheduling", "draft cancelled", "scheduling scheduled", "scheduling failed", "scheduling cancelled",
+	"scheduled scaling_up",
+	"scheduled cancelled", "scheduled failed", "scaling_up active", "scaling_up failed", "scaling_up cancelled",
+	"active scaling_down",
+	"active failed", "active cancelled", "scaling_down completed", "scaling_down failed", "scaling_down cancelled",
+	"failed draft",
 	"failed scheduling", "failed cancelled", "completed draft", "completed cancelled",
 }
 
@@ -41,7 +44,8 @@ func eachPair(t *testing.T, f func(t *testing.T, from, to readiness.Status, perm
 func TestStatus_OnlyTheTablesTransitionsArePermitted(t *testing.T) {
 	eachPair(t, func(t *testing.T, from, to readiness.Status, permitted bool) {
 		t.Helper()
-		if err := from.Check(to); from.Permits(to) != permitted || (err == nil) != permitted || err != nil && !fault.Is(err, fault.Conflict) {
+		if err := from.Check(to); from.Permits(to) != permitted || (err == nil) != permitted || err != nil &&
+			!fault.Is(err, fault.Conflict) {
 			t.Errorf("permitted is %v, and the check says %v", from.Permits(to), err)
 		}
 	})
@@ -132,7 +136,8 @@ func TestMove_OfTwoThatReadTheSamePlanOneChangesIt(t *testing.T) {
 		if want == 0 {
 			f.Equal("the plan", after, p)
 		}
-		_, _ = f.plans.Move(f.In(org), after, readiness.Change{To: readiness.Cancelled}) // frees the target for the next pair
+		// frees the target for the next pair
+		_, _ = f.plans.Move(f.In(org), after, readiness.Change{To: readiness.Cancelled})
 		f.Write(claimGone("asp_1"))
 	})
 }

@@ -74,7 +74,8 @@ func count(org string, by int64) table.Write {
 	if by < 0 {
 		return table.Update(countKey(org), []table.Change{table.Add("plans", by)})
 	}
-	return table.Update(countKey(org), []table.Change{table.Add("plans", by)}, table.Any(table.Lacks("plans"), table.Less("plans", MostPlans)))
+	return table.Update(countKey(org), []table.Change{table.Add("plans", by)},
+		table.Any(table.Lacks("plans"), table.Less("plans", MostPlans)))
 }
 
 // change is what is written together: writes, of which the first is the plan's own, and the claims of the plan.
@@ -106,21 +107,24 @@ func (p *Plan) lost(lost *table.ConditionError, own int) error {
 	for _, f := range lost.Failed {
 		switch {
 		case f.Old.Key == countKey(p.Org):
-			return fault.New(fault.Conflict, "the organization has %d event readiness plans, which is the most: delete some first", MostPlans)
+			return fault.New(fault.Conflict,
+				"the organization has %d event readiness plans, which is the most: delete some first", MostPlans)
 		case f.Index == 0:
 			return errMoved
 		case f.Index < own:
 			return lost
 		case f.Old.PK == autoscaling.Key(p.Org, "").PK:
 			return fault.NewWithCause(fault.Conflict, lost,
-				"targets: autoscaler policy %s was deleted; send targets with policies that GET /autoscaler-policies lists", f.Old.SK)
+				"targets: autoscaler policy %s was deleted; send targets with policies that GET "+
+					"/autoscaler-policies lists", f.Old.SK)
 		}
 	}
 	return errAgain
 }
 
 // errMoved is a plan that was changed since it was read.
-var errMoved = fault.New(fault.Conflict, "the plan was changed at the same moment: read it again, and ask again if that is still wanted")
+var errMoved = fault.New(fault.Conflict,
+	"the plan was changed at the same moment: read it again, and ask again if that is still wanted")
 
 // Change is what becomes of a plan.
 type Change struct {

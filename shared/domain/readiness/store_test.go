@@ -78,7 +78,8 @@ func TestMove_APlanThatIsOverFreesItsTargetsAndOneThatIsResetTakesThemAgain(t *t
 	other := f.plan("asp_shop")
 	other.ID = id.New("evt", f.Clock.Now().Add(time.Second))
 	other = apitest.Value(f.plans.Create(f.In(org), other))(t)
-	if _, err := f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft, By: "ada@example.com"}); !fault.Is(err, fault.Conflict) {
+	if _, err := f.plans.Move(f.In(org), p,
+		readiness.Change{To: readiness.Draft, By: "ada@example.com"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("it took what another plan has: %v", err)
 	}
 	f.Must(errOf(f.plans.Move(f.In(org), other, readiness.Change{To: readiness.Cancelled, By: "ada@example.com"})))
@@ -87,7 +88,8 @@ func TestMove_APlanThatIsOverFreesItsTargetsAndOneThatIsResetTakesThemAgain(t *t
 
 func TestTake_AReportIsLoggedOnceHoweverOftenItIsSent(t *testing.T) {
 	f := newFixture(t)
-	p, w, err := f.plans.Dispatch(f.In(org), f.in(readiness.Draft, "asp_shop"), readiness.Change{To: readiness.Scheduling, By: "ada@example.com"})
+	p, w, err := f.plans.Dispatch(f.In(org), f.in(readiness.Draft, "asp_shop"),
+		readiness.Change{To: readiness.Scheduling, By: "ada@example.com"})
 	f.Must(err)
 	r := readiness.Report{ID: "scheduled-1", Run: w.Input.Run, Status: readiness.Scheduled, Message: "at its times"}
 	var all sync.WaitGroup
@@ -121,7 +123,8 @@ func TestTake_AReportIsLoggedOnceHoweverOftenItIsSent(t *testing.T) {
 func TestTake_KeepsWhatWasCapturedBeforeScaling(t *testing.T) {
 	f := newFixture(t)
 	p := f.in(readiness.Scheduled, "asp_1", "asp_2")
-	r := readiness.Report{ID: "up", Status: readiness.ScalingUp, Targets: []readiness.Target{{PolicyID: "asp_2", OriginalMin: 1, OriginalMax: 7, OriginalDesired: 3}}}
+	r := readiness.Report{ID: "up", Status: readiness.ScalingUp,
+		Targets: []readiness.Target{{PolicyID: "asp_2", OriginalMin: 1, OriginalMax: 7, OriginalDesired: 3}}}
 	got := apitest.Value(f.plans.Take(f.In(org), org, p.ID, r))(t)
 	want := []readiness.Target{p.Targets[0], r.Targets[0]}
 	f.Equal("targets", got.Targets, want)
@@ -132,7 +135,8 @@ func TestLog_KeepsTheNewestThousandAndExpires(t *testing.T) {
 	f := newFixture(t)
 	p := f.in(readiness.Draft)
 	for n := range 1010 {
-		p = apitest.Value(f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft, By: "ada@example.com", Message: strconv.Itoa(n)}))(t)
+		p = apitest.Value(f.plans.Move(f.In(org), p,
+			readiness.Change{To: readiness.Draft, By: "ada@example.com", Message: strconv.Itoa(n)}))(t)
 	}
 	lines := f.log(p.ID)
 	if len(lines) != 1000 || lines[999].Message != "1009" || lines[0].Message != "10" {
@@ -155,15 +159,21 @@ func pending(f *fixture, name string) bool {
 
 func TestDispatchAndCancel_LeaveTheWorkThatIsLeftToDo(t *testing.T) {
 	f := newFixture(t)
-	p, up, err := f.plans.Dispatch(f.In(org), f.in(readiness.Draft, "asp_shop"), readiness.Change{To: readiness.Scheduling, By: "ada@example.com"})
+	p, up, err := f.plans.Dispatch(f.In(org), f.in(readiness.Draft, "asp_shop"),
+		readiness.Change{To: readiness.Scheduling, By: "ada@example.com"})
 	f.Must(err)
 	if !pending(f, up.Name) || p.Run != 1 || up.Name != p.ID+"-r1" {
 		t.Errorf("%+v of run %d is not pending", up, p.Run)
 	}
-	p = apitest.Value(f.plans.Take(f.In(org), org, p.ID, readiness.Report{ID: "1", Run: 1, Status: readiness.Scheduled}))(t)
-	p, again, err := f.plans.Dispatch(f.In(org), p, readiness.Change{To: readiness.Scheduled, By: "ada@example.com", Edit: func(p *readiness.Plan) { p.Name = "Cyber Monday" }})
+	p = apitest.Value(f.plans.Take(f.In(org), org, p.ID,
+		readiness.Report{ID: "1", Run: 1, Status: readiness.Scheduled}))(t)
+	p, again, err := f.plans.Dispatch(f.In(org), p,
+		readiness.Change{To: readiness.Scheduled, By: "ada@example.com", Edit: func(p *readiness.Plan) {
+			p.Name = "Cyber Monday"
+		}})
 	f.Must(err)
-	if pending(f, up.Name) || !pending(f, again.Name) || p.Run != 2 || p.Name != "Cyber Monday" || p.Status != readiness.Scheduled || len(p.Reports) != 0 {
+	if pending(f, up.Name) || !pending(f, again.Name) || p.Run != 2 || p.Name != "Cyber Monday" ||
+		p.Status != readiness.Scheduled || len(p.Reports) != 0 {
 		t.Errorf("dispatched again: %+v", p)
 	}
 	p, down, err := f.plans.Cancel(f.In(org), p, readiness.Change{By: "ada@example.com"})
@@ -172,12 +182,14 @@ func TestDispatchAndCancel_LeaveTheWorkThatIsLeftToDo(t *testing.T) {
 		t.Errorf("cancelled: %+v", p)
 	}
 	f.Clock.Advance(48 * time.Hour)
-	if _, _, err = f.plans.Dispatch(f.In(org), f.in(readiness.Failed, "asp_late"), readiness.Change{To: readiness.Scheduling}); err != nil {
+	if _, _, err = f.plans.Dispatch(f.In(org), f.in(readiness.Failed, "asp_late"),
+		readiness.Change{To: readiness.Scheduling}); err != nil {
 		t.Errorf("one of tomorrow: %v", err)
 	}
 	old := f.in(readiness.Failed, "asp_old")
 	f.Clock.Advance(72 * time.Hour)
-	if _, _, err = f.plans.Dispatch(f.In(org), old, readiness.Change{To: readiness.Scheduling}); !fault.Is(err, fault.Conflict) {
+	if _, _, err = f.plans.Dispatch(f.In(org), old, readiness.Change{To: readiness.Scheduling}); !fault.Is(err,
+		fault.Conflict) {
 		t.Errorf("one that is over: %v", err)
 	}
 }
@@ -191,7 +203,8 @@ func TestMove_APlanThatIsDeletedLeavesTheListAndMakesRoom(t *testing.T) {
 	if _, err := f.plans.Create(f.In(org), second); !fault.Is(err, fault.Conflict) {
 		t.Errorf("one more than the most: %v", err)
 	}
-	f.Must(errOf(f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Cancelled, By: "ada@example.com", Delete: true})))
+	f.Must(errOf(f.plans.Move(f.In(org), p,
+		readiness.Change{To: readiness.Cancelled, By: "ada@example.com", Delete: true})))
 	if _, err := f.plans.Get(f.In(org), org, p.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the deleted plan: %v", err)
 	}
@@ -201,7 +214,8 @@ func TestMove_APlanThatIsDeletedLeavesTheListAndMakesRoom(t *testing.T) {
 		t.Errorf("the log of a deleted plan has %d lines", len(lines))
 	}
 	var moved *store.ConditionError
-	if _, err := f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft}); !fault.Is(err, fault.Conflict) || errors.As(err, &moved) {
+	if _, err := f.plans.Move(f.In(org), p, readiness.Change{To: readiness.Draft}); !fault.Is(err, fault.Conflict) ||
+		errors.As(err, &moved) {
 		t.Errorf("a change of the deleted plan: %v", err)
 	}
 }

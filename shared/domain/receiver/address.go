@@ -71,7 +71,8 @@ func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, fault.NewWithCause(fault.Unavailable, err, "%s broke off its answer", r.URL.Host)
 	}
-	x := Exchange{Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()), Demands: resp.Header.Get("WWW-Authenticate")}
+	x := Exchange{Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()),
+		Demands: resp.Header.Get("WWW-Authenticate")}
 	return x.Without(r.URL.String(), r.URL.RequestURI(), r.Header.Get("Authorization")), nil
 }
 
@@ -132,12 +133,14 @@ func (x Exchange) Without(secrets ...string) Exchange {
 
 // Answer returns what the exchange means for a delivery: 2xx is success; a redirect, which is not followed, or any other status is not; 410 is for ever.
 func (x Exchange) Answer() (delivery.Answer, error) {
-	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter, Gone: x.Status == http.StatusGone}
+	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter,
+		Gone: x.Status == http.StatusGone}
 	switch x.Status / 100 {
 	case 2:
 		return a, nil
 	case 3:
-		return a, fault.New(fault.Unavailable, "the receiver answered with status %d: redirects are not followed, name the address itself", x.Status)
+		return a, fault.New(fault.Unavailable, "the receiver answered with status %d: redirects are not followed, "+
+			"name the address itself", x.Status)
 	}
 	return a, fault.New(fault.Unavailable, "the receiver answered with status %d", x.Status)
 }

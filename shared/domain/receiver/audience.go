@@ -19,7 +19,8 @@ import (
 )
 
 // AudienceAccess is what an Audience reads.
-var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition}})
+var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
+	inventory.ChunkPartition}})
 
 // Audience says who may read an event at the moment: members who hold the policy of its type (event.PolicyOf) on the organization, on a team that the
 // event belongs to, or on its resource.
@@ -40,12 +41,14 @@ func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []strin
 	if !slices.Contains(makers, "") {
 		return nil
 	}
-	return membership.RequestReview(ctx, a.table, membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
+	return membership.RequestReview(ctx, a.table,
+		membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
 }
 
 // WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and may read everything. One round
 // trip for a hundred users, none for those that ctx remembers (membership.RememberCallers), and one more when grants are on single resources.
-func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool, error) {
+func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool,
+	error) {
 	callers, err := membership.ReadCallers(ctx, a.table, org, users...)
 	if err != nil {
 		return nil, fmt.Errorf("read who may see %s: %w", e.ID, err)
@@ -89,10 +92,12 @@ func (a *Audience) Readable(ctx context.Context, org string, m *Made, events []e
 
 // Made says by whose right a receiver gets events, and whether it is paused because that right has ended.
 type Made struct {
-	Maker      string    `json:"maker,omitempty"`      // the user; empty in rows of before receivers named their makers, which get everything
-	MakerEmail string    `json:"makerEmail,omitempty"` // for people
-	PausedAt   time.Time `json:"pausedAt,omitzero"`    // since when it is known that the maker may read no event that it asks for
-	PausedWhy  string    `json:"pausedWhy,omitempty"`
+	// the user; empty in rows of before receivers named their makers, which get everything
+	Maker      string `json:"maker,omitempty"`
+	MakerEmail string `json:"makerEmail,omitempty"` // for people
+	// since when it is known that the maker may read no event that it asks for
+	PausedAt  time.Time `json:"pausedAt,omitzero"`
+	PausedWhy string    `json:"pausedWhy,omitempty"`
 }
 
 func (m *Made) makerName() string {

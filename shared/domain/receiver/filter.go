@@ -41,7 +41,9 @@ func (f *Filter) Check() error {
 	}
 	for _, key := range f.EventTypes {
 		if _, known := event.TypeOf(key); !known {
-			return fault.New(fault.Invalid, "eventTypes: %.64q is no type of event; GET /notifications/event-types lists them, and [] is all of them", key)
+			return fault.New(fault.Invalid,
+				"eventTypes: %.64q is no type of event; GET /notifications/event-types lists them, and [] is "+
+					"all of them", key)
 		}
 	}
 	f.EventTypes = slices.Clone(f.EventTypes)
@@ -93,5 +95,6 @@ func HoldScope(org string, of event.Scope) (ws []table.Write, known bool) {
 
 // Missing is the error of a scope that does not exist.
 func (f *Filter) Missing() error {
-	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", f.ScopeID, f.ScopeType)
+	return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", f.ScopeID,
+		f.ScopeType)
 }

@@ -11,7 +11,8 @@ import (
 
 // RecordHealth notes on a receiver how it stands, and returns its name; fault.NotFound of one that is not there any more. One that has been
 // changed since it was read may lead elsewhere: nothing is noted on it. One round trip, and one more when it stands otherwise than before.
-func (s *Store[T, P]) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string, error) {
+func (s *Store[T, P]) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string,
+	error) {
 	r, err := s.Read(ctx, org, t.ID)
 	if err != nil {
 		return "", err

@@ -86,7 +86,8 @@ func (k Kind) nameKey(org, name string) table.Key {
 
 // List lists the receivers of an organization, oldest first: at most Most, in one round trip.
 func (s *Store[T, P]) List(ctx context.Context, org string) ([]T, error) {
-	out, _, err := table.ReadPage[T](ctx, s.table, table.Query{PK: s.kind.Key(org, "").PK, Prefix: s.kind.Prefix + "_", Limit: Most + 1})
+	out, _, err := table.ReadPage[T](ctx, s.table,
+		table.Query{PK: s.kind.Key(org, "").PK, Prefix: s.kind.Prefix + "_", Limit: Most + 1})
 	return out, fault.Wrap("list "+s.kind.Noun+"s of "+org, err)
 }
 
@@ -116,7 +117,8 @@ func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...t
 			return err
 		}
 		if len(all) >= Most {
-			return fault.New(fault.Conflict, "the organization has %d %ss, which is the most; delete one first", len(all), s.kind.Noun)
+			return fault.New(fault.Conflict, "the organization has %d %ss, which is the most; delete one first",
+				len(all), s.kind.Noun)
 		}
 		var none T
 		return s.write(ctx, org, &none, next, append(slices.Clip(holds), take))
@@ -175,20 +177,23 @@ func (s *Store[T, P]) refused(lost *table.ConditionError, next *Row, names int) 
 		case f.Index > names:
 			return next.Missing()
 		case f.Index > 0:
-			return fault.New(fault.Conflict, "name: %s %.64q exists already; choose another name", s.kind.Noun, next.Name)
+			return fault.New(fault.Conflict, "name: %s %.64q exists already; choose another name", s.kind.Noun,
+				next.Name)
 		}
 	}
 	return s.changed(next.ID)
 }
 
 func (s *Store[T, P]) changed(receiverID string) error {
-	return fault.New(fault.Conflict, "%s %s was changed by someone else meanwhile; read it and try again", s.kind.Noun, receiverID)
+	return fault.New(fault.Conflict, "%s %s was changed by someone else meanwhile; read it and try again", s.kind.Noun,
+		receiverID)
 }
 
 // Delete deletes a receiver as it was read; fault.Conflict when it has changed since.
 func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	b := r.Base()
-	err := s.table.Transact(ctx, table.Delete(s.kind.Key(org, b.ID), table.Equal("generation", b.Generation)), table.Delete(s.kind.nameKey(org, b.Name)))
+	err := s.table.Transact(ctx, table.Delete(s.kind.Key(org, b.ID), table.Equal("generation", b.Generation)),
+		table.Delete(s.kind.nameKey(org, b.Name)))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return s.changed(b.ID)
 	}

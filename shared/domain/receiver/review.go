@@ -21,11 +21,13 @@ type Judge struct {
 type Subject struct {
 	Noun, ID, Name string
 	Made           Made
-	CreatedBy      string   // the address of who made it, where its row has one: an older row names its maker by that alone
-	Keys           []string // of the events that it asks for; [] is all
-	Key            table.Key
-	Unchanged      table.Cond                        // holds while its row is as it was read
-	Lists          func(Made) ([]table.Write, error) // returns the writes of the lists that name its maker too; nil when none do
+	// the address of who made it, where its row has one: an older row names its maker by that alone
+	CreatedBy string
+	Keys      []string // of the events that it asks for; [] is all
+	Key       table.Key
+	Unchanged table.Cond // holds while its row is as it was read
+	// returns the writes of the lists that name its maker too; nil when none do
+	Lists func(Made) ([]table.Write, error)
 }
 
 // Concerns reports whether a receiver gets events by the rights of the review.
@@ -61,7 +63,8 @@ func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 	for _, s := range all {
 		was := s.Made.PausedAt
 		if s.Made.SetPause(s.Made.PauseReason(callers, s.Keys), j.Now) {
-			out = append(out, Pause{s, was.IsZero(), table.Update(s.Key, s.Made.changes(), table.Exists(), s.Unchanged)})
+			out = append(out,
+				Pause{s, was.IsZero(), table.Update(s.Key, s.Made.changes(), table.Exists(), s.Unchanged)})
 		}
 	}
 	return out, nil

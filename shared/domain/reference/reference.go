@@ -52,22 +52,32 @@ func ListUses(ctx context.Context, s table.Store, org string, of event.Scope) ([
 
 func listBudgets(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
 	all, err := budgeting.NewStore(s).UsesOf(ctx, org, budgeting.ScopeType(of.Type), of.ID)
-	return asUses(fault.Use{Kind: Budget, Policy: "budgets:read"}, all, func(b budgeting.Budget) (string, string) { return b.ID, b.Name }), err
+	return asUses(fault.Use{Kind: Budget, Policy: "budgets:read"}, all, func(b budgeting.Budget) (string, string) {
+		return b.ID, b.Name
+	}), err
 }
 
 func listSubscriptions(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
 	ids, eventTypes, err := notification.ListSubscriptionIDs(ctx, s, org, of)
-	return asUses(fault.Use{Kind: Subscription, Policy: "notifications:read"}, ids, func(subID string) (string, string) { return subID, eventTypes[subID] }), err
+	return asUses(fault.Use{Kind: Subscription, Policy: "notifications:read"}, ids,
+		func(subID string) (string, string) {
+			return subID, eventTypes[subID]
+		}), err
 }
 
 func listWebhooks(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
 	all, err := webhook.NewStore(s, nil).ReceiversFor(ctx, org, of)
-	return asUses(fault.Use{Kind: Webhook, Policy: "webhooks:read"}, all, func(w webhook.Webhook) (string, string) { return w.ID, w.Name }), err
+	return asUses(fault.Use{Kind: Webhook, Policy: "webhooks:read"}, all, func(w webhook.Webhook) (string, string) {
+		return w.ID, w.Name
+	}), err
 }
 
 func listIntegrations(ctx context.Context, s table.Store, org string, of event.Scope) ([]fault.Use, error) {
 	all, err := integration.NewStore(s, nil).IntegrationsFor(ctx, org, of)
-	return asUses(fault.Use{Kind: Integration, Policy: "integrations:read"}, all, func(i integration.Integration) (string, string) { return i.ID, i.Name }), err
+	return asUses(fault.Use{Kind: Integration, Policy: "integrations:read"}, all,
+		func(i integration.Integration) (string, string) {
+			return i.ID, i.Name
+		}), err
 }
 
 // asUses returns the uses that records are: each is like, with the id and the name of its record.

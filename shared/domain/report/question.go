@@ -58,11 +58,13 @@ func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric co
 func (in *Asked) Days(usual Reach, now time.Time) (from, to time.Time, err error) {
 	if in.Period != "" {
 		if !in.Open() {
-			return from, to, fault.New(fault.Invalid, "period: it is given with from or to; give the month, or both of these")
+			return from, to,
+				fault.New(fault.Invalid, "period: it is given with from or to; give the month, or both of these")
 		}
 		m, err := cost.ParseMonth(in.Period)
 		if err != nil {
-			return from, to, fault.NewWithCause(fault.Invalid, err, "period: %.32q is no month; one looks like 2026-03", in.Period)
+			return from, to,
+				fault.NewWithCause(fault.Invalid, err, "period: %.32q is no month; one looks like 2026-03", in.Period)
 		}
 		return m.Start(), m.End(), nil
 	}
@@ -80,7 +82,8 @@ func (in *Asked) Days(usual Reach, now time.Time) (from, to time.Time, err error
 		}
 	}
 	if n := DaysBetween(from, to); n > cost.MaxDays {
-		return from, to, fault.New(fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
+		return from, to, fault.New(
+			fault.Invalid, "from: it is %d days before to; a report has at most %d", n, cost.MaxDays)
 	}
 	return from, to, nil
 }

@@ -20,7 +20,8 @@ import (
 const Policy = "reports:read"
 
 // Reading is what a function touches that asks with a Reader.
-var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition, smarttag.Partition}})
+var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
+	inventory.ChunkPartition, smarttag.Partition}})
 
 // Reader asks for what the caller of its context may see. It is safe for use by many goroutines.
 type Reader struct {
@@ -74,7 +75,8 @@ func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, er
 // Balanced returns err, which it tells the log: whoever asks gets a 500 rather than a wrong number, and an alarm has somebody look.
 func (r *Reader) Balanced(ctx context.Context, err error) error {
 	if err != nil {
-		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerFrom(ctx).Org, "error", err.Error())
+		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerFrom(ctx).Org,
+			"error", err.Error())
 	}
 	return err
 }

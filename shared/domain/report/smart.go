@@ -86,7 +86,9 @@ func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 		out.Total.Increase(&r.Amount)
 		AddDays(out.Days, r.Days)
 	}
-	slices.SortFunc(out.Rows, func(x, y cost.Row) int { return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys)) })
+	slices.SortFunc(out.Rows, func(x, y cost.Row) int {
+		return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys))
+	})
 	if len(a.Days) == 0 {
 		out.Days = nil
 	}

@@ -41,7 +41,8 @@ type Reader struct {
 }
 
 // Reading is what a function touches that reads savings.
-var Reading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition, inventory.ChunkPartition}}
+var Reading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
+	inventory.ChunkPartition}}
 
 // NewReader returns a Reader.
 func NewReader(p *platform.Platform) *Reader { return &Reader{p, inventory.New(p)} }
@@ -79,13 +80,15 @@ func (r *Reader) readChanges(ctx context.Context, org string, from, to time.Time
 		return nil, fault.Wrap("read the state history", err)
 	}
 	if len(items) > maxChanges {
-		return nil, fault.New(fault.Invalid, "from, to: there are more than %d changes of states in these days and the 31 before; ask for fewer days", maxChanges)
+		return nil, fault.New(fault.Invalid, "from, to: there are more than %d changes of states in these days and "+
+			"the 31 before; ask for fewer days", maxChanges)
 	}
 	return table.DecodeAll[execution.StateChange](items)
 }
 
 // stopped reads what stood still, as far as sight shows it, with its prices.
-func (r *Reader) stopped(ctx context.Context, org string, sight inventory.Visibility, stops []stop) (map[string]*inventory.Listed, error) {
+func (r *Reader) stopped(ctx context.Context, org string, sight inventory.Visibility,
+	stops []stop) (map[string]*inventory.Listed, error) {
 	uids := make([]string, len(stops))
 	for i := range stops {
 		uids[i] = stops[i].change.ResourceUID
@@ -107,6 +110,7 @@ func (r *Realized) add(st *stop, of *inventory.Listed, from time.Time) {
 		r.WithoutRate++
 		return
 	}
-	r.Lines = append(r.Lines, Line{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
+	r.Lines = append(r.Lines,
+		Line{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
 	st.addByDay(r.Days, from, of.Rate)
 }

@@ -32,7 +32,8 @@ func stopsOf(changes []execution.StateChange, from, to time.Time) []stop {
 		if last := c.ChangedAt.Add(longestStop); at.After(last) {
 			at = last
 		}
-		if one := (stop{c, clock.Latest(c.ChangedAt, from), clock.Earliest(at, to)}); stopped && one.from.Before(one.to) {
+		if one := (stop{c, clock.Latest(c.ChangedAt, from), clock.Earliest(at, to)}); stopped &&
+			one.from.Before(one.to) {
 			out = append(out, one)
 		}
 	}

@@ -117,7 +117,8 @@ func (s *Store) attach(ctx context.Context, org string, a Attachment, head inven
 	}
 	ws := []table.Write{
 		table.Update(ScheduleKey(org, a.ScheduleID), []table.Change{table.Add("attachments", 1)},
-			table.Exists(), table.Lacks("deleting"), table.Any(table.Lacks("attachments"), table.Less("attachments", MaxAttachments))),
+			table.Exists(), table.Lacks("deleting"),
+			table.Any(table.Lacks("attachments"), table.Less("attachments", MaxAttachments))),
 		table.Put(row, table.Absent()),
 		table.Update(a.attachedKey(org), []table.Change{table.Set(a.ScheduleID, true), table.Add("n", 1)},
 			table.Any(table.Lacks("n"), table.Less("n", MaxOfTarget))),
@@ -147,7 +148,9 @@ func attachTarget(org string, a Attachment, head inventory.ScheduleHead) ([]tabl
 		return held, err
 	}
 	if len(head.GroupIDs) >= MaxGroups {
-		return nil, fault.New(fault.Invalid, "groupID: schedule %s has %d groups, which is the most; detach one first", a.ScheduleID, MaxGroups)
+		return nil, fault.New(
+			fault.Invalid, "groupID: schedule %s has %d groups, which is the most; detach one first", a.ScheduleID,
+			MaxGroups)
 	}
 	ids := append(slices.Clone(head.GroupIDs), a.GroupID)
 	return []table.Write{
@@ -169,15 +172,19 @@ func refusedAttachment(lost *table.ConditionError, a Attachment) error {
 			return fault.New(fault.NotFound, "schedule %.64q does not exist", a.ScheduleID)
 		}
 		if sch, err := decodeSchedule(old); err == nil && !sch.Deleting {
-			return fault.New(fault.Invalid, "schedule %s has %d attachments, which is the most; attach a group, or make another schedule", a.ScheduleID, MaxAttachments)
+			return fault.New(fault.Invalid,
+				"schedule %s has %d attachments, which is the most; attach a group, or make another schedule",
+				a.ScheduleID, MaxAttachments)
 		}
 		return fault.New(fault.NotFound, "schedule %.64q is being deleted", a.ScheduleID)
 	}
 	if _, full := lost.Old(2); full {
-		return fault.New(fault.Invalid, "%s is attached to %d schedules, which is the most; detach it from one first", a.ID(), MaxOfTarget)
+		return fault.New(fault.Invalid, "%s is attached to %d schedules, which is the most; detach it from one first",
+			a.ID(), MaxOfTarget)
 	}
 	if _, gone := lost.Old(3); gone {
-		return fault.New(fault.NotFound, "what is to be attached (%s) was removed meanwhile; read what is there and try again", a.ID())
+		return fault.New(fault.NotFound,
+			"what is to be attached (%s) was removed meanwhile; read what is there and try again", a.ID())
 	}
 	return errHeadMoved
 }

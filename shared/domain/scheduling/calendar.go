@@ -35,23 +35,30 @@ type localSpan struct {
 func (e Entry) parse(field string) (localSpan, error) {
 	from, day, ok := parseLocal(e.From)
 	if !ok {
-		return localSpan{}, fault.New(fault.Invalid, "%s.from: %.40q is no date like 2026-12-24 and no time like 2026-12-24T18:00", field, e.From)
+		return localSpan{},
+			fault.New(fault.Invalid, "%s.from: %.40q is no date like 2026-12-24 and no time like 2026-12-24T18:00",
+				field, e.From)
 	}
 	to := from + day
 	if e.To != "" {
 		last, day, ok := parseLocal(e.To)
 		if !ok {
-			return localSpan{}, fault.New(fault.Invalid, "%s.to: %.40q is no date like 2026-12-26 and no time like 2026-12-26T18:00", field, e.To)
+			return localSpan{},
+				fault.New(fault.Invalid, "%s.to: %.40q is no date like 2026-12-26 and no time like 2026-12-26T18:00",
+					field, e.To)
 		}
 		to = last + day
 	}
 	switch {
 	case to <= from && e.To == "":
-		return localSpan{}, fault.New(fault.Invalid, "%s.to: it is missing; a window that begins at a time (%s) needs its end", field, e.From)
+		return localSpan{},
+			fault.New(fault.Invalid, "%s.to: it is missing; a window that begins at a time (%s) needs its end", field,
+				e.From)
 	case to <= from:
 		return localSpan{}, fault.New(fault.Invalid, "%s.to: %s is not after %s", field, e.To, e.From)
 	case to-from > maxEntryDays*minutesADay:
-		return localSpan{}, fault.New(fault.Invalid, "%s: from %s to %s is longer than %d days", field, e.From, e.To, maxEntryDays)
+		return localSpan{},
+			fault.New(fault.Invalid, "%s: from %s to %s is longer than %d days", field, e.From, e.To, maxEntryDays)
 	}
 	return localSpan{from, to}, nil
 }
@@ -78,7 +85,8 @@ func (c Calendar) Check(now time.Time, known []Entry) error {
 		return fault.New(fault.Invalid, "entries, iCalendar: the calendar has no day; send one of them")
 	}
 	if len(c.Entries) > MaxEntries {
-		return fault.New(fault.Invalid, "entries: %d are too many; a calendar has at most %d", len(c.Entries), MaxEntries)
+		return fault.New(fault.Invalid, "entries: %d are too many; a calendar has at most %d", len(c.Entries),
+			MaxEntries)
 	}
 	for i, e := range c.Entries {
 		field := indexed("entries", i)
@@ -88,7 +96,8 @@ func (c Calendar) Check(now time.Time, known []Entry) error {
 		}
 		// The earth has a day until it has passed everywhere.
 		if over := wallOf(now, time.UTC) - mostWest/60; !e.Yearly && span.to <= over && !slices.Contains(known, e) {
-			return fault.New(fault.Invalid, "%s: %s is in the past; send a day to come, or yearly", field, cmp.Or(e.To, e.From))
+			return fault.New(fault.Invalid, "%s: %s is in the past; send a day to come, or yearly", field,
+				cmp.Or(e.To, e.From))
 		}
 	}
 	_, err := parseEvents("iCalendar", c.ICalendar, true)
@@ -151,7 +160,8 @@ func (e Entry) years(s localSpan, horizon Span) []localSpan {
 func Zone(field, name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		return nil, fault.New(fault.Invalid, "%s: %.64q is no time zone; send an IANA name such as Europe/Berlin or UTC", field, name)
+		return nil, fault.New(
+			fault.Invalid, "%s: %.64q is no time zone; send an IANA name such as Europe/Berlin or UTC", field, name)
 	}
 	return loc, nil
 }

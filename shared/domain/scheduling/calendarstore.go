@@ -85,7 +85,8 @@ func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calend
 	return s.writeCalendar(ctx, org, old, next)
 }
 
-func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calendar, extra ...table.Write) (Calendar, error) {
+func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calendar, extra ...table.Write) (Calendar,
+	error) {
 	next.Generation = old.Generation + 1
 	cond := table.Absent()
 	if old.ID != "" {
@@ -106,9 +107,11 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if _, taken := lost.Old(1); taken {
-			return next, fault.New(fault.Conflict, "name: a calendar named %.64q exists already; choose another name", next.Name)
+			return next, fault.New(
+				fault.Conflict, "name: a calendar named %.64q exists already; choose another name", next.Name)
 		}
-		return next, fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and try again", next.ID)
+		return next, fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and "+
+			"try again", next.ID)
 	}
 	if err != nil {
 		return next, fmt.Errorf("write calendar %s: %w", next.ID, err)
@@ -118,7 +121,9 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 
 // UsesOfCalendar lists the schedules that name a calendar, oldest first: one round trip.
 func (s *Store) UsesOfCalendar(ctx context.Context, org, calendarID string) ([]Use, error) {
-	return s.usesWhere(ctx, org, func(sch Schedule) (int, bool) { return 0, slices.Contains(sch.CalendarIDs, calendarID) })
+	return s.usesWhere(ctx, org, func(sch Schedule) (int, bool) {
+		return 0, slices.Contains(sch.CalendarIDs, calendarID)
+	})
 }
 
 // DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it; fault.Conflict when it
@@ -131,7 +136,8 @@ func (s *Store) DeleteCalendar(ctx context.Context, org string, c Calendar) erro
 	err := s.table.Transact(ctx, table.Delete(CalendarKey(org, c.ID), table.Equal("generation", c.Generation), unused),
 		table.Delete(calendarNameKey(org, c.Name)))
 	if fault.Is(err, fault.Conflict) {
-		return fault.New(fault.Conflict, "calendar %s was changed, or put into a schedule, by someone else meanwhile; read it and try again", c.ID)
+		return fault.New(fault.Conflict,
+			"calendar %s was changed, or put into a schedule, by someone else meanwhile; read it and try again", c.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("delete calendar %s: %w", c.ID, err)

@@ -39,9 +39,11 @@ func ParseCron(field, expression string) (Cron, error) {
 	case strings.HasPrefix(strings.TrimSpace(expression), "@"):
 		return refuse("is not a cron expression of five fields: write @daily as 0 0 * * *, for example")
 	case strings.ContainsFunc(expression, breaksLine):
-		return refuse("has a line break or a special space; write its five fields on one line, with plain spaces between them")
+		return refuse("has a line break or a special space; write its five fields on one line, with plain spaces " +
+			"between them")
 	case len(parts) != len(fields):
-		return refuse("has %d fields; a cron expression has five: minute, hour, day of the month, month and day of the week", len(parts))
+		return refuse("has %d fields; a cron expression has five: minute, hour, day of the month, month and day "+
+			"of the week", len(parts))
 	}
 	var sets [len(fields)]uint64
 	var stars [len(fields)]bool

@@ -15,7 +15,8 @@ import (
 type oracle [5]string
 
 var oracleNames = map[string]int{
-	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
+	"dec": 12,
 	"sun": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6,
 }
 
@@ -62,7 +63,9 @@ func (o oracle) matches(shown time.Time) bool {
 	}
 	day := o.has(2, shown.Day())
 	week := o.has(4, int(shown.Weekday())) || shown.Weekday() == time.Sunday && o.has(4, 7)
-	if free := func(s string) bool { return s == "*" || s == "*/1" }; slices.ContainsFunc(strings.Split(o[2], ","), free) ||
+	if free := func(s string) bool {
+		return s == "*" || s == "*/1"
+	}; slices.ContainsFunc(strings.Split(o[2], ","), free) ||
 		slices.ContainsFunc(strings.Split(o[4], ","), free) {
 		return day && week
 	}
@@ -93,8 +96,10 @@ func (o oracle) firings(from, to time.Time, loc *time.Location) []time.Time {
 
 // oracleZones have jumps of an hour, of half an hour, of a day, at midnight and none.
 var oracleZones = []string{
-	"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Tehran",
-	"Pacific/Apia", "Africa/Casablanca", "America/Havana", "Asia/Kolkata", "Asia/Kathmandu", "Pacific/Kiritimati", "Africa/Cairo",
+	"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Australia/Lord_Howe", "America/Sao_Paulo",
+	"Asia/Tehran",
+	"Pacific/Apia", "Africa/Casablanca", "America/Havana", "Asia/Kolkata", "Asia/Kathmandu", "Pacific/Kiritimati",
+	"Africa/Cairo",
 	"America/Santiago", "Asia/Beirut", "Europe/Dublin", "Antarctica/Troll", "Asia/Gaza", "Pacific/Chatham",
 }
 
@@ -199,7 +204,8 @@ func TestCron_Oracle(t *testing.T) {
 		want := o.firings(from, to, loc)
 		got := firingsOf(c, from, to, loc)
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
-			t.Fatalf("%q in %s from %s: got %d %v, want %d %v", text, loc, from, len(got), got[:min(9, len(got))], len(want), want[:min(9, len(want))])
+			t.Fatalf("%q in %s from %s: got %d %v, want %d %v", text, loc, from, len(got), got[:min(9, len(got))],
+				len(want), want[:min(9, len(want))])
 		}
 		comparePrev(t, text, prevCase{c, loc, from, to, want})
 		compared, fired = compared+24*60, fired+len(want)

@@ -74,7 +74,8 @@ func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	out := make([]Skip, len(firings))
 	starts := ""
 	for i := range firings {
-		if out[i] = s.skip(&firings[i], now); out[i].Reason == Acts && firings[i].Cron.Action == cloud.Start && starts == "" {
+		if out[i] = s.skip(&firings[i], now); out[i].Reason == Acts && firings[i].Cron.Action == cloud.Start &&
+			starts == "" {
 			starts = firings[i].Timetable.Schedule.ID
 		}
 	}
@@ -83,7 +84,8 @@ func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	}
 	for i := range firings {
 		if out[i].Reason == Acts && firings[i].Cron.Action == cloud.Stop {
-			out[i] = Skip{Contradicted, fmt.Sprintf("schedule %s starts it in the same minute, and a start wins over a stop", starts)}
+			out[i] = Skip{Contradicted,
+				fmt.Sprintf("schedule %s starts it in the same minute, and a start wins over a stop", starts)}
 		}
 	}
 	return out
@@ -124,7 +126,8 @@ func Wanted(at time.Time, attached []*Timetable) (Want, bool) {
 	found := false
 	for _, t := range attached {
 		f, ok := t.Last(at)
-		if ok && (!found || f.At.After(w.At) || f.At.Equal(w.At) && f.Cron.Action == cloud.Start && w.Cron.Action == cloud.Stop) {
+		if ok && (!found || f.At.After(
+			w.At) || f.At.Equal(w.At) && f.Cron.Action == cloud.Start && w.Cron.Action == cloud.Stop) {
 			w.Firing, found = f, true
 		}
 	}

@@ -53,7 +53,8 @@ func (s *Store) detachWrites(ctx context.Context, org string, a Attachment) ([]t
 
 // forget returns the write that takes the schedule from what the target says of itself.
 func forget(org string, a Attachment) table.Write {
-	return table.Update(a.attachedKey(org), []table.Change{table.Remove(a.ScheduleID), table.Add("n", -1)}, table.Has(a.ScheduleID))
+	return table.Update(a.attachedKey(org), []table.Change{table.Remove(a.ScheduleID), table.Add("n", -1)},
+		table.Has(a.ScheduleID))
 }
 
 // perTransaction is how many attachments one transaction takes away: two writes each, of 100.
@@ -63,9 +64,11 @@ const perTransaction = 50
 // first write on it neither fires nor is shown; if the process dies before the last, it may be called again. Round trips: two,
 // and one for each 50 attachments.
 func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) error {
-	mark := table.Update(ScheduleKey(org, sch.ID), []table.Change{table.Set("deleting", true)}, table.Equal("generation", sch.Generation))
+	mark := table.Update(ScheduleKey(org, sch.ID), []table.Change{table.Set("deleting", true)},
+		table.Equal("generation", sch.Generation))
 	if _, err := s.table.Write(ctx, mark); fault.Is(err, fault.Conflict) {
-		return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again", sch.ID)
+		return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again",
+			sch.ID)
 	} else if err != nil {
 		return fmt.Errorf("mark schedule %s as deleted: %w", sch.ID, err)
 	}

@@ -28,18 +28,25 @@ func parseEvents(field, text string, strict bool) ([]event, error) {
 		return nil, nil
 	}
 	if len(text) > MaxICalendar {
-		return nil, fault.New(fault.Invalid, "%s: it has %d bytes, at most %d are taken; leave out past events", field, len(text), MaxICalendar)
+		return nil, fault.New(
+			fault.Invalid, "%s: it has %d bytes, at most %d are taken; leave out past events", field, len(text),
+			MaxICalendar)
 	}
 	found, err := decodeEvents(text)
 	if err != nil {
-		return nil, fault.NewWithCause(fault.Invalid, err, "%s: it is no iCalendar text (RFC 5545): %.200s", field, strings.TrimPrefix(err.Error(), "ical: "))
+		return nil, fault.NewWithCause(
+			fault.Invalid, err, "%s: it is no iCalendar text (RFC 5545): %.200s", field,
+			strings.TrimPrefix(err.Error(), "ical: "))
 	}
 	if len(found) == 0 || len(found) > maxEvents {
-		return nil, fault.New(fault.Invalid, "%s: it has %d events (VEVENT); send 1 to %d", field, len(found), maxEvents)
+		return nil, fault.New(
+			fault.Invalid, "%s: it has %d events (VEVENT); send 1 to %d", field, len(found), maxEvents)
 	}
 	out := make([]event, len(found))
 	if bad, err := readEvents(found, out, strict); err != nil {
-		return nil, fault.New(fault.Invalid, "%s: %sevent %d (%.60s): %s", field, indexLines(text).name(bad, err), bad+1, out[bad].name, err)
+		return nil, fault.New(
+			fault.Invalid, "%s: %sevent %d (%.60s): %s", field, indexLines(text).name(bad, err), bad+1, out[bad].name,
+			err)
 	}
 	out = slices.DeleteFunc(out, func(e event) bool { return e.cancelled })
 	recurring := 0

@@ -12,16 +12,17 @@ import (
 
 // event is an event of an iCalendar text, in local time.
 type event struct {
-	name      string
-	uid       string
-	sequence  int // its revision
-	start     stamp
-	span      localSpan
-	exact     time.Duration // how long it lasts when its end is in another zone than its start; 0: as long as span does on the clock
-	rule      *rrule.RRule  // nil: it does not repeat
-	extra     []stamp       // RDATE
-	not       []stamp       // EXDATE, and the instances that other events replace
-	instance  *stamp        // RECURRENCE-ID: the instance of another event of the same uid that this one replaces
+	name     string
+	uid      string
+	sequence int // its revision
+	start    stamp
+	span     localSpan
+	// how long it lasts when its end is in another zone than its start; 0: as long as span does on the clock
+	exact     time.Duration
+	rule      *rrule.RRule // nil: it does not repeat
+	extra     []stamp      // RDATE
+	not       []stamp      // EXDATE, and the instances that other events replace
+	instance  *stamp       // RECURRENCE-ID: the instance of another event of the same uid that this one replaces
 	cancelled bool
 }
 
@@ -113,7 +114,8 @@ func readStamp(p ical.Prop, value string, nth int) (s stamp, err error) {
 		return s, nil
 	}
 	if s.at, err = time.Parse("20060102T150405", value); err != nil {
-		return s, wrongProp(p.Name, nth, "%s %.30q is no date like 20261224 and no time like 20261224T180000", p.Name, value)
+		return s, wrongProp(
+			p.Name, nth, "%s %.30q is no date like 20261224 and no time like 20261224T180000", p.Name, value)
 	}
 	if name := p.Params.Get(ical.PropTimezoneID); name != "" {
 		if s.loc, err = time.LoadLocation(name); err != nil {
@@ -143,7 +145,8 @@ func (r *eventReader) readEnd() error {
 		length = d
 	}
 	if length <= 0 || length > maxEntryDays*24*time.Hour {
-		return wrongProp(ical.PropDateTimeEnd, 0, "it lasts %s; an event lasts more than nothing and at most %d days", length, maxEntryDays)
+		return wrongProp(ical.PropDateTimeEnd, 0, "it lasts %s; an event lasts more than nothing and at most %d days",
+			length, maxEntryDays)
 	}
 	r.span.from = wallOf(r.start.at, time.UTC)
 	r.span.to = r.span.from + wall(length/time.Minute)
@@ -164,7 +167,8 @@ func (r *eventReader) lengthUntil(p *ical.Prop) (time.Duration, error) {
 	case end.loc == nil || r.start.loc != nil && end.loc.String() == r.start.loc.String():
 		return onClock, nil
 	case r.start.loc == nil:
-		return onClock, r.refuse(p.Name, 0, "DTEND %.20q is in the zone %s, and DTSTART names none; give both a zone, or none", p.Value, end.loc)
+		return onClock, r.refuse(p.Name, 0, "DTEND %.20q is in the zone %s, and DTSTART names none; give both a "+
+			"zone, or none", p.Value, end.loc)
 	}
 	exact := wallOf(end.at, time.UTC).instant(end.loc).Sub(wallOf(r.start.at, time.UTC).instant(r.start.loc))
 	if exact <= 0 && !r.strict {
@@ -187,11 +191,13 @@ func (r *eventReader) readInstance() error {
 	case err != nil:
 		return err
 	case r.uid == "":
-		return r.refuse(p.Name, 0, "RECURRENCE-ID %.20q names an instance, but the event has no UID that says of which event", p.Value)
+		return r.refuse(p.Name, 0,
+			"RECURRENCE-ID %.20q names an instance, but the event has no UID that says of which event", p.Value)
 	}
 	r.instance = &at
 	if p.Params.Get(ical.ParamRange) != "" {
-		return r.refuse(p.Name, 0, "RECURRENCE-ID with RANGE is not supported; end the series before (UNTIL), and send a new one from there")
+		return r.refuse(p.Name, 0,
+			"RECURRENCE-ID with RANGE is not supported; end the series before (UNTIL), and send a new one from there")
 	}
 	return nil
 }
@@ -199,7 +205,8 @@ func (r *eventReader) readInstance() error {
 // readLists reads the times that are added to the event, and taken from it.
 func (r *eventReader) readLists() error {
 	if len(r.from.Props["EXRULE"]) > 0 {
-		if err := r.refuse("EXRULE", 0, "EXRULE is not supported, RFC 5545 has removed it; list the days as EXDATE"); err != nil {
+		if err := r.refuse("EXRULE", 0,
+			"EXRULE is not supported, RFC 5545 has removed it; list the days as EXDATE"); err != nil {
 			return err
 		}
 	}
@@ -221,7 +228,8 @@ func (r *eventReader) listStamps(name string) ([]stamp, error) {
 				return nil, err
 			}
 			if s.day != r.start.day {
-				if err = r.refuse(name, i, "%s %.20q and DTSTART are not both dates, or both times", name, value); err != nil {
+				if err = r.refuse(name, i, "%s %.20q and DTSTART are not both dates, or both times", name,
+					value); err != nil {
 					return nil, err
 				}
 			}
@@ -241,7 +249,8 @@ func (r *eventReader) readRule() error {
 		return nil
 	}
 	if r.instance != nil {
-		return r.refuse(p.Name, 0, "RRULE in an event with RECURRENCE-ID is not supported; give the new series a UID of its own")
+		return r.refuse(p.Name, 0,
+			"RRULE in an event with RECURRENCE-ID is not supported; give the new series a UID of its own")
 	}
 	opt, err := rrule.StrToROption(p.Value)
 	if err != nil {

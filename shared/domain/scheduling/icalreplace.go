@@ -26,7 +26,10 @@ func replaceInstances(events []event, strict bool) (int, error) {
 		}
 		for _, s := range series[e.uid] {
 			if s.start.day != e.instance.day && strict {
-				return i, wrongProp(ical.PropRecurrenceID, 0, "RECURRENCE-ID and the DTSTART of the event that it belongs to are not both dates, or both times")
+				return i,
+					wrongProp(ical.PropRecurrenceID, 0,
+						"RECURRENCE-ID and the DTSTART of the event that it belongs to are not both dates, or "+
+							"both times")
 			}
 			s.not = append(s.not, *e.instance)
 		}

@@ -95,7 +95,9 @@ func checkEvent(s *Subject, in Intent) Skip {
 	if !held {
 		return Skip{}
 	}
-	return Skip{HeldByEvent, fmt.Sprintf("event readiness plan %s holds it until its restore, due at %s", e.PlanID, e.To.UTC().Format(time.RFC3339))}
+	return Skip{HeldByEvent,
+		fmt.Sprintf("event readiness plan %s holds it until its restore, due at %s", e.PlanID,
+			e.To.UTC().Format(time.RFC3339))}
 }
 
 // checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds, and the order of
@@ -111,7 +113,8 @@ func checkOverride(s *Subject, in Intent) Skip {
 	if !held || in.Cause != BySchedule && o.Wants() == in.Verb {
 		return Skip{}
 	}
-	return Skip{Overridden, fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
+	return Skip{Overridden,
+		fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
 }
 
 // HeldBy returns the override that holds the resource at a time: of several the one that began last.

@@ -75,8 +75,10 @@ const DueShards = 16
 type Due struct {
 	Org    string    `json:"org"`
 	Minute time.Time `json:"minute"`
-	Nonce  string    `json:"nonce"`          // of the write: a hint that was put anew meanwhile is not taken away by who has looked at the old one
-	Since  time.Time `json:"since,omitzero"` // when the organization was due first whose evaluation fails since; zero when it does not
+	// of the write: a hint that was put anew meanwhile is not taken away by who has looked at the old one
+	Nonce string `json:"nonce"`
+	// when the organization was due first whose evaluation fails since; zero when it does not
+	Since time.Time `json:"since,omitzero"`
 }
 
 // FirstDue returns the minute at which an organization was due first: of a hint that was postponed, that of the hints before it.

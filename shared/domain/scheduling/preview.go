@@ -27,7 +27,8 @@ func Preview(t *Timetable, targets []Target, span Span, most int) ([]Foretold, e
 	var out []Foretold
 	for f := range t.Firings(span) {
 		if len(out) == most {
-			return nil, fault.New(fault.Invalid, "from, to: more than %d firings lie between %s and %s; send a shorter time",
+			return nil, fault.New(fault.Invalid, "from, to: more than %d firings lie between %s and %s; send a "+
+				"shorter time",
 				most, span.From.UTC().Format(time.RFC3339), span.To.UTC().Format(time.RFC3339))
 		}
 		out = append(out, Foretold{Firing: f})

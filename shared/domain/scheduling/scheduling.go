@@ -43,13 +43,15 @@ type Schedule struct {
 	Tagged       bool       `json:"tagged"`           // it takes the resources whose tag ScheduleTag names it
 	Drift        string     `json:"drift"`            // ReportDrift, EnforceDrift
 	GraceMinutes int        `json:"graceMinutes"`     // until a drift is enforced
-	Attachments  int64      `json:"-"`                // how many rows lie at AttachmentPK: the field attachments, which each of them counts
-	Generation   int64      `json:"generation"`       // counts its changes, but for attachments
-	Deleting     bool       `json:"deleting,omitempty"`
-	CreatedBy    string     `json:"createdBy,omitempty"` // the address of its maker; empty in rows of before there was this field
-	Maker        string     `json:"maker,omitempty"`     // the user who made it
-	CreatedAt    time.Time  `json:"createdAt"`
-	UpdatedAt    time.Time  `json:"updatedAt"`
+	// how many rows lie at AttachmentPK: the field attachments, which each of them counts
+	Attachments int64 `json:"-"`
+	Generation  int64 `json:"generation"` // counts its changes, but for attachments
+	Deleting    bool  `json:"deleting,omitempty"`
+	// the address of its maker; empty in rows of before there was this field
+	CreatedBy string    `json:"createdBy,omitempty"`
+	Maker     string    `json:"maker,omitempty"` // the user who made it
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // CronLine is one cron of a schedule.
@@ -76,17 +78,18 @@ func (e Effect) blocks(v cloud.Verb) bool {
 
 // Calendar is holidays and freeze windows, as it is stored.
 type Calendar struct {
-	ID          string    `json:"id"` // cal_…
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Effect      Effect    `json:"effect"`
-	Timezone    string    `json:"timezone,omitempty"` // IANA; empty: that of the schedule
-	Entries     []Entry   `json:"entries,omitempty"`
-	ICalendar   string    `json:"iCalendar,omitempty"`
-	Uses        int64     `json:"-"` // how often it was put into a schedule, the field uses: a deletion demands that this has not changed
-	Generation  int64     `json:"generation"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+	ID          string  `json:"id"` // cal_…
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Effect      Effect  `json:"effect"`
+	Timezone    string  `json:"timezone,omitempty"` // IANA; empty: that of the schedule
+	Entries     []Entry `json:"entries,omitempty"`
+	ICalendar   string  `json:"iCalendar,omitempty"`
+	// how often it was put into a schedule, the field uses: a deletion demands that this has not changed
+	Uses       int64     `json:"-"`
+	Generation int64     `json:"generation"`
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
 }
 
 // Entry is a day, some days or a window of a calendar, in local time: From and To are dates (2026-12-24), and then To is the last

@@ -153,13 +153,15 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 func refusedSchedule(lost *table.ConditionError, next Schedule, held int, named bool) error {
 	for _, f := range lost.Failed {
 		if f.Index >= held {
-			return fault.New(fault.Invalid, "calendarIDs: a calendar of them does not exist; send the ids of GET /calendars")
+			return fault.New(fault.Invalid,
+				"calendarIDs: a calendar of them does not exist; send the ids of GET /calendars")
 		}
 	}
 	if _, taken := lost.Old(2); taken && named {
 		return fault.New(fault.Conflict, "name: a schedule named %.64q exists already; choose another name", next.Name)
 	}
-	return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again", next.ID)
+	return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again",
+		next.ID)
 }
 
 // firstDue returns the write that lists the next firing of a schedule.

@@ -19,7 +19,8 @@ func (r Rule) Check() error {
 		return fault.New(fault.Invalid, "split: %.64q is none of even, proportional, fixed", r.Method)
 	}
 	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
-		return fault.New(fault.Invalid, "validTo: %s is not after validFrom, %s", r.To.Format("2006-01-02"), r.From.Format("2006-01-02"))
+		return fault.New(fault.Invalid, "validTo: %s is not after validFrom, %s", r.To.Format("2006-01-02"),
+			r.From.Format("2006-01-02"))
 	}
 	return r.checkShares()
 }
@@ -32,7 +33,8 @@ func (r Rule) checkShares() error {
 		}
 		seen[s.TeamID] = true
 		if r.Method == Fixed && s.Percent.Sign() <= 0 {
-			return fault.New(fault.Invalid, "shares: %s percent of team %.64q, more than 0 are wanted", s.Percent, s.TeamID)
+			return fault.New(fault.Invalid, "shares: %s percent of team %.64q, more than 0 are wanted", s.Percent,
+				s.TeamID)
 		}
 		sum = sum.Add(s.Percent)
 	}

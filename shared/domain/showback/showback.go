@@ -29,9 +29,10 @@ type Share struct {
 
 // Rule says which costs are shared, and by whom.
 type Rule struct {
-	ID       string
-	Order    int                 // rules are tried from the lowest; ties go by id
-	Selector map[string][]string // dimension → any of these values; all dimensions must agree. An empty one takes every cost
+	ID    string
+	Order int // rules are tried from the lowest; ties go by id
+	// dimension → any of these values; all dimensions must agree. An empty one takes every cost
+	Selector map[string][]string
 	Method   Method
 	Shares   []Share
 	From, To time.Time // the days on which it holds, To exclusive; zero is without end

@@ -34,21 +34,29 @@ func TestApply_SplitsAsTheMethodSays(t *testing.T) {
 		rule             showback.Rule
 		a, b, unassigned string
 	}{
-		"evenly":                       {showback.Rule{Method: showback.Even, Shares: shares("team_a", "team_b")}, "50", "50", "0"},
-		"by what each costs by itself": {showback.Rule{Method: showback.Proportional, Shares: shares("team_a", "team_b")}, "75", "25", "0"},
+		"evenly": {showback.Rule{Method: showback.Even, Shares: shares("team_a", "team_b")}, "50",
+			"50", "0"},
+		"by what each costs by itself": {showback.Rule{Method: showback.Proportional,
+			Shares: shares("team_a", "team_b")}, "75", "25", "0"},
 		"by percent, the rest stays": {
-			showback.Rule{Method: showback.Fixed, Shares: []showback.Share{{TeamID: "team_a", Percent: usd("60")}, {TeamID: "team_b", Percent: usd("12.5")}}},
+			showback.Rule{Method: showback.Fixed,
+				Shares: []showback.Share{{TeamID: "team_a", Percent: usd("60")},
+					{TeamID: "team_b", Percent: usd("12.5")}}},
 			"60", "12.5", "27.5",
 		},
-		"not on a day before it holds": {showback.Rule{Method: showback.Even, Shares: shares("team_a"), From: day.AddDate(0, 0, 1)}, "0", "0", "100"},
-		"not on the day it ends":       {showback.Rule{Method: showback.Even, Shares: shares("team_a"), To: day}, "0", "0", "100"},
+		"not on a day before it holds": {showback.Rule{Method: showback.Even, Shares: shares("team_a"),
+			From: day.AddDate(0, 0, 1)}, "0", "0", "100"},
+		"not on the day it ends": {showback.Rule{Method: showback.Even, Shares: shares("team_a"), To: day}, "0",
+			"0", "100"},
 		"nothing of another service": {
-			showback.Rule{Method: showback.Even, Shares: shares("team_a"), Selector: map[string][]string{"service_name": {"EC2"}}}, "0", "0", "100",
+			showback.Rule{Method: showback.Even, Shares: shares("team_a"),
+				Selector: map[string][]string{"service_name": {"EC2"}}}, "0", "0", "100",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := showback.Apply([]showback.Rule{c.rule}, []showback.Cost{support("100")}, direct)
-			if got.Teams["team_a"] != usd(c.a) || got.Teams["team_b"] != usd(c.b) || got.Unassigned != usd(c.unassigned) {
+			if got.Teams["team_a"] != usd(c.a) || got.Teams["team_b"] != usd(c.b) ||
+				got.Unassigned != usd(c.unassigned) {
 				t.Errorf("%v and %s stay", got.Teams, got.Unassigned)
 			}
 		})
@@ -57,8 +65,10 @@ func TestApply_SplitsAsTheMethodSays(t *testing.T) {
 
 func TestApply_TheFirstRuleThatTakesACostDecides(t *testing.T) {
 	all := showback.Rule{ID: "b", Order: 2, Method: showback.Even, Shares: shares("team_a")}
-	special := showback.Rule{ID: "a", Order: 1, Method: showback.Even, Shares: shares("team_b"), Selector: map[string][]string{"service_name": {"Support", "Tax"}}}
-	got := showback.Apply([]showback.Rule{all, special}, []showback.Cost{support("7"), {Day: day, Amount: usd("2")}}, nil)
+	special := showback.Rule{ID: "a", Order: 1, Method: showback.Even, Shares: shares("team_b"),
+		Selector: map[string][]string{"service_name": {"Support", "Tax"}}}
+	got := showback.Apply([]showback.Rule{all, special}, []showback.Cost{support("7"), {Day: day, Amount: usd("2")}},
+		nil)
 	if got.Teams["team_b"] != usd("7") || got.Teams["team_a"] != usd("2") {
 		t.Errorf("%v", got.Teams)
 	}
@@ -66,7 +76,8 @@ func TestApply_TheFirstRuleThatTakesACostDecides(t *testing.T) {
 
 func TestApply_ProportionalToNothingIsEvenAndSaysSo(t *testing.T) {
 	rule := showback.Rule{ID: "rule", Method: showback.Proportional, Shares: shares("team_a", "team_b")}
-	got := showback.Apply([]showback.Rule{rule}, []showback.Cost{support("9")}, map[string]money.Amount{"team_a": usd("-4")})
+	got := showback.Apply([]showback.Rule{rule}, []showback.Cost{support("9")},
+		map[string]money.Amount{"team_a": usd("-4")})
 	if got.Teams["team_a"] != usd("4.5") || !slices.Equal(got.FellBack, []string{"rule"}) {
 		t.Errorf("%+v", got)
 	}
@@ -76,17 +87,21 @@ func TestApply_TeamsAndUnassignedAreTheWhole(t *testing.T) {
 	r := seed.Fixed(t, 11, 12)
 	draw := func() money.Amount { return money.FromScaled(r.Int64N(10_000_000)-1_000_000, r.IntN(12)) }
 	for range 3000 {
-		rules, costs, direct := make([]showback.Rule, r.IntN(5)), make([]showback.Cost, r.IntN(8)), map[string]money.Amount{}
+		rules, costs, direct := make([]showback.Rule, r.IntN(5)), make([]showback.Cost, r.IntN(8)),
+			map[string]money.Amount{}
 		for i := range rules {
-			rules[i] = showback.Rule{ID: strconv.Itoa(i), Order: r.IntN(3), Method: []showback.Method{showback.Even, showback.Proportional, showback.Fixed}[r.IntN(3)]}
+			rules[i] = showback.Rule{ID: strconv.Itoa(i), Order: r.IntN(3),
+				Method: []showback.Method{showback.Even, showback.Proportional, showback.Fixed}[r.IntN(3)]}
 			rules[i].Selector = map[string][]string{"service_name": {strconv.Itoa(r.IntN(3)), strconv.Itoa(r.IntN(3))}}
 			for n := range 1 + r.IntN(6) {
-				rules[i].Shares = append(rules[i].Shares, showback.Share{TeamID: fmt.Sprint("team_", n), Percent: money.FromScaled(1+r.Int64N(1600), 2)})
+				rules[i].Shares = append(rules[i].Shares,
+					showback.Share{TeamID: fmt.Sprint("team_", n), Percent: money.FromScaled(1+r.Int64N(1600), 2)})
 			}
 		}
 		var whole money.Amount
 		for i := range costs {
-			costs[i] = showback.Cost{Day: day, Values: map[string]string{"service_name": strconv.Itoa(r.IntN(4))}, Amount: draw()}
+			costs[i] = showback.Cost{Day: day, Values: map[string]string{"service_name": strconv.Itoa(r.IntN(4))},
+				Amount: draw()}
 			whole = whole.Add(costs[i].Amount)
 		}
 		for n := range r.IntN(6) {
@@ -105,25 +120,28 @@ func TestApply_TeamsAndUnassignedAreTheWhole(t *testing.T) {
 
 func TestCheck_NamesFieldAndValue(t *testing.T) {
 	for name, r := range map[string]showback.Rule{
-		"nobody shares":           {Method: showback.Even},
-		"an unknown method":       {Method: "odd", Shares: shares("team_a")},
-		"a team twice":            {Method: showback.Even, Shares: shares("team_a", "team_a")},
-		"a team without an id":    {Method: showback.Even, Shares: shares("")},
-		"no percent":              {Method: showback.Fixed, Shares: shares("team_a")},
-		"more than all":           {Method: showback.Fixed, Shares: []showback.Share{{"team_a", usd("60")}, {"team_b", usd("40.01")}}},
+		"nobody shares":        {Method: showback.Even},
+		"an unknown method":    {Method: "odd", Shares: shares("team_a")},
+		"a team twice":         {Method: showback.Even, Shares: shares("team_a", "team_a")},
+		"a team without an id": {Method: showback.Even, Shares: shares("")},
+		"no percent":           {Method: showback.Fixed, Shares: shares("team_a")},
+		"more than all": {Method: showback.Fixed,
+			Shares: []showback.Share{{"team_a", usd("60")}, {"team_b", usd("40.01")}}},
 		"an end before its begin": {Method: showback.Even, Shares: shares("team_a"), From: day, To: day},
 	} {
 		if err := r.Check(); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (showback.Rule{Method: showback.Fixed, Shares: []showback.Share{{"team_a", usd("60")}, {"team_b", usd("40")}}}).Check(); err != nil {
+	if err := (showback.Rule{Method: showback.Fixed,
+		Shares: []showback.Share{{"team_a", usd("60")}, {"team_b", usd("40")}}}).Check(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestDimensions_AreEachOnce(t *testing.T) {
-	rules := []showback.Rule{{Selector: map[string][]string{"region": nil, "tag:env": nil}}, {Selector: map[string][]string{"region": nil}}}
+	rules := []showback.Rule{{Selector: map[string][]string{"region": nil, "tag:env": nil}},
+		{Selector: map[string][]string{"region": nil}}}
 	if got := showback.Dimensions(rules); !slices.Equal(got, []string{"region", "tag:env"}) {
 		t.Errorf("%v", got)
 	}

@@ -39,7 +39,8 @@ type Saved struct {
 
 // Rule returns the rule itself.
 func (s *Saved) Rule() Rule {
-	return Rule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares, From: s.From, To: s.To}
+	return Rule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares, From: s.From,
+		To: s.To}
 }
 
 // Store keeps the rules of organizations.
@@ -84,7 +85,8 @@ func (s Store) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use,
 }
 
 // ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not there.
-func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rules []Saved, it table.Item, ok bool, err error) {
+func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rules []Saved, it table.Item, ok bool,
+	err error) {
 	found, err := s.table.BatchGet(ctx, bookKey(org), other)
 	if err != nil {
 		return nil, it, false, fmt.Errorf("read the showback rules of %s: %w", org, err)
@@ -150,26 +152,31 @@ func (s Store) write(ctx context.Context, org string, version int64, next book) 
 // check refuses rules that are too many, too much, or of one name.
 func (b *book) check() error {
 	if len(b.Rules) > MaxRules {
-		return fault.New(fault.Invalid, "the organization has %d showback rules, which is the most; delete one first", MaxRules)
+		return fault.New(fault.Invalid, "the organization has %d showback rules, which is the most; delete one first",
+			MaxRules)
 	}
 	names := map[string]bool{}
 	rules := make([]Rule, len(b.Rules))
 	for i := range b.Rules {
 		name := strings.ToLower(b.Rules[i].Name)
 		if names[name] {
-			return fault.New(fault.Conflict, "name: a showback rule named %.64q exists already; choose another name", b.Rules[i].Name)
+			return fault.New(fault.Conflict, "name: a showback rule named %.64q exists already; choose another name",
+				b.Rules[i].Name)
 		}
 		names[name], rules[i] = true, b.Rules[i].Rule()
 	}
 	if dims := Dimensions(rules); len(dims) > MaxDimensions {
-		return fault.New(fault.Invalid, "selector: the rules would name %d dimensions, %s; together they may name %d", len(dims), strings.Join(dims, ", "), MaxDimensions)
+		return fault.New(fault.Invalid, "selector: the rules would name %d dimensions, %s; together they may name %d",
+			len(dims), strings.Join(dims, ", "), MaxDimensions)
 	}
 	text, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("encode showback rules: %w", err)
 	}
 	if len(text) > maxBytes {
-		return fault.New(fault.Invalid, "the showback rules would take %d bytes together, at most %d are kept; name fewer values or teams", len(text), maxBytes)
+		return fault.New(fault.Invalid,
+			"the showback rules would take %d bytes together, at most %d are kept; name fewer values or teams",
+			len(text), maxBytes)
 	}
 	return nil
 }

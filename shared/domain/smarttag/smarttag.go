@@ -50,15 +50,18 @@ const (
 func (p *Policy) Check() error {
 	switch {
 	case p.Key == "" || len(p.Key) > MaxKey || strings.TrimSpace(p.Key) != p.Key:
-		return fault.New(fault.Invalid, "key: %.64q; 1 to %d bytes without spaces around them are wanted", p.Key, MaxKey)
+		return fault.New(fault.Invalid, "key: %.64q; 1 to %d bytes without spaces around them are wanted", p.Key,
+			MaxKey)
 	case len(p.Fields) == 0 || len(p.Fields) > len(fields):
-		return fault.New(fault.Invalid, "value.fields: there are %d, between 1 and %d are wanted", len(p.Fields), len(fields))
+		return fault.New(fault.Invalid, "value.fields: there are %d, between 1 and %d are wanted", len(p.Fields),
+			len(fields))
 	case len(p.Separator) > maxSeparator:
 		return fault.New(fault.Invalid, "value.separator: %.64q has more than %d bytes", p.Separator, maxSeparator)
 	}
 	for i, f := range p.Fields {
 		if fields[f] == nil || slices.Contains(p.Fields[:i], f) {
-			return fault.New(fault.Invalid, "value.fields: %.64q is none of %s, or is there twice", f, strings.Join(Fields(), ", "))
+			return fault.New(fault.Invalid, "value.fields: %.64q is none of %s, or is there twice", f,
+				strings.Join(Fields(), ", "))
 		}
 	}
 	return nil
@@ -67,7 +70,8 @@ func (p *Policy) Check() error {
 // Selects reports whether the policy is about a resource.
 func (p *Policy) Selects(r *inventory.Resource) bool {
 	s := &p.Selector
-	if s.Provider != "" && s.Provider != r.Provider || s.Type != "" && s.Type != r.Type || s.Region != "" && s.Region != r.Region {
+	if s.Provider != "" && s.Provider != r.Provider || s.Type != "" && s.Type != r.Type || s.Region != "" &&
+		s.Region != r.Region {
 		return false
 	}
 	for key, value := range s.Tags {
@@ -110,7 +114,9 @@ func Derive(policies []Policy, r *inventory.Resource) []Derived {
 	var out []Derived
 	for i := range policies {
 		p := &policies[i]
-		if _, tagged := r.Tags[p.Key]; tagged || !p.Selects(r) || slices.ContainsFunc(out, func(d Derived) bool { return d.Key == p.Key }) {
+		if _, tagged := r.Tags[p.Key]; tagged || !p.Selects(r) || slices.ContainsFunc(out, func(d Derived) bool {
+			return d.Key == p.Key
+		}) {
 			continue
 		}
 		if value := p.Value(r); value != "" {

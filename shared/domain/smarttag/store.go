@@ -160,12 +160,14 @@ func (s Store) write(ctx context.Context, org string, changes ...table.Write) er
 
 // Delete removes a policy as it was read; what was derived by it is not derived any more.
 func (s Store) Delete(ctx context.Context, org string, p Policy) error {
-	return changed(p.ID, s.write(ctx, org, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version))))
+	return changed(p.ID,
+		s.write(ctx, org, table.Delete(key(org, policyPrefix+p.ID), table.Equal("version", p.Version))))
 }
 
 func changed(policyID string, err error) error {
 	if _, lost := errors.AsType[*table.ConditionError](err); lost {
-		return fault.NewWithCause(fault.Conflict, err, "smart tag policy %s was changed by someone else meanwhile; read it and try again", policyID)
+		return fault.NewWithCause(fault.Conflict, err,
+			"smart tag policy %s was changed by someone else meanwhile; read it and try again", policyID)
 	}
 	return fault.Wrap("write smart tag policy "+policyID, err)
 }
@@ -190,7 +192,8 @@ func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 }
 
 // change changes the shelves that tags are on, one after another; each change is whole.
-func (s Store) change(ctx context.Context, org string, tags []Derived, how func(map[string]map[string]string, *Derived)) error {
+func (s Store) change(ctx context.Context, org string, tags []Derived,
+	how func(map[string]map[string]string, *Derived)) error {
 	on := map[uint32][]Derived{}
 	for _, d := range tags {
 		h := fnv.New32a()

@@ -45,7 +45,8 @@ func key(org, sk string) table.Key { return table.Key{PK: table.OrgPK(org) + "UN
 
 // List lists the metrics by name: one round trip.
 func (s Store) List(ctx context.Context, org string) ([]Metric, error) {
-	all, _, err := table.ReadPage[Metric](ctx, s.table, table.Query{PK: key(org, "").PK, Prefix: metricPrefix, Limit: MaxMetrics + 1})
+	all, _, err := table.ReadPage[Metric](ctx, s.table,
+		table.Query{PK: key(org, "").PK, Prefix: metricPrefix, Limit: MaxMetrics + 1})
 	return all, fault.Wrap("list unit metrics of "+org, err)
 }
 
@@ -74,7 +75,8 @@ func (s Store) Create(ctx context.Context, org string, m Metric, extra ...table.
 func (s Store) Get(ctx context.Context, org, name string) (Metric, error) {
 	m, err := table.Read[Metric](ctx, s.table, key(org, metricPrefix+name))
 	if fault.Is(err, fault.NotFound) {
-		return m, fault.NewWithCause(fault.NotFound, err, "unit metric %.64q does not exist; create it with POST /reports/unit-metrics", name)
+		return m, fault.NewWithCause(fault.NotFound, err, "unit metric %.64q does not exist; create it with POST "+
+			"/reports/unit-metrics", name)
 	}
 	return m, fault.Wrap("read unit metric "+name, err)
 }
@@ -97,10 +99,12 @@ func (s Store) Put(ctx context.Context, org, name string, values map[time.Time]m
 }
 
 // Values reads the values of all metrics from a day until before another, by name and day: one round trip a megabyte.
-func (s Store) Values(ctx context.Context, org string, from, to time.Time) (map[string]map[time.Time]money.Amount, error) {
+func (s Store) Values(ctx context.Context, org string, from, to time.Time) (map[string]map[time.Time]money.Amount,
+	error) {
 	out := map[string]map[time.Time]money.Amount{}
 	q := table.Query{
-		PK: key(org, "").PK, From: valuePrefix + cost.MonthOf(from).String(), To: valuePrefix + cost.MonthOf(to.AddDate(0, 0, -1)).String() + "~", Limit: table.MaxPage,
+		PK: key(org, "").PK, From: valuePrefix + cost.MonthOf(from).String(),
+		To: valuePrefix + cost.MonthOf(to.AddDate(0, 0, -1)).String() + "~", Limit: table.MaxPage,
 	}
 	for {
 		page, err := s.table.Query(ctx, q)

@@ -118,7 +118,8 @@ func (s *Sender) request(ctx context.Context, secrets *Secrets, m *delivery.Mess
 // encode writes the body: the first event of the message, for webhooks get each by itself.
 func encode(m *delivery.Message) ([]byte, error) {
 	if len(m.Events) != 1 {
-		return nil, fault.New(fault.Internal, "delivery %s has %d events, where a webhook takes one", m.ID, len(m.Events))
+		return nil, fault.New(
+			fault.Internal, "delivery %s has %d events, where a webhook takes one", m.ID, len(m.Events))
 	}
 	e := m.Events[0]
 	p := Payload{Type: e.Key, Timestamp: e.At.UTC(), Data: Data{

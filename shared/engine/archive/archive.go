@@ -43,7 +43,9 @@ var segment = regexp.MustCompile(`^[A-Za-z0-9_=-][A-Za-z0-9._=-]*$`)
 func CheckName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !segment.MatchString(part) {
-			return fault.New(fault.Internal, "%q cannot be the name of an object in the archive: it is made of letters, digits, . _ = - between slashes", name)
+			return fault.New(fault.Internal,
+				"%q cannot be the name of an object in the archive: it is made of letters, digits, . _ = - "+
+					"between slashes", name)
 		}
 	}
 	return nil

@@ -80,7 +80,8 @@ func (i *FolderInbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case i.clock.Now().Unix() > expires:
 		http.Error(w, "the address has expired: ask for another one with POST /billing/imports", http.StatusForbidden)
 	case r.ContentLength != size:
-		http.Error(w, fmt.Sprintf("the file has %d bytes; the address was made for %d", r.ContentLength, size), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("the file has %d bytes; the address was made for %d", r.ContentLength, size),
+			http.StatusBadRequest)
 	default:
 		i.take(w, r, name)
 	}

@@ -30,7 +30,8 @@ const tokenLength = 32
 // Start begins to run a query, and returns its id. The same token begins no second one.
 func (c *Client) Start(ctx context.Context, token, sql string) (string, error) {
 	out, err := c.api.StartQueryExecution(ctx, &athena.StartQueryExecutionInput{
-		QueryString: &sql, WorkGroup: &c.workgroup, ClientRequestToken: aws.String(fmt.Sprintf("%0*s", tokenLength, token)),
+		QueryString: &sql, WorkGroup: &c.workgroup,
+		ClientRequestToken:    aws.String(fmt.Sprintf("%0*s", tokenLength, token)),
 		QueryExecutionContext: &types.QueryExecutionContext{Database: &c.database},
 	})
 	if _, refused := errors.AsType[*types.InvalidRequestException](err); refused {

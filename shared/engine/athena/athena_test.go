@@ -32,7 +32,8 @@ type twin struct {
 
 func (w *twin) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	var in fields
-	if err := json.NewDecoder(req.Body).Decode(&in); err != nil || !strings.HasPrefix(req.Header.Get("Authorization"), "AWS4-HMAC-SHA256") {
+	if err := json.NewDecoder(req.Body).Decode(&in); err != nil ||
+		!strings.HasPrefix(req.Header.Get("Authorization"), "AWS4-HMAC-SHA256") {
 		w.Errorf("a request that is none: %v", err)
 	}
 	call := strings.TrimPrefix(req.Header.Get("X-Amz-Target"), "AmazonAthena.")
@@ -47,7 +48,8 @@ func (w *twin) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 		w.start(res, in)
 	case "GetQueryExecution":
 		w.write(res, fields{"QueryExecution": fields{
-			"Status": fields{"State": w.state, "StateChangeReason": w.reason}, "Statistics": fields{"DataScannedInBytes": 12345678},
+			"Status":     fields{"State": w.state, "StateChangeReason": w.reason},
+			"Statistics": fields{"DataScannedInBytes": 12345678},
 		}})
 	case "GetQueryResults":
 		w.results(res, in)
@@ -59,7 +61,9 @@ func (w *twin) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 func (w *twin) start(res http.ResponseWriter, in fields) {
 	where, _ := in["QueryExecutionContext"].(fields)
 	token, _ := in["ClientRequestToken"].(string)
-	if in["QueryString"] != "SELECT 1" || in["WorkGroup"] != "lamplighter-dev" || where["Database"] != "lamplighter_dev" || len(token) < 32 || len(token) > 128 || in["ResultConfiguration"] != nil {
+	if in["QueryString"] != "SELECT 1" || in["WorkGroup"] != "lamplighter-dev" ||
+		where["Database"] != "lamplighter_dev" || len(token) < 32 || len(token) > 128 ||
+		in["ResultConfiguration"] != nil {
 		w.Errorf("it starts %v", in)
 	}
 	w.write(res, fields{"QueryExecutionId": "exec-of-" + token})
@@ -148,7 +152,8 @@ func TestRows_AreThoseOfAllPagesWithoutTheirNames(t *testing.T) {
 
 func TestErrors_SayWhetherToTryAgain(t *testing.T) {
 	c, w := newClient(t)
-	for exception, kind := range map[string]fault.Kind{"TooManyRequestsException": fault.Unavailable, "InternalServerException": fault.Unavailable, "InvalidRequestException": fault.Internal} {
+	for exception, kind := range map[string]fault.Kind{"TooManyRequestsException": fault.Unavailable,
+		"InternalServerException": fault.Unavailable, "InvalidRequestException": fault.Internal} {
 		w.refuses = exception
 		if _, err := c.Start(t.Context(), "qry_1", "SELECT 1"); !fault.Is(err, kind) {
 			t.Errorf("%s: %v", exception, err)

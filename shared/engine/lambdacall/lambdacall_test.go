@@ -44,11 +44,13 @@ func service(t *testing.T) *Lambda {
 	t.Helper()
 	function := Function(lighter)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/functions/lamplighter-test-lighter/invocations") || r.URL.Query().Get("Qualifier") != "live" {
+		if !strings.HasSuffix(r.URL.Path, "/functions/lamplighter-test-lighter/invocations") ||
+			r.URL.Query().Get("Qualifier") != "live" {
 			http.Error(w, `{"Message":"Function not found"}`, http.StatusNotFound)
 			return
 		}
-		if a := r.Header.Get("Authorization"); !strings.HasPrefix(a, "AWS4-HMAC-SHA256 Credential=a/") || !strings.Contains(a, "/eu-west-1/lambda/aws4_request") {
+		if a := r.Header.Get("Authorization"); !strings.HasPrefix(a, "AWS4-HMAC-SHA256 Credential=a/") ||
+			!strings.Contains(a, "/eu-west-1/lambda/aws4_request") {
 			t.Errorf("the request is not signed for Lambda: %q", a)
 		}
 		var in json.RawMessage
@@ -66,15 +68,18 @@ func service(t *testing.T) *Lambda {
 	}))
 	t.Cleanup(srv.Close)
 	return NewLambda(aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	}, "lamplighter-test-", clock.System{})
 }
 
 func TestInvokersAgree(t *testing.T) {
-	for name, inv := range map[string]Invoker{"in this process": Local{"lighter": lighter}, "through Lambda": service(t)} {
+	for name, inv := range map[string]Invoker{"in this process": Local{"lighter": lighter},
+		"through Lambda": service(t)} {
 		t.Run(name, func(t *testing.T) {
 			var got lit
-			if err := inv.Invoke(t.Context(), "lighter", order{Wick: "one"}, &got); err != nil || got.Flame != "flame of one" {
+			if err := inv.Invoke(t.Context(), "lighter", order{Wick: "one"}, &got); err != nil ||
+				got.Flame != "flame of one" {
 				t.Errorf("an answer: %+v, %v", got, err)
 			}
 			err := inv.Invoke(t.Context(), "lighter", order{Wick: "two", Deny: true}, &got)
@@ -110,7 +115,8 @@ func TestRunTask_TakesTheAnswerOfAWorkerOfMachines(t *testing.T) {
 		_, _ = w.Write([]byte(`{"done":true}`))
 	}))
 	t.Cleanup(srv.Close)
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	l := NewLambda(cfg, "lamplighter-test-", clock.System{})
 	var got struct{ Done bool }
 	if err := l.RunTask(t.Context(), "executor", map[string]string{"task": "abandon"}, &got); err != nil || !got.Done {

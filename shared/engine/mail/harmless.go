@@ -27,7 +27,8 @@ func HarmlessName(name string) string {
 // defused turns what addresses are made of into blanks: scheme, path, user, and the dots between labels, full-width ones
 // as well. What cannot be seen goes with them.
 func defused(r rune) rune {
-	if strings.ContainsRune(`:/\@<>".`, r) || unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) || strings.ContainsRune("。．｡․：／＠", r) {
+	if strings.ContainsRune(`:/\@<>".`, r) || unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) ||
+		strings.ContainsRune("。．｡․：／＠", r) {
 		return ' '
 	}
 	return r

@@ -22,11 +22,13 @@ const (
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
 	ReceiverFailing Template = "receiver_failing" // kind: of receiver, in our words; name: as somebody called it; id
-	RightsEnded     Template = "rights_ended"     // what: lines, each what has become of something whose maker has lost a right
+	// what: lines, each what has become of something whose maker has lost a right
+	RightsEnded Template = "rights_ended"
 	// DisconnectionsWaiting has name and id of a cloud organisation, and in digits waiting and connected: how many of its accounts.
 	DisconnectionsWaiting Template = "disconnections_waiting"
 	Notification          Template = "notification" // none: Mail.Letter is the text
-	Nothing               Template = "nothing"      // is not sent: it lets a request for an unknown address cost what one for a known address costs
+	// is not sent: it lets a request for an unknown address cost what one for a known address costs
+	Nothing Template = "nothing"
 )
 
 // Mail is one mail to be sent.
@@ -43,8 +45,9 @@ type Mail struct {
 
 // Letter is a mail as it was written: in plain text and in HTML, with nothing in it that a name of somebody's opened.
 type Letter struct {
-	Subject     string `json:"subject"`
-	Text        string `json:"text"`
-	HTML        string `json:"html"`
-	Unsubscribe string `json:"unsubscribe,omitempty"` // an https address at which one POST ends mails as this one (RFC 8058)
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	HTML    string `json:"html"`
+	// an https address at which one POST ends mails as this one (RFC 8058)
+	Unsubscribe string `json:"unsubscribe,omitempty"`
 }

@@ -27,13 +27,17 @@ var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
 func TestTemplates(t *testing.T) {
 	for _, name := range []mail.Template{
-		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged, mail.SessionReused,
-		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.ReceiverFailing, mail.RightsEnded, mail.DisconnectionsWaiting,
+		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged,
+		mail.SessionReused,
+		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.ReceiverFailing, mail.RightsEnded,
+		mail.DisconnectionsWaiting,
 	} {
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
-				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI", "expires": "24 March 2026",
-				"kind": "notification channel", "what": "- webhook CI (whk_1): paused\n", "id": "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
+				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
+				"expires": "24 March 2026",
+				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
+				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
 				"waiting": "30", "connected": "200",
 			}}, "mail_1", at)
 			if err != nil {
@@ -54,7 +58,8 @@ func TestTemplates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if to, err := parsed.Header.AddressList("To"); err != nil || len(to) != 1 || to[0].Address != "ada@example.com" {
+			if to, err := parsed.Header.AddressList("To"); err != nil || len(to) != 1 ||
+				to[0].Address != "ada@example.com" {
 				t.Errorf("to %v, %v", to, err)
 			}
 		})
@@ -77,16 +82,20 @@ func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
 // check 65, of mails.
 func TestAnAddressStaysOneHeader(t *testing.T) {
 	for _, to := range []string{
-		"ada@example.com\r\nBcc: eve@example.com", "ada@example.com\nSubject: x", "ada@example.com>, <eve@example.com", "ada@example.com,eve@example.com",
-		"Ada <ada@example.com>", "ada@example.com\x00", "\"a b\"@example.com", "ada", "@", "ada@", "ädä@example.com", "",
+		"ada@example.com\r\nBcc: eve@example.com", "ada@example.com\nSubject: x", "ada@example.com>, <eve@example.com",
+		"ada@example.com,eve@example.com",
+		"Ada <ada@example.com>", "ada@example.com\x00", "\"a b\"@example.com", "ada", "@", "ada@", "ädä@example.com",
+		"",
 	} {
 		m := mail.Mail{Template: mail.PasswordChanged, To: to}
 		if got, err := mail.RenderMessage(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %+v, %v", to, got, err)
 		}
 	}
-	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n", Date: at}
-	for line := range strings.SplitSeq(string(m.FormatRFC5322("no-reply@lamplighter.test\r\nCc: eve@example.com")), "\r\n") {
+	m := mail.Message{ID: "mail_1", To: "ada@example.com\r\nBcc: eve@example.com", Subject: "s", Text: "text\n",
+		Date: at}
+	for line := range strings.SplitSeq(string(m.FormatRFC5322("no-reply@lamplighter.test\r\nCc: eve@example.com")),
+		"\r\n") {
 		if strings.HasPrefix(line, "Bcc:") || strings.HasPrefix(line, "Cc:") {
 			t.Errorf("a header of its own: %s", line)
 		}
@@ -106,20 +115,23 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 		"\u202egnp.evil\u200b":                    "gnp evil",
 		strings.Repeat("n", 70):                   strings.Repeat("n", 64) + "…",
 	} {
-		m, err := mail.RenderMessage(mail.Mail{Template: mail.Invitation, To: "ada@example.com", Data: map[string]string{
-			"organisation": name, "inviter": "eve@example.com",
-		}}, "mail_1", at)
+		m, err := mail.RenderMessage(mail.Mail{Template: mail.Invitation, To: "ada@example.com",
+			Data: map[string]string{
+				"organisation": name, "inviter": "eve@example.com",
+			}}, "mail_1", at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(m.Text, `the organization "`+want+`" on`) || m.Subject != "You are invited to an organization on Lamplighter" {
+		if !strings.Contains(m.Text, `the organization "`+want+`" on`) ||
+			m.Subject != "You are invited to an organization on Lamplighter" {
 			t.Errorf("%q: %q, %q", name, m.Subject, m.Text)
 		}
 	}
 }
 
 func TestASubjectStaysOneLine(t *testing.T) {
-	m := mail.Message{ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n", Date: at}
+	m := mail.Message{ID: "mail_1", To: "ada@example.com", Subject: "ünicode\r\nBcc: eve@example.com", Text: "text\n",
+		Date: at}
 	parsed, err := netmail.ReadMessage(bytes.NewReader(m.FormatRFC5322("no-reply@lamplighter.test")))
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +172,8 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mail.RenderMessage(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com", Data: map[string]string{"code": "042137"}}, "mail_1", at)
+	m, err := mail.RenderMessage(mail.Mail{Template: mail.VerifyAddress, To: "ada@example.com",
+		Data: map[string]string{"code": "042137"}}, "mail_1", at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,10 +206,12 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 
 func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 	letter := &mail.Letter{
-		Subject: "Budget exceeded\r\nBcc: eve@example.com", Text: "Ærø has spent all = of it\n", HTML: "<p>Ærø &amp; Søn</p>" + strings.Repeat("x", 2_000),
+		Subject: "Budget exceeded\r\nBcc: eve@example.com", Text: "Ærø has spent all = of it\n",
+		HTML:        "<p>Ærø &amp; Søn</p>" + strings.Repeat("x", 2_000),
 		Unsubscribe: "https://lamplighter.test/unsubscribe/token",
 	}
-	m, err := mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com", Letter: letter}, "mail_1", at)
+	m, err := mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com", Letter: letter},
+		"mail_1", at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +220,8 @@ func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := parsed.Header
-	if h.Get("Bcc") != "" || h.Get("List-Unsubscribe") != "<"+letter.Unsubscribe+">" || h.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" {
+	if h.Get("Bcc") != "" || h.Get("List-Unsubscribe") != "<"+letter.Unsubscribe+">" ||
+		h.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" {
 		t.Errorf("headers %v", h)
 	}
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
@@ -231,7 +247,8 @@ func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err = mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com"}, "mail_1", at); !fault.Is(err, fault.Invalid) {
+	if _, err = mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com"}, "mail_1",
+		at); !fault.Is(err, fault.Invalid) {
 		t.Errorf("without a letter: %v", err)
 	}
 }

@@ -47,7 +47,8 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
 	}
 	if l := m.Letter; m.Template == Notification && l != nil {
-		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML, Unsubscribe: l.Unsubscribe, Date: at}, nil
+		return Message{ID: event, To: m.To, Subject: oneLine(l.Subject), Text: l.Text, HTML: l.HTML,
+			Unsubscribe: l.Unsubscribe, Date: at}, nil
 	}
 	var b strings.Builder
 	text, err := parseText(m.Template)
@@ -99,7 +100,8 @@ func (m Message) UnsubscribeHeaders() [][2]string {
 	if m.Unsubscribe == "" {
 		return nil
 	}
-	return [][2]string{{"List-Unsubscribe", "<" + oneLine(m.Unsubscribe) + ">"}, {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
+	return [][2]string{{"List-Unsubscribe", "<" + oneLine(m.Unsubscribe) + ">"},
+		{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
 }
 
 // writeParts writes both forms of the text; a mail program shows the last that it can. The boundary is of the id alone, so that a message is
@@ -108,7 +110,8 @@ func (m Message) writeParts(b *bytes.Buffer) {
 	boundary := "=_" + m.ID
 	fmt.Fprintf(b, "Content-Type: multipart/alternative; boundary=%q\r\n", boundary)
 	for _, part := range [][2]string{{plainType, m.Text}, {htmlType, m.HTML}} {
-		fmt.Fprintf(b, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", boundary, part[0])
+		fmt.Fprintf(b, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", boundary,
+			part[0])
 		w := quotedprintable.NewWriter(b)
 		_, _ = w.Write([]byte(part[1])) // a buffer never fails
 		_ = w.Close()

@@ -61,7 +61,8 @@ func TakeUse(ctx context.Context, s table.Store, now time.Time, rule Rule, who s
 func CountWrite(now time.Time, rule Rule, who string) table.Write {
 	begin := now.Truncate(rule.Per)
 	sum := sha256.Sum256([]byte(who))
-	pk := Prefix + rule.Name + "#" + base64.RawURLEncoding.EncodeToString(sum[:]) + "#" + strconv.FormatInt(begin.Unix(), 10)
+	pk := Prefix + rule.Name + "#" + base64.RawURLEncoding.EncodeToString(sum[:]) + "#" +
+		strconv.FormatInt(begin.Unix(), 10)
 	return table.Update(table.Key{PK: pk, SK: "N"},
 		[]table.Change{table.Add("n", 1), table.Expire(begin.Add(rule.Per + linger))},
 		table.Any(table.Lacks("n"), table.Less("n", rule.Max)))

@@ -58,13 +58,15 @@ func TestAWindow(t *testing.T) {
 		who  string
 		want bool
 	}{
-		"is used up at its end":              {began.Add(time.Hour - time.Nanosecond), codes, "ada", false},
-		"is used up at its begin":            {began, codes, "ada", false},
-		"is another one an hour later":       {began.Add(time.Hour), codes, "ada", true},
-		"is another one for somebody else":   {began, codes, "eve", true},
-		"is another one under another rule":  {began, ratelimit.Rule{Name: "invitations", Max: 5, Per: time.Hour}, "ada", true},
-		"takes anything for who":             {began, codes, strings.Repeat("#ORG#", 1000), true},
-		"is not shared by a name and a hash": {began, ratelimit.Rule{Name: "codes#ada", Max: 5, Per: time.Hour}, "", true},
+		"is used up at its end":            {began.Add(time.Hour - time.Nanosecond), codes, "ada", false},
+		"is used up at its begin":          {began, codes, "ada", false},
+		"is another one an hour later":     {began.Add(time.Hour), codes, "ada", true},
+		"is another one for somebody else": {began, codes, "eve", true},
+		"is another one under another rule": {began, ratelimit.Rule{Name: "invitations", Max: 5, Per: time.Hour},
+			"ada", true},
+		"takes anything for who": {began, codes, strings.Repeat("#ORG#", 1000), true},
+		"is not shared by a name and a hash": {began, ratelimit.Rule{Name: "codes#ada", Max: 5, Per: time.Hour}, "",
+			true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := take(t, p.Table, tt.at, tt.rule, tt.who); got != tt.want {
@@ -130,7 +132,8 @@ func TestCountingInATransaction(t *testing.T) {
 	once := ratelimit.Rule{Name: "once", Max: 1, Per: time.Minute}
 	for i, want := range []bool{true, false} {
 		k := table.Key{PK: "THING#" + string(rune('a'+i)), SK: "T"}
-		err := p.Table.Transact(ctx, ratelimit.CountWrite(c.Now(), once, "ada"), table.Put(table.Item{Key: k, Data: []byte(`{}`)}))
+		err := p.Table.Transact(ctx, ratelimit.CountWrite(c.Now(), once, "ada"),
+			table.Put(table.Item{Key: k, Data: []byte(`{}`)}))
 		if (err == nil) != want {
 			t.Errorf("turn %d: %v", i, err)
 		}

@@ -63,7 +63,8 @@ func (a *Attachment) await(ctx context.Context) error {
 	case a.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fault.NewWithCause(fault.Unavailable, ctx.Err(), "the change that goes before has not ended in time; try again")
+		return fault.NewWithCause(fault.Unavailable, ctx.Err(),
+			"the change that goes before has not ended in time; try again")
 	}
 }
 

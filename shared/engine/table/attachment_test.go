@@ -43,12 +43,19 @@ func TestAttachment_GoesWithTheFirstChange(t *testing.T) {
 		trips  int
 		stored bool
 	}{
-		"a transaction": {func(ctx context.Context, s table.Store) error { return s.Transact(ctx, puts(2)...) }, 1, true},
+		"a transaction": {func(ctx context.Context, s table.Store) error {
+			return s.Transact(ctx, puts(2)...)
+		}, 1, true},
 		"two of them": {func(ctx context.Context, s table.Store) error {
 			return errors.Join(s.Transact(ctx, puts(1)...), s.Transact(ctx, puts(1)...))
 		}, 2, true},
-		"one without room": {func(ctx context.Context, s table.Store) error { return s.Transact(ctx, puts(100)...) }, 2, true},
-		"a put":            {func(ctx context.Context, s table.Store) error { _, err := s.Write(ctx, puts(1)[0]); return err }, 1, true},
+		"one without room": {func(ctx context.Context, s table.Store) error {
+			return s.Transact(ctx, puts(100)...)
+		}, 2, true},
+		"a put": {func(ctx context.Context, s table.Store) error {
+			_, err := s.Write(ctx, puts(1)[0])
+			return err
+		}, 1, true},
 		"a delete": {func(ctx context.Context, s table.Store) error {
 			_, err := s.Write(ctx, table.Delete(table.Key{PK: thingPK, SK: "t"}))
 			return err
@@ -60,7 +67,9 @@ func TestAttachment_GoesWithTheFirstChange(t *testing.T) {
 			}
 			return err
 		}, 2, true},
-		"a batch":        {func(ctx context.Context, s table.Store) error { return s.BatchWrite(ctx, puts(3)...) }, 2, true},
+		"a batch": {func(ctx context.Context, s table.Store) error {
+			return s.BatchWrite(ctx, puts(3)...)
+		}, 2, true},
 		"an empty batch": {func(ctx context.Context, s table.Store) error { return s.BatchWrite(ctx) }, 0, false},
 		"a check alone": {func(ctx context.Context, s table.Store) error {
 			return s.Transact(ctx, table.Check(table.Key{PK: thingPK, SK: "t"}, table.Absent()))
@@ -78,7 +87,8 @@ func TestAttachment_GoesWithTheFirstChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := tabletest.New(t)
-			fenced := table.Confined(table.Fenced(store), "api", table.Access{Writes: []table.Partition{"ORG#*#THING", attachedPK}})
+			fenced := table.Confined(table.Fenced(store), "api",
+				table.Access{Writes: []table.Partition{"ORG#*#THING", attachedPK}})
 			ctx, a := attach(t.Context())
 			ctx, meter := table.WithMeter(ctx)
 			if err := c.do(ctx, fenced); err != nil {
@@ -132,7 +142,8 @@ func TestAttachment_IsSentUntilItIsStored(t *testing.T) {
 func TestAttachment_TheFunctionMustDeclareItsPartition(t *testing.T) {
 	fenced := table.Confined(tabletest.New(t), "api", table.Access{Writes: []table.Partition{"ORG#*#THING"}})
 	ctx, a := attach(t.Context())
-	if err := fenced.Transact(ctx, puts(1)...); !errors.Is(err, table.ErrFence) || !fault.Is(err, fault.Internal) || a.Sent() {
+	if err := fenced.Transact(ctx, puts(1)...); !errors.Is(err, table.ErrFence) || !fault.Is(err, fault.Internal) ||
+		a.Sent() {
 		t.Errorf("%v", err)
 	}
 }

@@ -74,7 +74,8 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkQuery20(b *testing.B) {
 	s := loaded(b, table.Options{NoSync: true})
 	for i := range b.N {
-		if p, err := s.Query(b.Context(), table.Query{PK: somewhere(i).PK, Limit: 20}); err != nil || len(p.Items) != 20 {
+		if p, err := s.Query(b.Context(), table.Query{PK: somewhere(i).PK, Limit: 20}); err != nil ||
+			len(p.Items) != 20 {
 			b.Fatal(len(p.Items), err)
 		}
 	}
@@ -83,7 +84,8 @@ func BenchmarkQuery20(b *testing.B) {
 func BenchmarkConditionalUpdate(b *testing.B) {
 	s := loaded(b, table.Options{NoSync: true})
 	for i := range b.N {
-		w := table.Update(somewhere(i), []table.Change{table.Add("n", 1)}, table.Any(table.Lacks("n"), table.GreaterEqual("n", 0)))
+		w := table.Update(somewhere(i), []table.Change{table.Add("n", 1)},
+			table.Any(table.Lacks("n"), table.GreaterEqual("n", 0)))
 		if _, err := s.Write(b.Context(), w); err != nil {
 			b.Fatal(err)
 		}
@@ -110,7 +112,8 @@ func BenchmarkSynced(b *testing.B) {
 		},
 		"update": func(b *testing.B, s *table.Embedded, i int) error {
 			b.Helper()
-			_, err := s.Write(b.Context(), table.Update(somewhere(i), []table.Change{table.Add("n", 1)}, table.Exists()))
+			_, err := s.Write(b.Context(),
+				table.Update(somewhere(i), []table.Change{table.Add("n", 1)}, table.Exists()))
 			return err
 		},
 	} {
@@ -154,7 +157,8 @@ func BenchmarkSkip100k(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if p, err := s.Query(b.Context(), table.Query{PK: "load", Skip: 99_980, Limit: 20}); err != nil || len(p.Items) != 20 {
+		if p, err := s.Query(b.Context(), table.Query{PK: "load", Skip: 99_980, Limit: 20}); err != nil ||
+			len(p.Items) != 20 {
 			b.Fatal(len(p.Items), err)
 		}
 	}

@@ -137,7 +137,8 @@ func encodeOperand(v any) ([]byte, error) {
 		return nil, fault.NewWithCause(fault.Invalid, err, "condition value %v cannot be compared", v)
 	}
 	if raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
-		return nil, fault.New(fault.Invalid, "condition value %s cannot be compared; use a string, a number or a bool", raw)
+		return nil, fault.New(
+			fault.Invalid, "condition value %s cannot be compared; use a string, a number or a bool", raw)
 	}
 	return raw, nil
 }

@@ -40,7 +40,8 @@ func TestPartition_Matches(t *testing.T) {
 func TestAccess_With(t *testing.T) {
 	a := table.Access{Reads: []table.Partition{"B", "A"}, Appends: []table.Partition{"C", "D"}}
 	got := a.With(table.Access{Reads: []table.Partition{"B", "C"}, Writes: []table.Partition{"D", "A", "A"}})
-	if s := join(got.Reads) + "|" + join(got.Writes) + "|" + join(got.Appends) + "|" + join(got.All()); s != "B|A D|C|A B C D" {
+	if s := join(got.Reads) + "|" + join(got.Writes) + "|" + join(got.Appends) + "|" +
+		join(got.All()); s != "B|A D|C|A B C D" {
 		t.Error(s)
 	}
 	if join(a.Reads) != "B A" {
@@ -59,7 +60,8 @@ func join(ps []table.Partition) string {
 // Each call of a function is held to what it declares, whatever else the context permits.
 func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 	access := table.Access{
-		Reads: []table.Partition{"ORG#*#READ"}, Writes: []table.Partition{"ORG#*#WRITE"}, Appends: []table.Partition{"ORG#*#CHAIN"},
+		Reads: []table.Partition{"ORG#*#READ"}, Writes: []table.Partition{"ORG#*#WRITE"},
+		Appends: []table.Partition{"ORG#*#CHAIN"},
 	}
 	inner := tabletest.New(t)
 	shared := table.Confined(inner, "of the process", table.Unlimited)
@@ -80,7 +82,8 @@ func TestConfined_RefusesWhatIsNotDeclared(t *testing.T) {
 		}
 	})
 	t.Run("a declaration permits nothing that the context does not", func(t *testing.T) {
-		_, err := table.Confined(inner, "f", access).Get(table.WithOrg(t.Context(), "b"), table.Key{PK: "ORG#a#READ", SK: "1"})
+		_, err := table.Confined(inner, "f", access).Get(table.WithOrg(t.Context(), "b"),
+			table.Key{PK: "ORG#a#READ", SK: "1"})
 		refused(t, err, true)
 	})
 }
@@ -120,7 +123,8 @@ func refused(t *testing.T, err error, want bool) {
 	if got := errors.Is(err, table.ErrFence); got != want {
 		t.Errorf("refused: %t; %v", got, err)
 	}
-	if _, condition := errors.AsType[*table.ConditionError](err); err != nil && !errors.Is(err, table.ErrFence) && !condition {
+	if _, condition := errors.AsType[*table.ConditionError](err); err != nil && !errors.Is(err, table.ErrFence) &&
+		!condition {
 		t.Error(err)
 	}
 }

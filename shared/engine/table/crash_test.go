@@ -56,7 +56,8 @@ func crashWrite(k table.Key, i int) table.Write {
 	if i%2 == 0 {
 		return table.Update(k, []table.Change{table.Add("n", int64(i))}, table.Absent())
 	}
-	return table.Put(table.Item{Key: k, Data: fmt.Appendf(nil, `{"n":%d,"pad":%q}`, i, strings.Repeat("x", i%700))}, table.Absent())
+	return table.Put(table.Item{Key: k, Data: fmt.Appendf(nil, `{"n":%d,"pad":%q}`, i, strings.Repeat("x", i%700))},
+		table.Absent())
 }
 
 func TestNoAcknowledgedWriteIsLostToKill(t *testing.T) {

@@ -175,7 +175,9 @@ func expiryOf(as attributes) (int64, error) {
 	}
 	end, err := strconv.ParseInt(n.Value, 10, 64)
 	if err != nil {
-		return 0, fault.NewWithCause(fault.Internal, err, "the expiry %.40q of %s %s is unreadable", n.Value, stringValue(as[pkAttr]), stringValue(as[skAttr]))
+		return 0, fault.NewWithCause(
+			fault.Internal, err, "the expiry %.40q of %s %s is unreadable", n.Value, stringValue(as[pkAttr]),
+			stringValue(as[skAttr]))
 	}
 	return end, nil
 }

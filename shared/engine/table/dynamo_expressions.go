@@ -92,7 +92,8 @@ func (x *expression) keyCondition(q Query) string {
 	case q.Prefix != "":
 		return pk + " AND begins_with(" + x.attr(skAttr) + ", " + x.value(stringAttribute(q.Prefix)) + ")"
 	case q.From != "" && q.To != "":
-		return pk + " AND " + x.attr(skAttr) + " BETWEEN " + x.value(stringAttribute(q.From)) + " AND " + x.value(stringAttribute(q.To))
+		return pk + " AND " + x.attr(skAttr) + " BETWEEN " + x.value(stringAttribute(q.From)) + " AND " +
+			x.value(stringAttribute(q.To))
 	case q.From != "":
 		return pk + " AND " + x.attr(skAttr) + " >= " + x.value(stringAttribute(q.From))
 	case q.To != "":

@@ -115,7 +115,8 @@ func (d *DynamoDB) getSome(ctx context.Context, want []attributes) (out *dynamod
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{d.table: {Keys: want, ConsistentRead: consistency(ctx)}},
+			RequestItems: map[string]types.KeysAndAttributes{d.table: {Keys: want,
+				ConsistentRead: consistency(ctx)}},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		return err
@@ -215,7 +216,8 @@ func (d *DynamoDB) skip(ctx context.Context, pk string, in *dynamodb.QueryInput,
 }
 
 // query makes one call for items of the partition pk.
-func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput, err error) {
+func (d *DynamoDB) query(ctx context.Context, pk string, in *dynamodb.QueryInput) (out *dynamodb.QueryOutput,
+	err error) {
 	_, err = d.callWithRetry(ctx, false, func(ctx context.Context) (err error) {
 		meterOf(ctx).countTrips(1)
 		out, err = d.db.Query(ctx, in)

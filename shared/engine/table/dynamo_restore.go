@@ -66,7 +66,8 @@ func restoreInput(from, to string, at time.Time) *dynamodb.RestoreTableToPointIn
 
 // enableStream has the table deliver what is written to it, and waits until it does.
 func (d *DynamoDB) enableStream(ctx context.Context) error {
-	_, err := d.db.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &d.table, StreamSpecification: streamOfImages})
+	_, err := d.db.UpdateTable(ctx,
+		&dynamodb.UpdateTableInput{TableName: &d.table, StreamSpecification: streamOfImages})
 	if err != nil {
 		return fmt.Errorf("switch on the stream of %s: %w", d.table, err)
 	}

@@ -23,7 +23,8 @@ func classify(err error) class {
 		return unclear
 	}
 	switch e.ErrorCode() {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded", "LimitExceededException":
+	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
+		"LimitExceededException":
 		return throttled
 	case "TransactionConflictException", "TransactionInProgressException":
 		return conflicted
@@ -43,12 +44,14 @@ func ours(err error) bool {
 }
 
 // callWithRetry makes a call of the service as often as that is safe and of use.
-func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool, err error) {
+func (d *DynamoDB) callWithRetry(ctx context.Context, once bool, call func(context.Context) error) (murky bool,
+	err error) {
 	return callWithRetry(ctx, d.clock, once, call)
 }
 
 // itemFaults are DynamoDB's words for what an item's data, not our expression, made impossible.
-var itemFaults = []string{"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow", "verflow", "significant digits", "Nesting"}
+var itemFaults = []string{"incorrect data type", "type mismatch", "Item size", "item size", "Number overflow",
+	"verflow", "significant digits", "Nesting"}
 
 // classifyError returns an error of the service its kind.
 func classifyError(err error) error {

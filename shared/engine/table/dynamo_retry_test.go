@@ -64,12 +64,16 @@ var (
 	fine      = answer{200, `{}`}
 	lost      = answer{}
 	broken    = answer{500, `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"broken"}`}
-	throttled = answer{400, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`}
-	conflict  = answer{400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"}]}`}
-	unmet     = answer{400, `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`}
-	undone    = answer{200, `{"UnprocessedItems":{"t":[{"PutRequest":{"Item":{"pk":{"S":"p"},"sk":{"S":"1"}}}}]}}`}
-	unread    = answer{200, `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"1"}}]}}}`}
-	refusal   = answer{400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression has an incorrect data type"}`}
+	throttled = answer{400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`}
+	conflict = answer{400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"}]}`}
+	unmet = answer{400,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`}
+	undone  = answer{200, `{"UnprocessedItems":{"t":[{"PutRequest":{"Item":{"pk":{"S":"p"},"sk":{"S":"1"}}}}]}}`}
+	unread  = answer{200, `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"1"}}]}}}`}
+	refusal = answer{400,
+		`{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression has an incorrect data type"}`}
 )
 
 func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
@@ -87,25 +91,36 @@ func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
 		want    error
 		kind    fault.Kind
 	}{
-		{"a read after throttling, a failure and a lost reply", []answer{throttled, broken, lost, fine}, get, 4, nil, fault.NotFound},
+		{"a read after throttling, a failure and a lost reply", []answer{throttled, broken, lost, fine}, get, 4, nil,
+			fault.NotFound},
 		{"a put after a lost reply", []answer{lost, fine}, write(table.Put(item("me"))), 2, nil, 0},
-		{"an add after throttling", []answer{throttled, {200, `{"Attributes":{"pk":{"S":"p"},"sk":{"S":"1"}}}`}}, write(table.Update(k, []table.Change{table.Add("n", 1)})), 2, nil, 0},
-		{"no add after a lost reply", []answer{lost, fine}, write(table.Update(k, []table.Change{table.Add("n", 1)})), 1, table.ErrLost, fault.Unavailable},
-		{"no add after a failure of the service", []answer{broken, fine}, write(table.Update(k, []table.Change{table.Add("n", 1)})), 1, table.ErrLost, fault.Unavailable},
-		{"a put that finds itself after a lost reply succeeded", []answer{lost, unmet}, write(table.Put(item("me"), table.Absent())), 2, nil, 0},
-		{"a put that finds another after a lost reply is unclear", []answer{lost, unmet}, write(table.Put(item("you"), table.Absent())), 2, table.ErrLost, fault.Unavailable},
-		{"a put that finds another at once lost", []answer{unmet}, write(table.Put(item("you"), table.Absent())), 1, nil, fault.Conflict},
-		{"a transaction after a conflict and a lost reply", []answer{conflict, lost, fine}, func(ctx context.Context, s table.Store) error {
-			return s.Transact(ctx, table.Update(k, []table.Change{table.Add("n", 1)}))
-		}, 3, nil, 0},
-		{"a batch write of what was left undone", []answer{undone, throttled, undone, fine}, func(ctx context.Context, s table.Store) error {
-			return s.BatchWrite(ctx, table.Put(item("me")))
-		}, 4, nil, 0},
-		{"a batch get of what was left out", []answer{unread, unread, fine}, func(ctx context.Context, s table.Store) error {
-			_, err := s.BatchGet(ctx, k)
-			return err
-		}, 3, nil, 0},
-		{"nothing that was refused for good", []answer{refusal}, write(table.Update(k, []table.Change{table.Add("owner", 1)})), 1, nil, fault.Invalid},
+		{"an add after throttling", []answer{throttled, {200, `{"Attributes":{"pk":{"S":"p"},"sk":{"S":"1"}}}`}},
+			write(table.Update(k, []table.Change{table.Add("n", 1)})), 2, nil, 0},
+		{"no add after a lost reply", []answer{lost, fine}, write(table.Update(k, []table.Change{table.Add("n", 1)})),
+			1, table.ErrLost, fault.Unavailable},
+		{"no add after a failure of the service", []answer{broken, fine},
+			write(table.Update(k, []table.Change{table.Add("n", 1)})), 1, table.ErrLost, fault.Unavailable},
+		{"a put that finds itself after a lost reply succeeded", []answer{lost, unmet},
+			write(table.Put(item("me"), table.Absent())), 2, nil, 0},
+		{"a put that finds another after a lost reply is unclear", []answer{lost, unmet},
+			write(table.Put(item("you"), table.Absent())), 2, table.ErrLost, fault.Unavailable},
+		{"a put that finds another at once lost", []answer{unmet}, write(table.Put(item("you"), table.Absent())), 1,
+			nil, fault.Conflict},
+		{"a transaction after a conflict and a lost reply", []answer{conflict, lost, fine},
+			func(ctx context.Context, s table.Store) error {
+				return s.Transact(ctx, table.Update(k, []table.Change{table.Add("n", 1)}))
+			}, 3, nil, 0},
+		{"a batch write of what was left undone", []answer{undone, throttled, undone, fine},
+			func(ctx context.Context, s table.Store) error {
+				return s.BatchWrite(ctx, table.Put(item("me")))
+			}, 4, nil, 0},
+		{"a batch get of what was left out", []answer{unread, unread, fine},
+			func(ctx context.Context, s table.Store) error {
+				_, err := s.BatchGet(ctx, k)
+				return err
+			}, 3, nil, 0},
+		{"nothing that was refused for good", []answer{refusal},
+			write(table.Update(k, []table.Change{table.Add("owner", 1)})), 1, nil, fault.Invalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &script{answers: c.answers}
@@ -117,7 +132,8 @@ func TestDynamoRepeatsWhatMayBeRepeated(t *testing.T) {
 				t.Errorf("%d calls were made, want %d: %q", len(asked), c.calls, asked)
 			}
 			switch {
-			case c.want != nil && !errors.Is(err, c.want), c.kind == 0 && c.want == nil && err != nil, c.kind != 0 && !fault.Is(err, c.kind):
+			case c.want != nil && !errors.Is(err, c.want), c.kind == 0 && c.want == nil && err != nil, c.kind != 0 &&
+				!fault.Is(err, c.kind):
 				t.Errorf("error = %v (kind %v), want %v (kind %v)", err, fault.KindOf(err), c.want, c.kind)
 			}
 		})
@@ -129,10 +145,12 @@ func TestDynamoRepeatsATransactionWithItsToken(t *testing.T) {
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
-	if err := d.Transact(t.Context(), table.Update(table.Key{PK: "p", SK: "1"}, []table.Change{table.Add("n", 1)})); err != nil {
+	if err := d.Transact(t.Context(),
+		table.Update(table.Key{PK: "p", SK: "1"}, []table.Change{table.Add("n", 1)})); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.bodies) != 3 || !sameJSON(t, s.bodies[0], s.bodies[1]) || !sameJSON(t, s.bodies[1], s.bodies[2]) || !strings.Contains(s.bodies[0], "ClientRequestToken") {
+	if len(s.bodies) != 3 || !sameJSON(t, s.bodies[0], s.bodies[1]) || !sameJSON(t, s.bodies[1], s.bodies[2]) ||
+		!strings.Contains(s.bodies[0], "ClientRequestToken") {
 		t.Errorf("the attempts differ: %q", s.bodies)
 	}
 }
@@ -148,7 +166,8 @@ func sameJSON(t *testing.T, a, b string) bool {
 }
 
 func TestDynamoGivesUpInTime(t *testing.T) {
-	s := &script{answers: []answer{throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled, throttled}}
+	s := &script{answers: []answer{throttled, throttled, throttled, throttled, throttled, throttled, throttled,
+		throttled, throttled, throttled, throttled}}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s"})
@@ -197,11 +216,12 @@ func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
 		calls int
 		want  error
 	}{
-		"everything is done at once":      {nil, 1, nil},
-		"a part is done each time":        {[][]string{{"2", "3"}, {"3"}}, 3, nil},
-		"nothing is done for a while":     {[][]string{{"1", "2", "3"}, {"1", "2", "3"}, {"3"}}, 4, nil},
-		"a part begins the attempts anew": {append(slices.Repeat([][]string{{"1", "2", "3"}}, 7), slices.Repeat([][]string{{"3"}}, 7)...), 15, nil},
-		"the rest is given up":            {slices.Repeat([][]string{{"3"}}, 20), 8, table.ErrThrottled},
+		"everything is done at once":  {nil, 1, nil},
+		"a part is done each time":    {[][]string{{"2", "3"}, {"3"}}, 3, nil},
+		"nothing is done for a while": {[][]string{{"1", "2", "3"}, {"1", "2", "3"}, {"3"}}, 4, nil},
+		"a part begins the attempts anew": {append(slices.Repeat([][]string{{"1", "2", "3"}}, 7),
+			slices.Repeat([][]string{{"3"}}, 7)...), 15, nil},
+		"the rest is given up": {slices.Repeat([][]string{{"3"}}, 20), 8, table.ErrThrottled},
 	} {
 		for verb, call := range map[string]func(context.Context, table.Store) error{
 			"write": func(ctx context.Context, s table.Store) error {
@@ -221,10 +241,12 @@ func TestDynamo_PausesBeforeTheRestOfABatch(t *testing.T) {
 				s.answers = append(s.answers, fine)
 				srv := httptest.NewServer(s)
 				defer srv.Close()
-				d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s", Clock: p})
+				d := table.NewDynamoDB(table.Remote{Table: "t", Region: "r", Endpoint: srv.URL, KeyID: "k", Secret: "s",
+					Clock: p})
 				err := call(t.Context(), d)
 				if asked := s.asked(); !errors.Is(err, c.want) || len(asked) != c.calls || len(p.slept) != c.calls-1 {
-					t.Errorf("%d calls and %d pauses, %v; want %d, each but the first after a pause, and %v", len(asked), len(p.slept), err, c.calls, c.want)
+					t.Errorf("%d calls and %d pauses, %v; want %d, each but the first after a pause, and %v",
+						len(asked), len(p.slept), err, c.calls, c.want)
 				}
 			})
 		}

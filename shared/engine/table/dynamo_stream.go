@@ -41,8 +41,10 @@ func ReportFailures(e events.DynamoDBEvent, failed ...Key) events.DynamoDBEventR
 	var out events.DynamoDBEventResponse
 	for i := range e.Records {
 		c := &e.Records[i].Change
-		if len(c.NewImage) > 0 && slices.Contains(failed, Key{c.NewImage[pkAttr].String(), c.NewImage[skAttr].String()}) {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: c.SequenceNumber})
+		if len(c.NewImage) > 0 &&
+			slices.Contains(failed, Key{c.NewImage[pkAttr].String(), c.NewImage[skAttr].String()}) {
+			out.BatchItemFailures = append(out.BatchItemFailures,
+				events.DynamoDBBatchItemFailure{ItemIdentifier: c.SequenceNumber})
 		}
 	}
 	return out
@@ -115,7 +117,8 @@ func each[V any](l []V, convert func(V) (types.AttributeValue, error)) (types.At
 }
 
 // eachOf converts a map.
-func eachOf[V any](m map[string]V, convert func(V) (types.AttributeValue, error)) (*types.AttributeValueMemberM, error) {
+func eachOf[V any](m map[string]V, convert func(V) (types.AttributeValue, error)) (*types.AttributeValueMemberM,
+	error) {
 	out := make(attributes, len(m))
 	for name, v := range m {
 		a, err := convert(v)
@@ -134,13 +137,15 @@ func (d *DynamoDB) Feed(ctx context.Context, cursor string, limit int) (Feed, er
 	case limit < 1 || limit > MaxPage:
 		return Feed{}, fault.New(fault.Invalid, "the feed's limit is %d; 1 to %d are allowed", limit, MaxPage)
 	case d.feed == nil:
-		return Feed{}, fault.New(fault.Internal, "a function of Lambda reads no feed of %s: its event source hands it the stream", d.table)
+		return Feed{}, fault.New(fault.Internal, "a function of Lambda reads no feed of %s: its event source hands "+
+			"it the stream", d.table)
 	}
 	return d.feed(ctx, cursor, limit)
 }
 
 // readStream reads on in the stream behind the cursor.
-func (d *DynamoDB) readStream(ctx context.Context, streams *dynamodbstreams.Client, cursor string, limit int) (Feed, error) {
+func (d *DynamoDB) readStream(ctx context.Context, streams *dynamodbstreams.Client, cursor string, limit int) (Feed,
+	error) {
 	r := reader{streams: streams, d: d, limit: limit}
 	if err := r.start(cursor); err != nil {
 		return Feed{}, err

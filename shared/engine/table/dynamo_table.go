@@ -44,8 +44,9 @@ func (d *DynamoDB) waitUntilActive(ctx context.Context, most time.Duration) erro
 // expireItems lets the table remove what has expired.
 func (d *DynamoDB) expireItems(ctx context.Context) error {
 	_, err := d.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName:               &d.table,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(expiresAttr), Enabled: aws.Bool(true)},
+		TableName: &d.table,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(expiresAttr),
+			Enabled: aws.Bool(true)},
 	})
 	if e, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(e.ErrorMessage(), "already enabled") {
 		return nil
@@ -54,7 +55,8 @@ func (d *DynamoDB) expireItems(ctx context.Context) error {
 }
 
 // streamOfImages delivers each item as it was and as it is.
-var streamOfImages = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+var streamOfImages = &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+	StreamViewType: types.StreamViewTypeNewAndOldImages}
 
 // tableInput describes the table.
 func tableInput(name string) *dynamodb.CreateTableInput {

@@ -102,7 +102,8 @@ func (e *Embedded) Close() error {
 	e.stop()
 	e.idle.Wait()
 	e.db.NoFreelistSync = false
-	err := e.db.Update(func(*bolt.Tx) error { return nil }) // writes the list of free pages, so that the next Open need not find them
+	// writes the list of free pages, so that the next Open need not find them
+	err := e.db.Update(func(*bolt.Tx) error { return nil })
 	if err = errors.Join(err, e.db.Close()); err != nil {
 		return fmt.Errorf("close store %s: %w", e.path, err)
 	}

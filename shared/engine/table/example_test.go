@@ -40,7 +40,8 @@ func Example() {
 	_, err = store.Write(ctx, table.Put(item, table.Absent()))
 	fmt.Println("created:", err)
 
-	change := table.Update(noteKey("org_1"), []table.Change{table.Set("text", "sell lamps"), table.Add("version", 1)}, table.Equal("version", 1))
+	change := table.Update(noteKey("org_1"), []table.Change{table.Set("text", "sell lamps"), table.Add("version", 1)},
+		table.Equal("version", 1))
 	_, err = store.Write(ctx, change)
 	fmt.Println("changed:", err)
 	_, err = store.Write(ctx, change) // by somebody who had read version 1

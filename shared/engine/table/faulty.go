@@ -40,7 +40,8 @@ const (
 	FailAfter                  // the call takes effect, then ErrLost
 	Throttle                   // ErrThrottled, and nothing happened
 	Delay                      // the call waits first, as long as Wait says
-	Lag                        // an eventually consistent BatchGet or Query finds nothing, as on a replica that is behind
+	// an eventually consistent BatchGet or Query finds nothing, as on a replica that is behind
+	Lag
 )
 
 // Injection is a fault to come. It concerns the calls of Method ("" any) that touch a partition beginning with PK (""
@@ -182,7 +183,9 @@ func (f *FaultyStore) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, 
 	for i, k := range keys {
 		pks[i] = k.PK
 	}
-	return harm(ctx, f, target{BatchGetMethod, pks}, func() (map[Key]Item, error) { return f.next.BatchGet(ctx, keys...) })
+	return harm(ctx, f, target{BatchGetMethod, pks}, func() (map[Key]Item, error) {
+		return f.next.BatchGet(ctx, keys...)
+	})
 }
 
 // Query is Store's.

@@ -28,7 +28,8 @@ func TestFeedItemsOfALambdaEvent(t *testing.T) {
 		t.Fatalf("%d items, %v; want 2", len(items), err)
 	}
 	want := `{"l":[true,null,{"x":1.5}],"n":12345678901234567890123456789012345678,"pk":"mine"}`
-	if it := items[0]; it.PK != "ORG#a#EVENTS" || it.SK != "e1" || string(it.Data) != want || it.Expires.Unix() != 1_800_000_000 {
+	if it := items[0]; it.PK != "ORG#a#EVENTS" || it.SK != "e1" || string(it.Data) != want ||
+		it.Expires.Unix() != 1_800_000_000 {
 		t.Errorf("the first item is %+v %s, want %s", it.Key, it.Data, want)
 	}
 	if it := items[1]; it.PK != "MAIL#EVENTS" || string(it.Data) != `{}` {

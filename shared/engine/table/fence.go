@@ -72,7 +72,8 @@ func (f fence) passWrites(ctx context.Context, ws []Write, transaction bool) err
 // undeclared says what the function would have to declare.
 func undeclared(by *function, how, pk string) error {
 	return fault.NewWithCause(fault.Internal, ErrFence,
-		"the function %s does not declare that it may %s the partition %.80q like this: add its pattern to the Access in functions/%[1]s/declaration.go", by.name, how, pk)
+		"the function %s does not declare that it may %s the partition %.80q like this: add its pattern to the "+
+			"Access in functions/%[1]s/declaration.go", by.name, how, pk)
 }
 
 // Get reads one permitted item.

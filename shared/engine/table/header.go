@@ -24,7 +24,8 @@ const (
 var (
 	formatKey  = []byte("format")
 	versionKey = []byte("version")
-	layoutKey  = []byte("layout") // of the rows, which Options.Layout tells; in files of before there is none, which is 1
+	// of the rows, which Options.Layout tells; in files of before there is none, which is 1
+	layoutKey = []byte("layout")
 )
 
 // prepareFile makes the file at path when there is none, and otherwise refuses one that this program must not write to. The
@@ -35,7 +36,8 @@ func prepareFile(path string, layout int) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return create(path, layout)
 	case err != nil:
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions",
+			path)
 	case !info.Mode().IsRegular():
 		return fault.New(fault.Invalid, "%s is not a file; name a file for the store", path)
 	}
@@ -81,7 +83,8 @@ func format1(path string, layout int) error {
 				return err
 			}
 		}
-		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))), h.Put(layoutKey, []byte(strconv.Itoa(layout))))
+		return errors.Join(h.Put(formatKey, []byte(format)), h.Put(versionKey, []byte(strconv.Itoa(version))),
+			h.Put(layoutKey, []byte(strconv.Itoa(layout))))
 	})
 	return errors.Join(err, db.Close())
 }
@@ -102,7 +105,8 @@ const boltMagic = 0xED0CDAED
 func inspectMagic(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator's own file
 	if err != nil {
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions",
+			path)
 	}
 	var head [20]byte
 	_, err = f.ReadAt(head[:], 0)
@@ -120,7 +124,8 @@ func foreign(path string) error {
 
 // damaged returns the error for a store file that cannot be trusted.
 func damaged(path string, why any) error {
-	return fault.New(fault.Invalid, "the store file %s is damaged (%v); restore a copy, or move it away to start empty", path, why)
+	return fault.New(fault.Invalid, "the store file %s is damaged (%v); restore a copy, or move it away to start empty",
+		path, why)
 }
 
 // inspect opens the file for reading only and checks that it is whole and ours.
@@ -178,7 +183,8 @@ func inspectHeader(tx *bolt.Tx, path string) error {
 		return damaged(path, "its version is unreadable")
 	}
 	if v > version {
-		return fault.New(fault.Invalid, "the store file %s has version %d and this program reads up to %d; use the newer program", path, v, version)
+		return fault.New(fault.Invalid,
+			"the store file %s has version %d and this program reads up to %d; use the newer program", path, v, version)
 	}
 	for _, name := range [][]byte{itemBucket, expiryBucket, feedBucket} {
 		if tx.Bucket(name) == nil {
@@ -202,7 +208,9 @@ func inspectLayout(tx *bolt.Tx, path string, layout int) error {
 		}
 	}
 	if has != layout && has != 0 {
-		return fault.New(fault.Invalid, "the store file %s has its rows in layout %d and this program reads %d: use the program that wrote it, or move the file away to start empty", path, has, layout)
+		return fault.New(fault.Invalid,
+			"the store file %s has its rows in layout %d and this program reads %d: use the program that wrote it, "+
+				"or move the file away to start empty", path, has, layout)
 	}
 	return nil
 }
@@ -211,11 +219,14 @@ func inspectLayout(tx *bolt.Tx, path string, layout int) error {
 func explainOpenError(path string, err error) error {
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s is in use by another process; stop it, or name another file", path)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fault.NewWithCause(fault.Unavailable, err,
+			"the store file %s is in use by another process; stop it, or name another file", path)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum),
+		errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damaged(path, err)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions", path)
+		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened; check its permissions",
+			path)
 	default:
 		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be opened", path)
 	}

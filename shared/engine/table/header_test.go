@@ -148,7 +148,8 @@ func TestOpenRefusesAStoreInUseAndADirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := table.Open(path, table.Options{}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+	if _, err := table.Open(path, table.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "in use by another process") {
 		t.Errorf("a second opening: %v, want it refused as in use", err)
 	}
 	if err := s.Close(); err != nil {
@@ -157,10 +158,12 @@ func TestOpenRefusesAStoreInUseAndADirectory(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("a second close: %v", err)
 	}
-	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "1"}); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "1"}); err == nil ||
+		!strings.Contains(err.Error(), "closed") {
 		t.Errorf("a get after close: %v", err)
 	}
-	if _, err := table.Open(t.TempDir(), table.Options{}); err == nil || !strings.Contains(err.Error(), "is not a file") {
+	if _, err := table.Open(t.TempDir(), table.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is not a file") {
 		t.Errorf("a directory: %v, want it refused", err)
 	}
 }
@@ -182,7 +185,8 @@ func TestADamagedItemIsAnErrorNotGarbage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if it, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000003"}); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if it, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000003"}); err == nil ||
+		!strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged item reads as %s, %v", it.Data, err)
 	}
 	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000004"}); err != nil {
@@ -203,7 +207,8 @@ func TestOpen_RefusesRowsOfAnotherLayout(t *testing.T) {
 		layout int
 		says   string
 	}{{2, ""}, {2, ""}, {0, ""}, {3, "layout 2 and this program reads 3"}, {1, "layout 2 and this program reads 1"}} {
-		if err := open(c.layout); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+		if err := open(c.layout); c.says == "" && err != nil || c.says != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("layout %d: %v; want %q", c.layout, err, c.says)
 		}
 	}

@@ -73,7 +73,9 @@ func (l *LimitedStore) Query(ctx context.Context, q Query) (Page, error) {
 
 // Write is Store's.
 func (l *LimitedStore) Write(ctx context.Context, w Write) (Item, error) {
-	it, err := limit(ctx, l, claimWrites([]Write{w}, 1), func(ctx context.Context) (Item, error) { return l.next.Write(ctx, w) })
+	it, err := limit(ctx, l, claimWrites([]Write{w}, 1), func(ctx context.Context) (Item, error) {
+		return l.next.Write(ctx, w)
+	})
 	return it, wrapBusy("write "+w.Item.PK+" "+w.Item.SK, err)
 }
 
@@ -132,7 +134,8 @@ func (l *LimitedStore) BatchWrite(ctx context.Context, ws ...Write) error {
 }
 
 // limit makes call when its claim is let in.
-func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(context.Context) (T, error)) (answer T, err error) {
+func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(context.Context) (T, error)) (answer T,
+	err error) {
 	_, err = callWithRetry(ctx, l.clock, false, func(ctx context.Context) error {
 		err := l.admit(c)
 		if err != nil {
@@ -151,7 +154,8 @@ func limit[T any](ctx context.Context, l *LimitedStore, c claim, call func(conte
 
 // limitParts makes the calls of a batch, several at a time, each again for the entries that were refused.
 func limitParts[T any](
-	ctx context.Context, l *LimitedStore, parts func(func([]T) bool), claimOf func(T) claim, call func(context.Context, []T) error,
+	ctx context.Context, l *LimitedStore, parts func(func([]T) bool), claimOf func(T) claim,
+	call func(context.Context, []T) error,
 ) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)

@@ -23,7 +23,8 @@ var dynamoLimits = table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * ti
 func TestLimitedContract(t *testing.T) {
 	tabletest.Run(t, func(t *testing.T) table.Store {
 		t.Helper()
-		l := table.Limits{ReadUnits: 12_000, WriteUnits: 4000, Hold: time.Millisecond} // a case of the contract wants 2,400 of one item
+		// a case of the contract wants 2,400 of one item
+		l := table.Limits{ReadUnits: 12_000, WriteUnits: 4000, Hold: time.Millisecond}
 		return table.NewLimitedStore(tabletest.New(t), clock.System{}, l)
 	})
 }
@@ -72,8 +73,12 @@ func TestLimitedStore_GivesAPartitionKeyItsUnitsASecond(t *testing.T) {
 		most   time.Duration
 		spread bool
 	}{
-		{"one second's writes at once", 1000, func(s table.Store) func(*testing.T, int) { return write(s, "p") }, 0, 0, false},
-		{"three seconds' writes, of which one was saved", 3000, func(s table.Store) func(*testing.T, int) { return write(s, "p") }, 1900 * time.Millisecond, 2500 * time.Millisecond, false},
+		{"one second's writes at once", 1000, func(s table.Store) func(*testing.T, int) {
+			return write(s, "p")
+		}, 0, 0, false},
+		{"three seconds' writes, of which one was saved", 3000, func(s table.Store) func(*testing.T, int) {
+			return write(s, "p")
+		}, 1900 * time.Millisecond, 2500 * time.Millisecond, false},
 		{"two seconds' reads, of which one was saved", 6000, func(s table.Store) func(*testing.T, int) {
 			return func(t *testing.T, _ int) {
 				t.Helper()
@@ -106,13 +111,17 @@ func TestLimitedStore_GivesAPartitionKeyItsUnitsASecond(t *testing.T) {
 
 func TestLimitedStore_ChargesWhatTheMeterCounts(t *testing.T) {
 	k := table.Key{PK: "p", SK: "1"}
-	big := table.Item{Key: k, Data: []byte(`{"a":"` + strings.Repeat("x", 99_000) + `"}`)} // 97 write units, 25 read units
+	// 97 write units, 25 read units
+	big := table.Item{Key: k, Data: []byte(`{"a":"` + strings.Repeat("x", 99_000) + `"}`)}
 	for _, c := range []struct {
 		name string
 		call func(context.Context, table.Store) error
 		want table.Units
 	}{
-		{"a get", func(ctx context.Context, s table.Store) error { _, err := s.Get(ctx, k); return err }, table.Units{Read: 25}},
+		{"a get", func(ctx context.Context, s table.Store) error {
+			_, err := s.Get(ctx, k)
+			return err
+		}, table.Units{Read: 25}},
 		{"a query", func(ctx context.Context, s table.Store) error {
 			_, err := s.Query(ctx, table.Query{PK: "p", Limit: 1})
 			return err
@@ -139,7 +148,8 @@ func TestLimitedStore_ChargesWhatTheMeterCounts(t *testing.T) {
 			return s.BatchWrite(ctx, table.Delete(k), table.Put(small("p", "2")))
 		}, table.Units{Write: 98}},
 		{"nothing for a call refused as malformed", func(ctx context.Context, s table.Store) error {
-			if _, err := s.Write(ctx, table.Put(table.Item{Key: k, Data: []byte(`[]`)})); !fault.Is(err, fault.Invalid) {
+			if _, err := s.Write(ctx, table.Put(table.Item{Key: k, Data: []byte(`[]`)})); !fault.Is(err,
+				fault.Invalid) {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil
@@ -148,7 +158,8 @@ func TestLimitedStore_ChargesWhatTheMeterCounts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inner := tabletest.New(t)
 			mustWrite(t, inner, big)
-			l := table.NewLimitedStore(inner, clock.NewManual(time.Unix(1000, 0)), table.Limits{ReadUnits: 3000, WriteUnits: 1000})
+			l := table.NewLimitedStore(inner, clock.NewManual(time.Unix(1000, 0)),
+				table.Limits{ReadUnits: 3000, WriteUnits: 1000})
 			ctx, m := table.WithPartitionMeter(t.Context())
 			if err := c.call(ctx, l); err != nil {
 				t.Fatal(err)
@@ -168,7 +179,9 @@ func TestLimitedStore_ThrottlesAfterACallOnCredit(t *testing.T) {
 		t.Helper()
 		var ws []table.Write
 		for i := range 10 {
-			ws = append(ws, table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)}, Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`)}))
+			ws = append(ws,
+				table.Put(table.Item{Key: table.Key{PK: "p", SK: strconv.Itoa(i)},
+					Data: []byte(`{"a":"` + strings.Repeat("x", 61_000) + `"}`)}))
 		}
 		if err := s.Transact(t.Context(), ws...); err != nil { // 1,200 units: a fifth of a second more than there were
 			t.Fatal(err)
@@ -192,17 +205,27 @@ func TestLimitedStore_RefusesWhatATransactionHolds(t *testing.T) {
 			_, err := s.Write(ctx, table.Delete(held.Key))
 			return err
 		}, true},
-		{"a transaction", func(ctx context.Context, s table.Store) error { return s.Transact(ctx, table.Put(held)) }, true},
+		{"a transaction", func(ctx context.Context, s table.Store) error {
+			return s.Transact(ctx, table.Put(held))
+		}, true},
 		{"a check in a transaction", func(ctx context.Context, s table.Store) error {
 			return s.Transact(ctx, table.Put(small("p", "other")), table.Check(held.Key, table.Exists()))
 		}, true},
-		{"a batch write", func(ctx context.Context, s table.Store) error { return s.BatchWrite(ctx, table.Put(held)) }, true},
+		{"a batch write", func(ctx context.Context, s table.Store) error {
+			return s.BatchWrite(ctx, table.Put(held))
+		}, true},
 		{"no write of another item", func(ctx context.Context, s table.Store) error {
 			_, err := s.Write(ctx, table.Put(small("p", "other")))
 			return err
 		}, false},
-		{"no get", func(ctx context.Context, s table.Store) error { _, err := s.Get(ctx, held.Key); return err }, false},
-		{"no batch get", func(ctx context.Context, s table.Store) error { _, err := s.BatchGet(ctx, held.Key); return err }, false},
+		{"no get", func(ctx context.Context, s table.Store) error {
+			_, err := s.Get(ctx, held.Key)
+			return err
+		}, false},
+		{"no batch get", func(ctx context.Context, s table.Store) error {
+			_, err := s.BatchGet(ctx, held.Key)
+			return err
+		}, false},
 		{"no query", func(ctx context.Context, s table.Store) error {
 			_, err := s.Query(ctx, table.Query{PK: "p", Limit: 1})
 			return err
@@ -260,7 +283,8 @@ func TestLimitedStore_GivesUpAsDynamoDBDoes(t *testing.T) {
 					continue
 				}
 				lost++
-				if !errors.Is(err, table.ErrConflicted) || !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "p hot") {
+				if !errors.Is(err, table.ErrConflicted) || !fault.Is(err, fault.Unavailable) ||
+					!strings.Contains(err.Error(), "p hot") {
 					t.Fatalf("got %v, want a conflict that names the item", err)
 				}
 			}
@@ -272,7 +296,10 @@ func TestLimitedStore_GivesUpAsDynamoDBDoes(t *testing.T) {
 	t.Run("a partition key that is asked for too much", func(t *testing.T) {
 		limitedTest(t, func(t *testing.T, s *table.LimitedStore) {
 			t.Helper()
-			errs := inParallel(9000, func(i int) error { _, err := s.Write(t.Context(), table.Put(small("p", strconv.Itoa(i)))); return err })
+			errs := inParallel(9000, func(i int) error {
+				_, err := s.Write(t.Context(), table.Put(small("p", strconv.Itoa(i))))
+				return err
+			})
 			lost := 0
 			for _, err := range errs {
 				if err == nil {

@@ -67,7 +67,8 @@ func itemSize(it Item, n int) (int, error) {
 		n += expiryOverhead
 	}
 	if n > MaxItem {
-		return 0, fault.New(fault.Invalid, "the item %.80s %.80s has %d bytes; %d are allowed", it.PK, it.SK, n, MaxItem)
+		return 0, fault.New(
+			fault.Invalid, "the item %.80s %.80s has %d bytes; %d are allowed", it.PK, it.SK, n, MaxItem)
 	}
 	return n, nil
 }
@@ -184,7 +185,8 @@ func checkChange(c *Change) (int, error) {
 		return expiryOverhead, nil
 	}
 	if c.Field == "" || len(c.Field) > maxName {
-		return 0, fault.New(fault.Invalid, "a change names a field of %d bytes; 1 to %d are allowed", len(c.Field), maxName)
+		return 0, fault.New(
+			fault.Invalid, "a change names a field of %d bytes; 1 to %d are allowed", len(c.Field), maxName)
 	}
 	switch c.Op {
 	case SetOp, SetOnceOp:
@@ -250,7 +252,8 @@ func checkWrites(ws []Write) (int, error) {
 		size += n
 		seen[ws[i].Item.Key] = struct{}{}
 		if len(seen) <= i {
-			return 0, fault.New(fault.Invalid, "write %d has the key %s %s of an earlier one", i, ws[i].Item.PK, ws[i].Item.SK)
+			return 0, fault.New(
+				fault.Invalid, "write %d has the key %s %s of an earlier one", i, ws[i].Item.PK, ws[i].Item.SK)
 		}
 	}
 	return size, nil

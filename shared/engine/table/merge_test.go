@@ -80,8 +80,10 @@ func TestMerge_OfUnevenPartitions(t *testing.T) {
 
 func TestMerge_FailsWhenAPartitionCannotBeRead(t *testing.T) {
 	s, spread := spreadOut(t, 40, 4)
-	f := table.NewFaultyStore(s, clock.System{}, table.Injection{Harm: table.FailBefore, Method: table.QueryMethod, PK: "P#02"})
-	if items, err := table.NewMerge(f, table.Query{}, spread.PKs()...).Next(t.Context(), 5); !errors.Is(err, table.ErrDown) {
+	f := table.NewFaultyStore(s, clock.System{},
+		table.Injection{Harm: table.FailBefore, Method: table.QueryMethod, PK: "P#02"})
+	if items, err := table.NewMerge(f, table.Query{}, spread.PKs()...).Next(t.Context(), 5); !errors.Is(err,
+		table.ErrDown) {
 		t.Errorf("%d items, %v", len(items), err)
 	}
 }

@@ -35,10 +35,18 @@ func TestTheFence(t *testing.T) {
 		pass bool
 	}{
 		{"refuses everything by default", func(ctx context.Context) context.Context { return ctx }, "ORG#a#RES", false},
-		{"lets a tenant at its own", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#a#RES", true},
-		{"keeps a tenant from another", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#b#RES", false},
-		{"keeps a tenant from one whose name begins alike", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "ORG#ab#RES", false},
-		{"keeps a tenant from the system", func(ctx context.Context) context.Context { return table.WithOrg(ctx, "a") }, "USR#1", false},
+		{"lets a tenant at its own", func(ctx context.Context) context.Context {
+			return table.WithOrg(ctx, "a")
+		}, "ORG#a#RES", true},
+		{"keeps a tenant from another", func(ctx context.Context) context.Context {
+			return table.WithOrg(ctx, "a")
+		}, "ORG#b#RES", false},
+		{"keeps a tenant from one whose name begins alike", func(ctx context.Context) context.Context {
+			return table.WithOrg(ctx, "a")
+		}, "ORG#ab#RES", false},
+		{"keeps a tenant from the system", func(ctx context.Context) context.Context {
+			return table.WithOrg(ctx, "a")
+		}, "USR#1", false},
 		{"adds what is named", func(ctx context.Context) context.Context {
 			return table.Within(table.WithOrg(ctx, "a"), "PENDING#")
 		}, "PENDING#03", true},
@@ -56,7 +64,8 @@ func TestTheFence(t *testing.T) {
 					t.Errorf("%s: %v, want the fence", name, err)
 				}
 			}
-			if p, err := inner.Query(t.Context(), table.Query{PK: c.pk, Limit: 1}); !c.pass && (err != nil || len(p.Items) > 0) {
+			if p, err := inner.Query(t.Context(), table.Query{PK: c.pk, Limit: 1}); !c.pass &&
+				(err != nil || len(p.Items) > 0) {
 				t.Errorf("something went through: %v, %v", p, err)
 			}
 		})
@@ -99,12 +108,15 @@ func TestInjectedFaults(t *testing.T) {
 		stored bool
 	}{
 		{"before: nothing happens", table.Injection{Harm: table.FailBefore}, []error{table.ErrDown}, false},
-		{"after: it happened and the reply is lost", table.Injection{Harm: table.FailAfter}, []error{table.ErrLost}, true},
+		{"after: it happened and the reply is lost", table.Injection{Harm: table.FailAfter}, []error{table.ErrLost},
+			true},
 		{"throttled", table.Injection{Harm: table.Throttle, Call: 1}, []error{table.ErrThrottled, nil}, true},
-		{"the third call", table.Injection{Harm: table.FailBefore, Call: 3}, []error{nil, nil, table.ErrDown, nil}, true},
+		{"the third call", table.Injection{Harm: table.FailBefore, Call: 3}, []error{nil, nil, table.ErrDown, nil},
+			true},
 		{"another method", table.Injection{Harm: table.FailBefore, Method: table.GetMethod}, []error{nil}, true},
 		{"another partition", table.Injection{Harm: table.FailBefore, PK: "q"}, []error{nil}, true},
-		{"this partition and method", table.Injection{Harm: table.FailBefore, PK: "p", Method: table.WriteMethod}, []error{table.ErrDown, table.ErrDown}, false},
+		{"this partition and method", table.Injection{Harm: table.FailBefore, PK: "p", Method: table.WriteMethod},
+			[]error{table.ErrDown, table.ErrDown}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := table.NewFaultyStore(tabletest.New(t), clock.System{}, c.fault)
@@ -151,7 +163,8 @@ func TestTheSweepRemovesWhatIsPastItsTime(t *testing.T) {
 	if err := s.BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Write(t.Context(), table.Update(table.Key{PK: "p", SK: "7"}, []table.Change{table.Expire(m.Now().Add(72 * time.Hour))}))
+	_, err := s.Write(t.Context(),
+		table.Update(table.Key{PK: "p", SK: "7"}, []table.Change{table.Expire(m.Now().Add(72 * time.Hour))}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +172,8 @@ func TestTheSweepRemovesWhatIsPastItsTime(t *testing.T) {
 		ahead   time.Duration
 		removed int
 		feed    int
-	}{{30 * time.Minute, 0, 1}, {time.Hour, 1099, 1}, {22 * time.Hour, 0, 1}, {2 * time.Hour, 1, 0}, {24 * time.Hour, 100, 0}, {48 * time.Hour, 1, 0}} {
+	}{{30 * time.Minute, 0, 1}, {time.Hour, 1099, 1}, {22 * time.Hour, 0, 1}, {2 * time.Hour, 1, 0},
+		{24 * time.Hour, 100, 0}, {48 * time.Hour, 1, 0}} {
 		m.Advance(step.ahead)
 		if n, err := s.Sweep(t.Context()); err != nil || n != step.removed {
 			t.Errorf("%v later %d were removed, %v; want %d", step.ahead, n, err, step.removed)

@@ -109,7 +109,8 @@ func numberSize(raw []byte) (int, error) {
 		return 0, fault.New(fault.Invalid, "item data has a malformed number %.50q", raw)
 	}
 	if !d.fits() {
-		return 0, fault.New(fault.Invalid, "item data has the number %.60s; 38 digits between 1E-130 and 9.9E125 can be kept", raw)
+		return 0, fault.New(fault.Invalid, "item data has the number %.60s; 38 digits between 1E-130 and 9.9E125 "+
+			"can be kept", raw)
 	}
 	size := (len(d.digits)+1)/2 + 1
 	if d.negative {

@@ -62,7 +62,8 @@ type attempt struct {
 
 // callWithRetry makes call until it succeeds or fails for good. One that must not be done twice (once) is not repeated when its
 // fate is unclear: ErrLost then. The context has a deadline in any case.
-func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(context.Context) error) (murky bool, err error) {
+func callWithRetry(ctx context.Context, c clock.Clock, once bool, call func(context.Context) error) (murky bool,
+	err error) {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	a := attempt{clock: c}
@@ -90,7 +91,8 @@ var errUnprocessed = errors.New("a part of the batch was left undone")
 
 // callUntilDone makes some of a batch's calls until nothing is left of todo, each after a pause: what is left was throttled. A call
 // that got a part done begins the attempts again.
-func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T, some func(context.Context, []T) (left []T, err error)) error {
+func callUntilDone[T any](ctx context.Context, c clock.Clock, todo []T,
+	some func(context.Context, []T) (left []T, err error)) error {
 	ctx, cancel := withDefaultDeadline(ctx)
 	defer cancel()
 	for a := (attempt{clock: c}); len(todo) > 0; {

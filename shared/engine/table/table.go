@@ -219,7 +219,8 @@ func (e *ConditionError) Error() string {
 	if len(e.Failed) == 0 {
 		return "condition failed"
 	}
-	return fmt.Sprintf("condition failed on write %d (%s %s)", e.Failed[0].Index, e.Failed[0].Old.PK, e.Failed[0].Old.SK)
+	return fmt.Sprintf("condition failed on write %d (%s %s)", e.Failed[0].Index, e.Failed[0].Old.PK,
+		e.Failed[0].Old.SK)
 }
 
 // Fault is Conflict.

@@ -29,7 +29,8 @@ func TestInAWS_StartsWhatIsLive(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	e := workflow.InAWS(aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	}, "arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-prod-", "action")
 	if err := e.Start(t.Context(), "action", "x1", struct{}{}); err != nil {
 		t.Fatal(err)
@@ -38,7 +39,8 @@ func TestInAWS_StartsWhatIsLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	const of = "arn:aws:states:eu-west-1:123456789012:"
-	if got["StartExecution"] != of+"stateMachine:lamplighter-prod-action:live" || got["DescribeExecution"] != of+"execution:lamplighter-prod-action:x1" {
+	if got["StartExecution"] != of+"stateMachine:lamplighter-prod-action:live" ||
+		got["DescribeExecution"] != of+"execution:lamplighter-prod-action:x1" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -27,7 +27,8 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		if err := e.Start(b.Context(), "m", fmt.Sprintf("x%d", n), map[string]string{"org": "org_1", "actionID": "act_1"}); err != nil {
+		if err := e.Start(b.Context(), "m", fmt.Sprintf("x%d", n),
+			map[string]string{"org": "org_1", "actionID": "act_1"}); err != nil {
 			b.Fatal(err)
 		}
 		<-done
@@ -69,7 +70,8 @@ func BenchmarkExecution(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		if err := e.Start(b.Context(), "m", fmt.Sprintf("x%d", n), map[string]string{"org": "org_1", "actionID": "act_1"}); err != nil {
+		if err := e.Start(b.Context(), "m", fmt.Sprintf("x%d", n),
+			map[string]string{"org": "org_1", "actionID": "act_1"}); err != nil {
 			b.Fatal(err)
 		}
 		<-done

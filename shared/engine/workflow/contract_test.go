@@ -65,7 +65,8 @@ func TestStepFunctionsOnMotoKeepsTheContract(t *testing.T) {
 func onMoto(t *testing.T, endpoint string, machines map[string]string) workflow.Engine {
 	t.Helper()
 	client := sfn.New(sfn.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Region: "us-east-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	})
 	arns := map[string]string{}
 	for name, definition := range machines {

@@ -134,7 +134,8 @@ func (e *Embedded) load(ctx context.Context, w *work, frames map[string]asl.Fram
 		}
 	}
 	if x == nil {
-		return nil, fmt.Errorf("load %s: the execution has a place in the list of running ones, but is not there", w.ref)
+		return nil, fmt.Errorf(
+			"load %s: the execution has a place in the list of running ones, but is not there", w.ref)
 	}
 	return x, nil
 }

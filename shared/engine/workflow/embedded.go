@@ -215,7 +215,8 @@ func (e *Embedded) Resume(ctx context.Context) error {
 				return fault.Wrap("list running executions", err)
 			}
 			if e.p.Machines[r.machine] == nil {
-				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution", r.String())
+				e.p.Log.ErrorContext(ctx, "an execution stays as it is: its state machine is gone", "execution",
+					r.String())
 				continue
 			}
 			e.launchExecution(r, nil, true) //nolint:contextcheck // as above

@@ -38,7 +38,8 @@ func Example() {
 		return
 	}
 	defer store.Close()
-	machines, err := workflow.LoadMachines(fstest.MapFS{"greeting.asl.json": {Data: []byte(greeting)}}, map[string]string{"GreeterFunctionArn": "greeter"})
+	machines, err := workflow.LoadMachines(fstest.MapFS{"greeting.asl.json": {Data: []byte(greeting)}},
+		map[string]string{"GreeterFunctionArn": "greeter"})
 	if err != nil {
 		fmt.Println(err)
 		return

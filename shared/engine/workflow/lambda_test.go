@@ -35,11 +35,15 @@ var failing = map[string]func() (any, error){
 	"an error of two":   func() (any, error) { return nil, errors.Join(io.EOF, io.ErrUnexpectedEOF) },
 	"a type of its own": func() (any, error) { return nil, &throttled{} },
 	"a fault":           func() (any, error) { return nil, fault.New(fault.Invalid, "no <such> thing") },
-	"a task error":      func() (any, error) { return nil, &workflow.TaskError{Name: "Declined", Cause: "by a person"} },
+	"a task error": func() (any, error) {
+		return nil, &workflow.TaskError{Name: "Declined", Cause: "by a person"}
+	},
 	"a wrapped task error": func() (any, error) {
 		return nil, fmt.Errorf("ask: %w", &workflow.TaskError{Name: "Declined", Cause: "no"})
 	},
-	"an answer of Lambda's": func() (any, error) { return nil, messages.InvokeResponse_Error{Type: "Own", Message: "m"} },
+	"an answer of Lambda's": func() (any, error) {
+		return nil, messages.InvokeResponse_Error{Type: "Own", Message: "m"}
+	},
 	"a result without JSON": func() (any, error) { return make(chan int), nil },
 	"a number without JSON": func() (any, error) { return math.NaN(), nil },
 	"a deadline":            func() (any, error) { return nil, context.DeadlineExceeded },

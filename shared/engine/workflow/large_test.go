@@ -35,7 +35,8 @@ func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
 			}
 			x := ended(t, e, "x")
 			if x.Status != workflow.Succeeded || string(x.Output) != input || string(x.Input) != input {
-				t.Fatalf("%s %s: %.200s; %d bytes in, %d stored, %d out", x.Status, x.Error, x.Cause, len(input), len(x.Input), len(x.Output))
+				t.Fatalf("%s %s: %.200s; %d bytes in, %d stored, %d out", x.Status, x.Error, x.Cause, len(input),
+					len(x.Input), len(x.Output))
 			}
 		})
 	}

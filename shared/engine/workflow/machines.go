@@ -49,7 +49,8 @@ func readMachine(folder fs.FS, file string, names map[string]string) (*asl.Machi
 		return []byte(v)
 	})
 	if len(unknown) > 0 {
-		return nil, fmt.Errorf("no substitution is given for ${%s}", strings.Join(slices.Sorted(maps.Keys(unknown)), "}, ${"))
+		return nil, fmt.Errorf(
+			"no substitution is given for ${%s}", strings.Join(slices.Sorted(maps.Keys(unknown)), "}, ${"))
 	}
 	return asl.Parse(b)
 }

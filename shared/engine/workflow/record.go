@@ -80,7 +80,8 @@ func encodeInput(input any) (json.RawMessage, error) {
 		return nil, fault.NewWithCause(fault.Invalid, err, "the input of an execution must be JSON")
 	}
 	if len(raw) > asl.MaxPayload {
-		return nil, fault.New(fault.Invalid, "the input of an execution has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
+		return nil, fault.New(
+			fault.Invalid, "the input of an execution has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
 	}
 	return raw, nil
 }

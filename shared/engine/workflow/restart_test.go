@@ -184,7 +184,8 @@ func checkCalls(t *testing.T, dir string, killed int) {
 	atMost := len(distinct) + killed*restartExecutions*restartAtOnce
 	t.Logf("%d kills, %d tasks, %d calls", killed, len(distinct), len(calls))
 	if len(calls) > atMost {
-		t.Errorf("%d calls of %d tasks over %d kills: finished tasks were called again, at most %d calls can be in flight",
+		t.Errorf("%d calls of %d tasks over %d kills: finished tasks were called again, at most %d calls can be "+
+			"in flight",
 			len(calls), len(distinct), killed, atMost)
 	}
 }

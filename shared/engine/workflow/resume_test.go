@@ -43,7 +43,8 @@ func TestAWaitKeepsItsDeadlineOverARestart(t *testing.T) {
 	clk := clock.NewManual(epoch)
 	p := workflow.Parts{
 		Store: tabletest.NewAt(t, clk), Clock: clk,
-		Machines: machine(t, `{"StartAt":"P","States":{"P":{"Type":"Pass","Next":"W"},"W":{"Type":"Wait","Seconds":3600,"End":true}}}`),
+		Machines: machine(t,
+			`{"StartAt":"P","States":{"P":{"Type":"Pass","Next":"W"},"W":{"Type":"Wait","Seconds":3600,"End":true}}}`),
 	}
 	e := engine(t, p)
 	if err := e.Start(t.Context(), "m", "x", 1); err != nil {

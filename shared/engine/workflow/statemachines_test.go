@@ -71,7 +71,8 @@ func TestStateMachines_ShareConcurrencyWithOthers(t *testing.T) {
 func unshared(s state) []string {
 	var out []string
 	if s.Type == "Map" && (s.MaxConcurrency < 1 || s.MaxConcurrency > asl.MaxInlineItems) {
-		out = append(out, fmt.Sprintf("a Map has MaxConcurrency from 1 to %d, not %d", asl.MaxInlineItems, s.MaxConcurrency))
+		out = append(out,
+			fmt.Sprintf("a Map has MaxConcurrency from 1 to %d, not %d", asl.MaxInlineItems, s.MaxConcurrency))
 	}
 	patient := false
 	for i, r := range s.Retry {
@@ -81,7 +82,9 @@ func unshared(s state) []string {
 		patient = patient || slices.Contains(r.ErrorEquals, "Lambda.TooManyRequestsException")
 	}
 	if s.Type == "Task" && !patient {
-		out = append(out, "a Task retries Lambda.TooManyRequestsException by itself: its function is capped, and to be refused is no failure")
+		out = append(out,
+			"a Task retries Lambda.TooManyRequestsException by itself: its function is capped, and to be refused is "+
+				"no failure")
 	}
 	return out
 }
@@ -100,7 +103,8 @@ func TestActionMachine_WaitsUntilItsWorkerHasRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &busy{until: time.Now().Add(10 * time.Minute)}
 		half := func() float64 { return 0.5 }
-		_, err := m.Run(t.Context(), asl.Env{Clock: clock.System{}, Random: half, Tasks: w}, asl.Execution{Input: json.RawMessage(`{}`), Started: time.Now()})
+		_, err := m.Run(t.Context(), asl.Env{Clock: clock.System{}, Random: half, Tasks: w},
+			asl.Execution{Input: json.RawMessage(`{}`), Started: time.Now()})
 		if got := strings.Join(slices.Compact(w.ran), " "); err != nil || got != "run" {
 			t.Errorf("after %d refusals in ten minutes the machine ran %q, want run alone; %v", w.refused, got, err)
 		}
@@ -135,7 +139,8 @@ func (b *busy) Await(ctx context.Context, _ string) (json.RawMessage, error) {
 // TestStateMachines_CountDeaths holds every task to three tries where its process died, and every task that cleans up
 // to know its work.
 func TestStateMachines_CountDeaths(t *testing.T) {
-	died := regexp.MustCompile(`\{"ErrorEquals": \["Runtime.ExitError", "Runtime.OutOfMemory", "Lambda.Unknown"\], [^}]*"MaxAttempts": 2,`)
+	died := regexp.MustCompile(
+		`\{"ErrorEquals": \["Runtime.ExitError", "Runtime.OutOfMemory", "Lambda.Unknown"\], [^}]*"MaxAttempts": 2,`)
 	files, err := filepath.Glob(definitions + "/*.asl.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d state machines, %v", len(files), err)
@@ -148,7 +153,8 @@ func TestStateMachines_CountDeaths(t *testing.T) {
 		if tasks, counted := strings.Count(string(b), `"Type": "Task"`), len(died.FindAll(b, -1)); tasks != counted {
 			t.Errorf("%s: %d of %d tasks retry twice where their process died", file, counted, tasks)
 		}
-		if told, named := strings.Count(string(b), `"error.$"`), strings.Count(string(b), `"execution.$": "$$.Execution.Name"`); told != named {
+		if told, named := strings.Count(string(b), `"error.$"`),
+			strings.Count(string(b), `"execution.$": "$$.Execution.Name"`); told != named {
 			t.Errorf("%s: %d of %d tasks that clean up are told the name of the execution", file, named, told)
 		}
 	}

@@ -81,7 +81,8 @@ func (s *stepFunctions) Start(ctx context.Context, machine, name string, input a
 		StateMachineArn: aws.String(arn + s.qualifier), Name: &name, Input: aws.String(string(raw)),
 	})
 	if errorCode(err) == "ExecutionAlreadyExists" {
-		return fault.NewWithCause(fault.Conflict, err, "the execution %s has already run and ended, or runs with another input", r)
+		return fault.NewWithCause(fault.Conflict, err,
+			"the execution %s has already run and ended, or runs with another input", r)
 	}
 	return classifyError("start "+r.String(), err)
 }

@@ -22,13 +22,15 @@ func TestStepFunctions_StartsAreOneCallWithOneText(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Input string }
 		_ = json.NewDecoder(r.Body).Decode(&in)
-		calls, inputs = append(calls, strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "AWSStepFunctions.")), append(inputs, in.Input)
+		calls, inputs = append(calls, strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "AWSStepFunctions.")),
+			append(inputs, in.Input)
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"__type":"ExecutionAlreadyExists"}`))
 	}))
 	t.Cleanup(server.Close)
 	e := workflow.StepFunctions(sfn.New(sfn.Options{
-		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		Region: "us-east-1", BaseEndpoint: &server.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	}), workflow.ARNs("arn:aws:states:us-east-1:123456789012:stateMachine:lamplighter-dev-", "action"))
 	for _, in := range []any{
 		struct {

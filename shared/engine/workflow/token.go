@@ -100,7 +100,8 @@ func (w *work) Await(ctx context.Context, s string) (json.RawMessage, error) {
 
 // keptAnswer reads the answer to a token from the table.
 func (w *work) keptAnswer(ctx context.Context, t token) (answer, error) {
-	stored, err := table.Read[packed](table.Within(ctx, scopePrefix), w.e.p.Store, t.ref().itemKey(answerPrefix+t.Nonce))
+	stored, err := table.Read[packed](table.Within(ctx, scopePrefix), w.e.p.Store,
+		t.ref().itemKey(answerPrefix+t.Nonce))
 	if err != nil {
 		return answer{}, fault.Wrap("read answer for "+w.ref.String(), err)
 	}
@@ -156,7 +157,8 @@ func newAnswer(output any, failure *TaskError) (answer, error) {
 		return answer{}, fault.NewWithCause(fault.Invalid, err, "the output of a task must be JSON")
 	}
 	if len(raw) > asl.MaxPayload {
-		return answer{}, fault.New(fault.Invalid, "the output of a task has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
+		return answer{}, fault.New(
+			fault.Invalid, "the output of a task has %d bytes; %d are allowed", len(raw), asl.MaxPayload)
 	}
 	return answer{Output: raw}, nil
 }

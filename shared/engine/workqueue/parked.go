@@ -54,11 +54,13 @@ func Unpark(ctx context.Context, s table.Store, id string, now time.Time) error 
 	p, err := table.Read[Parked](ctx, s, ParkedKey(id))
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return fault.NewWithCause(fault.NotFound, err, "no work %.80q is parked; `lamplighter work parked` lists what is", id)
+		return fault.NewWithCause(fault.NotFound, err,
+			"no work %.80q is parked; `lamplighter work parked` lists what is", id)
 	case err != nil:
 		return fault.Wrap("read parked work "+id, err)
 	case p.Ended:
-		return fault.New(fault.Conflict, "%s was ended as failed when it was parked, so nothing is left to do: ask for the same again instead", id)
+		return fault.New(fault.Conflict,
+			"%s was ended as failed when it was parked, so nothing is left to do: ask for the same again instead", id)
 	}
 	w := p.Work
 	w.Try, w.Due = w.Try+1, now
@@ -67,7 +69,8 @@ func Unpark(ctx context.Context, s table.Store, id string, now time.Time) error 
 	if err != nil {
 		return err
 	}
-	return fault.Wrap("unpark "+id, s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(ParkedKey(id), table.Exists())))
+	return fault.Wrap("unpark "+id,
+		s.Transact(ctx, table.Put(it, table.Absent()), table.Delete(ParkedKey(id), table.Exists())))
 }
 
 // Deaths lists work that was given up because it ended its process.

@@ -28,15 +28,17 @@ const Settled = 30 * time.Second
 
 // Work is one execution that must come to an end: of Machine, for the record ID, in the organization Org.
 type Work struct {
-	ID      string          `json:"id"` // act_…, bulk_…, job_…
-	Org     string          `json:"org"`
-	Machine string          `json:"machine"`
-	Try     int             `json:"try"`            // how often it was started anew after its execution had failed
-	From    int             `json:"from,omitempty"` // the try at which it was unparked last: the tries before it do not count against it
-	Input   json.RawMessage `json:"input"`
-	At      time.Time       `json:"at"`             // when it began
-	Due     time.Time       `json:"due,omitzero"`   // when the sweeper looks at it next; work without it, at once
-	Until   time.Time       `json:"until,omitzero"` // it waits that long by itself, and is pending only from then on: for an event in some weeks
+	ID      string `json:"id"` // act_…, bulk_…, job_…
+	Org     string `json:"org"`
+	Machine string `json:"machine"`
+	Try     int    `json:"try"` // how often it was started anew after its execution had failed
+	// the try at which it was unparked last: the tries before it do not count against it
+	From  int             `json:"from,omitempty"`
+	Input json.RawMessage `json:"input"`
+	At    time.Time       `json:"at"`           // when it began
+	Due   time.Time       `json:"due,omitzero"` // when the sweeper looks at it next; work without it, at once
+	// it waits that long by itself, and is pending only from then on: for an event in some weeks
+	Until time.Time `json:"until,omitzero"`
 }
 
 // PendingFor returns for how long the work has been pending at a time, which is what an alarm looks at.

@@ -23,7 +23,8 @@ func CleanName(field, name string, most int) (string, error) {
 	case !strings.ContainsFunc(name, visible):
 		return "", fault.New(fault.Invalid, "%s: it is blank", field)
 	case !utf8.ValidString(name), strings.ContainsFunc(name, breaking):
-		return "", fault.New(fault.Invalid, "%s: it has a control character, a line break or a change of direction in it", field)
+		return "", fault.New(fault.Invalid, "%s: it has a control character, a line break or a change of "+
+			"direction in it", field)
 	}
 	return name, nil
 }

@@ -11,7 +11,8 @@ import (
 // client sees the message alone, the log the whole story.
 func Example() {
 	lost := errors.New("condition failed on write 0")
-	err := fault.NewWithCause(fault.Conflict, lost, "name: a team named %.64q exists already; choose another name", "Web")
+	err := fault.NewWithCause(fault.Conflict, lost, "name: a team named %.64q exists already; choose another name",
+		"Web")
 	err = fault.Wrap("create team team_1", err)
 
 	fmt.Println(fault.Is(err, fault.Conflict), errors.Is(err, lost))

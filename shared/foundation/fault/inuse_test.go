@@ -32,14 +32,16 @@ func TestInUse_ListsUsesByIDAndName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := fault.InUse("group grp_1", c.uses, "delete it first")
-			if (err == nil) != (c.want == "") || err != nil && (fault.Message(err) != c.want || !fault.Is(err, fault.Conflict)) {
+			if (err == nil) != (c.want == "") || err != nil &&
+				(fault.Message(err) != c.want || !fault.Is(err, fault.Conflict)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 	t.Run("beyond ten uses the rest is counted", func(t *testing.T) {
 		got := fault.Message(fault.InUse("group grp_1", many, "delete it first"))
-		if !strings.Contains(got, "sch_09 (Night 9), 2 more (12 in all): delete it first") || strings.Contains(got, "sch_10") {
+		if !strings.Contains(got, "sch_09 (Night 9), 2 more (12 in all): delete it first") ||
+			strings.Contains(got, "sch_10") {
 			t.Error(got)
 		}
 	})

@@ -18,10 +18,12 @@ import (
 func TestParse_ReadsWhatBillsWrite(t *testing.T) {
 	for in, want := range map[string]string{
 		"0": "0", "-0": "0", "0.0000": "0", "12": "12", "-12.340": "-12.34", ".5": "0.5", "5.": "5", "000012.5": "12.5",
-		"35.2E-7": "0.00000352", "1e3": "1000", "-1.5e+2": "-150", "16.296932136636644627485419": "16.296932136636644627485419",
+		"35.2E-7": "0.00000352", "1e3": "1000", "-1.5e+2": "-150",
+		"16.296932136636644627485419":       "16.296932136636644627485419",
 		"0.1234567890123456789012345678901": "0.12345678901234567890123456789", // 31 places, half to even: ...9|01
-		"4.9E-324":                          "0", "100.00000000000000000000000000000000000000000000000000000000000000000000000000000000000000001": "100",
-		"9999999999999999999999999999999999999999999999": "9999999999999999999999999999999999999999999999",
+		"4.9E-324":                          "0",
+		"100.00000000000000000000000000000000000000000000000000000000000000000000000000000000000000001": "100",
+		"9999999999999999999999999999999999999999999999":                                                "9999999999999999999999999999999999999999999999",
 	} {
 		got, err := money.Parse(in)
 		if err != nil || got.String() != want && in != "0.1234567890123456789012345678901" {
@@ -129,7 +131,8 @@ func TestAmount_MulDivRoundsOnce(t *testing.T) {
 		{"-10", "2", "3", "-6.666666666666666666666666666667"},
 		{"5", "0", "3", "0"},
 		{"5", "3", "0", "0"},
-		{"123456789012345678901234567890", "98765432109876543210", "98765432109876543210", "123456789012345678901234567890"},
+		{"123456789012345678901234567890", "98765432109876543210", "98765432109876543210",
+			"123456789012345678901234567890"},
 	} {
 		got := money.MustParse(c[0]).MulDiv(money.MustParse(c[1]), money.MustParse(c[2]))
 		if got.String() != c[3] {
@@ -173,7 +176,8 @@ func TestParts_AddUpToTheWhole(t *testing.T) {
 
 func TestParts_WhatWeighsNothingGetsNothing(t *testing.T) {
 	for _, a := range []string{"1", "-1", "2", "100"} {
-		parts := money.MustParse(a).SplitByWeight([]money.Amount{{}, money.FromInt(2), money.FromInt(1), {}, money.FromInt(4)}, money.Scale)
+		parts := money.MustParse(a).SplitByWeight([]money.Amount{{}, money.FromInt(2), money.FromInt(1), {},
+			money.FromInt(4)}, money.Scale)
 		if !parts[0].IsZero() || !parts[3].IsZero() || money.Sum(parts...) != money.MustParse(a) {
 			t.Errorf("%s: %v", a, parts)
 		}
@@ -245,7 +249,8 @@ func TestAmount_IsAStringInJSON(t *testing.T) {
 }
 
 func TestFromFloat_IsWhatWasMeant(t *testing.T) {
-	for f, want := range map[float64]string{0.1: "0.1", -20.52022672899: "-20.52022672899", 1e-7: "0.0000001", 0: "0", 123456789.125: "123456789.125"} {
+	for f, want := range map[float64]string{0.1: "0.1", -20.52022672899: "-20.52022672899", 1e-7: "0.0000001", 0: "0",
+		123456789.125: "123456789.125"} {
 		if got, err := money.FromFloat(f); err != nil || got.String() != want {
 			t.Errorf("%v is %s, %v", f, got, err)
 		}
@@ -305,7 +310,8 @@ func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
 			t.Fatalf("%d of %d places is read as %d, %v", n, places, got, ok)
 		}
 	}
-	for in, places := range map[string]int{"0.125": 2, "9223372036854775808": 0, "-9223372036854775808": 0, "1e30": 0, "0.000000000000000000000000000001": 29} {
+	for in, places := range map[string]int{"0.125": 2, "9223372036854775808": 0, "-9223372036854775808": 0, "1e30": 0,
+		"0.000000000000000000000000000001": 29} {
 		if got, ok := money.MustParse(in).Scaled(places); ok {
 			t.Errorf("%s fits into %d of %d places", in, got, places)
 		}
@@ -317,7 +323,8 @@ func TestScaled_IsWhatFromScaledTakes(t *testing.T) {
 
 func TestRank_OrdersAsCmpDoes(t *testing.T) {
 	texts := []string{
-		"-99999999999999999999999999", "-18446744073.709551616", "-1", "-0.000000000000000000000000000001", "0", "0.000000000000000000000000000001", "0.01",
+		"-99999999999999999999999999", "-18446744073.709551616", "-1", "-0.000000000000000000000000000001", "0",
+		"0.000000000000000000000000000001", "0.01",
 		"1", "9223372036", "18446744073.709551616", "99999999999999999999999999",
 	}
 	for i, x := range texts {
@@ -333,7 +340,8 @@ func TestRank_OrdersAsCmpDoes(t *testing.T) {
 func TestFromScaled_IsTheDecimalOfAnyScale(t *testing.T) {
 	for _, n := range []int64{0, 1, -1, 1250, math.MaxInt64, math.MinInt64, math.MinInt64 + 1} {
 		for places := range money.Scale + 1 {
-			if got, want := money.FromScaled(n, places), money.MustParse(fmt.Sprintf("%de-%d", n, places)); got != want {
+			if got, want := money.FromScaled(n, places),
+				money.MustParse(fmt.Sprintf("%de-%d", n, places)); got != want {
 				t.Errorf("%d with %d places is %s; want %s", n, places, got, want)
 			}
 		}

@@ -37,7 +37,8 @@ func Parse(s string) (Amount, error) { return ParseBytes([]byte(s)) }
 func ParseBytes(b []byte) (Amount, error) {
 	a, ok := parse(b)
 	if !ok {
-		return Amount{}, fault.New(fault.Invalid, "%.64q is not an amount: one looks like -12.34 or 1.5E-7, with at most %d digits before the point", b, maxInteger)
+		return Amount{}, fault.New(fault.Invalid, "%.64q is not an amount: one looks like -12.34 or 1.5E-7, with at "+
+			"most %d digits before the point", b, maxInteger)
 	}
 	return a, nil
 }

@@ -31,7 +31,8 @@ func (p *Packer) Append(to, b []byte) []byte {
 			level = zstd.SpeedDefault
 		}
 		var err error
-		p.z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		p.z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+			zstd.WithLowerEncoderMem(true))
 		if err != nil { // the options are constants
 			panic(err)
 		}
@@ -51,7 +52,8 @@ type Unpacker struct {
 // Unpack returns what was compressed.
 func (u *Unpacker) Unpack(b []byte) ([]byte, error) {
 	u.once.Do(func() {
-		u.z, u.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(u.Max))
+		u.z, u.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(u.Max))
 	})
 	if u.err != nil {
 		return nil, fmt.Errorf("make an unpacker: %w", u.err)

@@ -16,7 +16,8 @@ func TestUnpack_ReturnsWhatWasPacked(t *testing.T) {
 			all.Go(func() {
 				want := bytes.Repeat([]byte{byte(n)}, n*1000)
 				z := p.Append([]byte{7}, want)
-				if got, err := u.Unpack(z[1:]); err != nil || !bytes.Equal(got, want) || z[0] != 7 || n > 1 && len(z) > 100 {
+				if got, err := u.Unpack(z[1:]); err != nil || !bytes.Equal(got, want) || z[0] != 7 || n > 1 &&
+					len(z) > 100 {
 					t.Errorf("%s: %d bytes came back as %d of %d: %v", name, len(want), len(got), len(z), err)
 				}
 			})

@@ -29,16 +29,20 @@ var (
 	// telling are parts of a name that say by themselves that it names a secret.
 	telling = []string{
 		"password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "authorization", "cookie",
-		"assertion", "signature", "kubeconfig", "webhookurl", "pepper", "apikey", "accesskey", "privatekey", "signingkey",
+		"assertion", "signature", "kubeconfig", "webhookurl", "pepper", "apikey", "accesskey", "privatekey",
+		"signingkey",
 		"connectionstring", "samlresponse",
 	}
 	// tellingWords say so only where they are a word of the name: "accessKey" and "otp_code", not "monkey" or "decoded".
 	// "keys" is no secret: it is what lists of names are called.
-	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true, "bearer": true, "pin": true, "pat": true, "pwd": true}
+	tellingWords = map[string]bool{"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
+		"bearer": true, "pin": true, "pat": true, "pwd": true}
 	// harmless are names that only sound like that of a secret.
 	harmless = map[string]bool{
-		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true, "keyid": true,
-		"accesskeyid": true, "statuscode": true, "errorcode": true, "exitcode": true, "countrycode": true, "currencycode": true,
+		"tokenid": true, "tokentype": true, "tagkey": true, "tagkeys": true, "publickey": true, "publickeys": true,
+		"keyid":       true,
+		"accesskeyid": true, "statuscode": true, "errorcode": true, "exitcode": true, "countrycode": true,
+		"currencycode": true,
 	}
 )
 
@@ -87,7 +91,8 @@ func harmlessText(s string) bool {
 
 // marks are in what secretText finds where there is no blank, equals sign or dot.
 var marks = []string{
-	"lamp", "eyJ", "AKIA", "ASIA", "-----BEGIN", "$argon2", "gh", "github_pat", "glpat", "k_live", "whsec_", "xox", "AIza", "GOCSPX-", "://",
+	"lamp", "eyJ", "AKIA", "ASIA", "-----BEGIN", "$argon2", "gh", "github_pat", "glpat", "k_live", "whsec_", "xox",
+	"AIza", "GOCSPX-", "://",
 }
 
 // secretText is compiled when the first text is looked at that may hold a secret: no start of a function waits for it.

@@ -14,13 +14,14 @@ func TestWithinATextOnlyTheSecretGoes(t *testing.T) {
 		"":                      "",
 		"nothing to hide":       "nothing to hide",
 		"lampr_01k0.1.abcdefgh": "[redacted]",
-		"it was lampr_01k0.1.abcdefgh, you know, and lampp_AbCdEfGh12345678.": "it was [redacted], you know, and [redacted]",
-		`Get "https://user:hush@example.com/x": dial tcp: refused`:            `Get "https[redacted]": dial tcp: refused`,
-		`Post "https://example.com/x?token=hush&a=b": EOF`:                    `Post "https://example.com/x[redacted]": EOF`,
-		"Authorization: Bearer abcdefghijkl.mnop (of ada)":                    "Authorization: [redacted] (of ada)",
-		"key -----BEGIN PRIVATE KEY-----\nMC4CAQ hush\n-----END":              "key [redacted]",
-		"eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3IifQ.hush":                        "[redacted]",
-		`{"accessKeyID":"AKIAIOSFODNN7EXAMPLE","x":1}`:                        `{"accessKeyID":"[redacted]","x":1}`,
+		"it was lampr_01k0.1.abcdefgh, you know, and lampp_AbCdEfGh12345678.": "it was [redacted], you know, and " +
+			"[redacted]",
+		`Get "https://user:hush@example.com/x": dial tcp: refused`: `Get "https[redacted]": dial tcp: refused`,
+		`Post "https://example.com/x?token=hush&a=b": EOF`:         `Post "https://example.com/x[redacted]": EOF`,
+		"Authorization: Bearer abcdefghijkl.mnop (of ada)":         "Authorization: [redacted] (of ada)",
+		"key -----BEGIN PRIVATE KEY-----\nMC4CAQ hush\n-----END":   "key [redacted]",
+		"eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3IifQ.hush":             "[redacted]",
+		`{"accessKeyID":"AKIAIOSFODNN7EXAMPLE","x":1}`:             `{"accessKeyID":"[redacted]","x":1}`,
 	} {
 		if got := redact.WithoutSecrets(s); got != want {
 			t.Errorf("%q becomes %q, want %q", s, got, want)
@@ -29,7 +30,8 @@ func TestWithinATextOnlyTheSecretGoes(t *testing.T) {
 }
 
 func FuzzWithin(f *testing.F) {
-	for _, s := range []string{"lampr_01k0.1.abcdefgh", "a://b:c@d e", "-----BEGIN", "?code=1", "Bearer  aaaaaaaa bearer aaaaaaaa", "\xff", "eyJaaaaaaaa eyJbbbbbbbb"} {
+	for _, s := range []string{"lampr_01k0.1.abcdefgh", "a://b:c@d e", "-----BEGIN", "?code=1",
+		"Bearer  aaaaaaaa bearer aaaaaaaa", "\xff", "eyJaaaaaaaa eyJbbbbbbbb"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -68,7 +68,8 @@ func newKey() []byte {
 
 func checkSize(path string, size int) error {
 	if size == 0 || size%keySize != 0 || size > maxKeys*keySize {
-		return fmt.Errorf("key file %s has %d bytes, where %d belong, or a multiple for up to %d keys: restore it, for without it nothing sealed can be opened",
+		return fmt.Errorf("key file %s has %d bytes, where %d belong, or a multiple for up to %d keys: restore it, "+
+			"for without it nothing sealed can be opened",
 			path, size, keySize, maxKeys)
 	}
 	return nil

@@ -61,14 +61,17 @@ func (k *KMS) Unwrap(ctx context.Context, p Place, wrapped []byte) ([]byte, erro
 	}
 	if !k.ours(aws.ToString(out.KeyId)) {
 		clear(out.Plaintext)
-		return nil, fmt.Errorf("unwrap data key: it was wrapped by %s, which is not a key of this installation", aws.ToString(out.KeyId))
+		return nil, fmt.Errorf(
+			"unwrap data key: it was wrapped by %s, which is not a key of this installation", aws.ToString(out.KeyId))
 	}
 	return out.Plaintext, nil
 }
 
 // ours reports whether the key that KMS names by its ARN is one that was given by ARN or id.
 func (k *KMS) ours(arn string) bool {
-	return slices.ContainsFunc(k.keys, func(key string) bool { return key == arn || strings.HasSuffix(arn, ":key/"+key) })
+	return slices.ContainsFunc(k.keys, func(key string) bool {
+		return key == arn || strings.HasSuffix(arn, ":key/"+key)
+	})
 }
 
 // encryptionContext leaves out what is empty: KMS refuses empty values.

@@ -17,7 +17,8 @@ func TestSecretsUnderAKeyOfKMS(t *testing.T) {
 	ctx := context.Background()
 	endpoint := tabletest.StartMoto(t)
 	cfg := aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
+		Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
 	}
 	key, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{})
 	if err != nil {

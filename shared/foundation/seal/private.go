@@ -19,7 +19,8 @@ func ReadPrivate(path string) ([]byte, error) {
 		return nil, fmt.Errorf("key file %s is not a plain file", path)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("key file %s may be read by others (mode %04o): replace the key, or, if nobody else can have read it, run chmod 600 on it", path, mode)
+		return nil, fmt.Errorf("key file %s may be read by others (mode %04o): replace the key, or, if nobody else "+
+			"can have read it, run chmod 600 on it", path, mode)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -109,7 +109,8 @@ func TestHostileAddressesAreRefusedWhenTheyAreDialled(t *testing.T) {
 			if err == nil {
 				conn.Close()
 			}
-			if _, lookup := errors.AsType[*net.DNSError](err); !fault.Is(err, fault.Invalid) && (!lookup || n.understands(u.Hostname())) {
+			if _, lookup := errors.AsType[*net.DNSError](err); !fault.Is(err, fault.Invalid) &&
+				(!lookup || n.understands(u.Hostname())) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -121,7 +122,8 @@ func TestHostileAddressesAreRefusedWhenTheyAreDialled(t *testing.T) {
 
 // understands reports whether the name server is ever asked for the name.
 func (*names) understands(host string) bool {
-	return strings.HasSuffix(host, ".example") || strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".internal")
+	return strings.HasSuffix(host, ".example") || strings.HasSuffix(host, ".com") ||
+		strings.HasSuffix(host, ".internal")
 }
 
 // check 61, a name that leads elsewhere at the second look.
@@ -143,7 +145,8 @@ func TestANameThatChangesItsMind(t *testing.T) {
 		t.Errorf("%v, %v", resp, err)
 	}
 	// the same with a listener where the name leads to, and the port allowed
-	conn, err := p.transport().DialContext(t.Context(), "tcp", net.JoinHostPort("rebinding.example", strconv.Itoa(port)))
+	conn, err := p.transport().DialContext(t.Context(), "tcp",
+		net.JoinHostPort("rebinding.example", strconv.Itoa(port)))
 	if err == nil {
 		conn.Close()
 	}
@@ -176,7 +179,8 @@ func TestTheRuntimeOfALambdaIsRefusedWhereLoopbackIsAllowed(t *testing.T) {
 	s, seen := listener(t, func(http.ResponseWriter, *http.Request) {})
 	p := Policy{Private: true}
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", s.Listener.Addr().String())
-	for _, at := range []string{s.URL, "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next", "http://[::1]:9001/"} {
+	for _, at := range []string{s.URL, "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
+		"http://[::1]:9001/"} {
 		if resp, err := p.HTTPClient().Get(at); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v, %v", at, resp, err)
 		}
@@ -189,7 +193,8 @@ func TestTheRuntimeOfALambdaIsRefusedWhereLoopbackIsAllowed(t *testing.T) {
 // check 61, a redirect to metadata, and chains of them.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	for name, to := range map[string]string{
-		"to metadata": "http://169.254.169.254/latest/meta-data/", "to itself": "/again", "to a file": "file:///etc/passwd",
+		"to metadata": "http://169.254.169.254/latest/meta-data/", "to itself": "/again",
+		"to a file": "file:///etc/passwd",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int64
@@ -289,7 +294,8 @@ func TestTransport_EndsAnswersThatAreTooLong(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes int64
 		fails bool
-	}{"the longest": {maxAnswerBytes, false}, "a byte more": {maxAnswerBytes + 1, true}, "without end": {1 << 40, true}} {
+	}{"the longest": {maxAnswerBytes, false}, "a byte more": {maxAnswerBytes + 1, true},
+		"without end": {1 << 40, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.CopyN(w, zeros{}, c.bytes) // the client hangs up
@@ -357,7 +363,8 @@ func TestTheTransportChecksEachRequest(t *testing.T) {
 		t.Errorf("%d connections for three requests", seen.Load())
 	}
 	body := &closing{Reader: strings.NewReader("secret")}
-	if resp, err := c.Post("http://user:pw@127.0.0.1/", "text/plain", body); !fault.Is(err, fault.Invalid) || !body.closed {
+	if resp, err := c.Post("http://user:pw@127.0.0.1/", "text/plain", body); !fault.Is(err, fault.Invalid) ||
+		!body.closed {
 		t.Errorf("%v, %v, body closed: %v", resp, err, body.closed)
 	}
 	c.CloseIdleConnections()

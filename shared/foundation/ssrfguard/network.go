@@ -41,7 +41,8 @@ func prefixes(list ...string) []netip.Prefix {
 var (
 	public  = ssrf.New(ssrf.WithPorts(443))
 	anyPort = ssrf.New(ssrf.WithAnyPort())
-	private = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(inside4...), ssrf.WithAllowedV6Prefixes(inside6...))
+	private = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(inside4...),
+		ssrf.WithAllowedV6Prefixes(inside6...))
 )
 
 func (p Policy) guardian() *ssrf.Guardian {
@@ -67,7 +68,8 @@ func (p Policy) permitAddress(a netip.Addr) error {
 		}
 	}
 	if err := p.guardian().SafeAddr(plain); err != nil {
-		return fault.NewWithCause(fault.Invalid, err, "the address leads into a private or special network, which is not allowed here")
+		return fault.NewWithCause(fault.Invalid, err,
+			"the address leads into a private or special network, which is not allowed here")
 	}
 	return nil
 }

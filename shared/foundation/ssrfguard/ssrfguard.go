@@ -75,7 +75,8 @@ func (p Policy) checkHost(host string) error {
 	}
 	name := normalizeHost(host)
 	if strings.ContainsFunc(name, notInName) {
-		return errRefused("has a host with characters that no host has: spell it with letters, digits, hyphens and dots")
+		return errRefused(
+			"has a host with characters that no host has: spell it with letters, digits, hyphens and dots")
 	}
 	if endsInNumber(name) {
 		return errRefused("has a number for a host: spell an address as four decimal numbers")

@@ -10,7 +10,8 @@ import (
 )
 
 var fair = []string{
-	"https://hooks.slack.com/services/T/B/x", "https://8.8.8.8/", "https://[2606:4700:4700::1111]/", "https://example.com:443/a?b=c",
+	"https://hooks.slack.com/services/T/B/x", "https://8.8.8.8/", "https://[2606:4700:4700::1111]/",
+	"https://example.com:443/a?b=c",
 	"https://EXAMPLE.com./", "https://under_score.example.com", "https://[::ffff:8.8.8.8]/",
 }
 
@@ -21,7 +22,8 @@ func TestHostileAddressesAreRefusedWhenTheyAreGiven(t *testing.T) {
 	}
 	for _, s := range hostile {
 		t.Run(s, func(t *testing.T) {
-			if err := (Policy{}).CheckAddress(s); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(fault.Message(err), "the address ") {
+			if err := (Policy{}).CheckAddress(s); !fault.Is(err, fault.Invalid) ||
+				!strings.HasPrefix(fault.Message(err), "the address ") {
 				t.Errorf("%v", err)
 			}
 		})
@@ -83,7 +85,8 @@ func FuzzCheck(f *testing.F) {
 		}
 		if a, err := netip.ParseAddr(u.Hostname()); err == nil {
 			a = a.Unmap()
-			if a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() || a.Zone() != "" {
+			if a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified() || a.IsMulticast() ||
+				a.Zone() != "" {
 				t.Errorf("%q passed, and is %s", s, a)
 			}
 		}

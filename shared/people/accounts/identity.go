@@ -16,7 +16,8 @@ const LinkPrefix = "IDENT#"
 
 // Claim is what an identity provider says of somebody, after all that proves it to be the provider's word was checked.
 type Claim struct {
-	Issuer  string // who says so; with Subject, the one name of a person. Two configurations of one provider are two issuers.
+	// who says so; with Subject, the one name of a person. Two configurations of one provider are two issuers.
+	Issuer  string
 	Subject string // the provider's own name of the person, which is never given to another one
 	Email   string // an address that the provider has verified; "" is none
 	Name    string // what the person is called; "" is not known
@@ -107,7 +108,8 @@ func (a Accounts) linkNewIdentity(ctx context.Context, c Claim, cond table.Cond)
 // linkConditions returns what must hold while a person is tied to the account u, which has the same address and whose owner is told.
 func (a Accounts) linkConditions(ctx context.Context, c Claim, u identity.User) ([]table.Write, error) {
 	if !c.Authoritative {
-		return nil, fault.New(fault.Denied, "there is an account with this e-mail address already: log in with its password")
+		return nil, fault.New(fault.Denied, "there is an account with this e-mail address already: log in with "+
+			"its password")
 	}
 	if err := checkEnabled(u); err != nil {
 		return nil, err

@@ -36,7 +36,8 @@ func (f *fixture) keep(change func(*identity.User)) identity.User {
 	u := accounts.NewUser(f.Clock.Now(), ada, "Ada")
 	u.Password = "a hash"
 	change(&u)
-	f.Must(f.Table.Transact(f.Anywhere(), apitest.Value(accounts.New(f.Platform).RegisterWrites(u, identity.User{}))(f)...))
+	f.Must(f.Table.Transact(f.Anywhere(),
+		apitest.Value(accounts.New(f.Platform).RegisterWrites(u, identity.User{}))(f)...))
 	return u
 }
 
@@ -144,7 +145,8 @@ func TestTheSamePersonIsKnownWhateverTheAddressBecomes(t *testing.T) {
 		"another issuer without address": {Issuer: "https://other.example", Subject: claim.Subject},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err, fault.Denied) {
+			if got, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err,
+				fault.Denied) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -173,7 +175,8 @@ func TestALinkToAnAccountThatIsGoneIsTiedAnew(t *testing.T) {
 }
 
 func TestANameThatIsNoneIsNotTaken(t *testing.T) {
-	for name, given := range map[string]string{"blank": " ", "a line break": "Ada\nBcc: eve", "endless": strings.Repeat("a", 1000)} {
+	for name, given := range map[string]string{"blank": " ", "a line break": "Ada\nBcc: eve",
+		"endless": strings.Repeat("a", 1000)} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c := claim
@@ -198,7 +201,8 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range got {
 				wg.Go(func() {
-					u, err := accounts.New(f.Platform).FindOrCreateByIdentity(context.Background(), authoritative(claim))
+					u, err := accounts.New(f.Platform).FindOrCreateByIdentity(context.Background(),
+						authoritative(claim))
 					if err != nil {
 						t.Error(err)
 					}
@@ -221,7 +225,8 @@ func TestTwentyFirstSignInsAtOnceMakeOneAccount(t *testing.T) {
 
 func TestAClaimOfNobodyIsADefect(t *testing.T) {
 	f := newFixture(t)
-	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada}, "no subject": {Issuer: "x", Email: ada}} {
+	for name, c := range map[string]accounts.Claim{"no issuer": {Subject: "1", Email: ada},
+		"no subject": {Issuer: "x", Email: ada}} {
 		if _, err := accounts.New(f.Platform).FindOrCreateByIdentity(t.Context(), c); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -98,7 +98,8 @@ func decodeIfPresent[T any](items map[table.Key]table.Item, k table.Key, to *T) 
 // holds reports whether the inviter may give now what they promised then. Who was removed, locked out or demoted must not
 // have left a way in, and what was promised before the store was restored may have been withdrawn since.
 func (o offer) holds(epoch time.Time) bool {
-	if o.Role == "" || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled || o.sponsor.Disabled {
+	if o.Role == "" || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled ||
+		o.sponsor.Disabled {
 		return false
 	}
 	policies, ok := PoliciesOfRole(o.access, o.Role)
@@ -115,13 +116,15 @@ func (s People) take(ctx context.Context, u identity.User, o offer) error {
 	already, err := s.addMember(s.reach(ctx, o), o.org, u, joining{
 		grants: []grant.Grant{{Role: o.Role, Scope: grant.OrgScope}},
 		judged: &o.access,
-		extra:  append(s.invitationDeletes(o.org, o.Invitation), table.Check(identity.MemberKey(o.org, o.Inviter), ifUnchanged(o.inviter)...)),
+		extra: append(s.invitationDeletes(o.org, o.Invitation),
+			table.Check(identity.MemberKey(o.org, o.Inviter), ifUnchanged(o.inviter)...)),
 	})
 	switch {
 	case already:
 		return s.drop(ctx, o)
 	case fault.Is(err, fault.Denied): // no room now: the invitation goes on waiting
-		s.Log.WarnContext(ctx, "an invitation cannot be accepted", "org", o.org, "user", u.ID, "why", fault.Message(err))
+		s.Log.WarnContext(ctx, "an invitation cannot be accepted", "org", o.org, "user", u.ID, "why",
+			fault.Message(err))
 		return nil
 	}
 	return err

@@ -126,7 +126,8 @@ type Given struct {
 // custom role counts as a change of the roles, so that nobody deletes the role at the same time. One round trip.
 func (s People) AssignRole(ctx context.Context, org string, old identity.Member, g Given) error {
 	if len(old.Grants) >= identity.MaxGrants {
-		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email, len(old.Grants))
+		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", old.Email,
+			len(old.Grants))
 	}
 	next := old
 	next.Grants = NewMember(old.User, old.Email, append(slices.Clone(old.Grants), g.Grant), s.Clock.Now()).Grants

@@ -22,7 +22,8 @@ func (s *fixture) listed(names ...string) []membership.Assignment {
 	for _, name := range names {
 		m := s.Member(org, name)
 		for _, g := range m.Grants {
-			want = append(want, membership.Assignment{ID: g.ID, User: m.User, Email: m.Email, Role: g.Role, Scope: g.Scope})
+			want = append(want,
+				membership.Assignment{ID: g.ID, User: m.User, Email: m.Email, Role: g.Role, Scope: g.Scope})
 		}
 	}
 	var full []membership.Assignment
@@ -51,7 +52,8 @@ func TestTheListOfAssignmentsFollowsEveryMember(t *testing.T) {
 		}
 	}
 	eve := s.Member(org, "eve")
-	s.Must(s.People.ReplaceGrants(ctx, org, eve, append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
+	s.Must(s.People.ReplaceGrants(ctx, org, eve,
+		append(eve.Grants, grant.Grant{Role: grant.Finops, Scope: "team:team_1"})))
 	if all := s.listed("ada", "eve"); len(all) != 3 {
 		t.Errorf("%d assignments", len(all))
 	}
@@ -101,7 +103,8 @@ func TestTheFoundersGrantIsAnAssignment(t *testing.T) {
 	if err != nil || !m.Owns() {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if a, err := s.People.ReadAssignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email || a.Role != grant.Owner {
+	if a, err := s.People.ReadAssignment(ctx, "org_2", m.Grants[0].ID); err != nil || a.CreatedBy != u.Email ||
+		a.Role != grant.Owner {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if err := s.Table.Transact(ctx, writes...); !fault.Is(err, fault.Conflict) {
@@ -116,17 +119,20 @@ func TestAnAssignmentByRolesThatHaveChangedIsRefused(t *testing.T) {
 	s.Join(org, "eve")
 	a := s.access()
 	g := grant.Grant{Role: "role_1", Scope: grant.OrgScope}
-	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation}))
+	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
+		membership.Given{Grant: g, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation+1 {
 		t.Errorf("generation %d after %d", now.Generation, a.Generation)
 	}
-	err := s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: a.Generation})
+	err := s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
+		membership.Given{Grant: g, Generation: a.Generation})
 	if !errors.Is(err, membership.ErrChanged) {
 		t.Errorf("by roles of before: %v", err)
 	}
 	s.listed("ada", "eve")
 	a = s.access()
-	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"), membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
+	s.Must(s.People.AssignRole(s.Context(), org, s.Member(org, "eve"),
+		membership.Given{Grant: grant.Grant{Role: grant.Owner, Scope: grant.OrgScope}, Generation: a.Generation}))
 	if now := s.access(); now.Generation != a.Generation || now.Owners != 2 {
 		t.Errorf("a system role: %+v after %+v", now, a)
 	}
@@ -139,7 +145,8 @@ func TestAMemberHasSoManyGrantsAndNoMore(t *testing.T) {
 	s.Clock.Advance(1e9)
 	give := func(ctx context.Context) error {
 		g := grant.Grant{Role: grant.Viewer, Scope: "team:team_1"}
-		return s.People.AssignRole(ctx, org, s.Member(org, "eve"), membership.Given{Grant: g, Generation: s.access().Generation})
+		return s.People.AssignRole(ctx, org, s.Member(org, "eve"),
+			membership.Given{Grant: g, Generation: s.access().Generation})
 	}
 	for range identity.MaxGrants {
 		s.Must(give(s.Context()))

@@ -41,15 +41,19 @@ func TestReadCallers_SaysWhatMembersMayDoAtTheMoment(t *testing.T) {
 
 func TestReadCallers_FollowsTheRolesOfTheOrganization(t *testing.T) {
 	f := newFixture(t)
-	f.Put(identity.AccessKey(org), identity.Access{Roles: map[string]identity.CustomRole{"role_1": {ID: "role_1", Policies: []string{"overrides:write"}}}})
-	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User("ada"), []grant.Grant{{Role: "role_1", Scope: "team:team_1"}}))
+	f.Put(identity.AccessKey(org),
+		identity.Access{Roles: map[string]identity.CustomRole{"role_1": {ID: "role_1",
+			Policies: []string{"overrides:write"}}}})
+	f.Must(f.People.JoinOrganisation(f.Context(), org, f.User("ada"),
+		[]grant.Grant{{Role: "role_1", Scope: "team:team_1"}}))
 	got, err := membership.ReadCallers(f.In(org), f.Table, org, "usr_ada")
 	f.Must(err)
 	f.Equal("scopes", got.Scopes("usr_ada", "overrides:write"), grant.Scopes{Teams: []string{"team_1"}})
 	a := f.access()
 	a.Roles = nil
 	f.Put(identity.AccessKey(org), a)
-	if got, err = membership.ReadCallers(f.In(org), f.Table, org, "usr_ada"); err != nil || !got.Scopes("usr_ada", "overrides:write").None() {
+	if got, err = membership.ReadCallers(f.In(org), f.Table, org, "usr_ada"); err != nil ||
+		!got.Scopes("usr_ada", "overrides:write").None() {
 		t.Errorf("%+v, %v: the role is gone", got, err)
 	}
 }

@@ -78,16 +78,19 @@ func (t step) refusal(it table.Item) error {
 	case t.owners < 0 && a.Owners <= -t.owners:
 		return errLastOwner
 	case t.members > 0 && a.Members >= MaxMembers:
-		return fault.New(fault.Denied, "the organization has %d members, and more are not possible: remove some first", a.Members)
+		return fault.New(fault.Denied, "the organization has %d members, and more are not possible: remove some first",
+			a.Members)
 	}
 	return errChanged
 }
 
 var (
-	errLastOwner = fault.New(fault.Conflict, "the last owner cannot be removed or demoted: make somebody else an owner first")
+	errLastOwner = fault.New(fault.Conflict,
+		"the last owner cannot be removed or demoted: make somebody else an owner first")
 
 	errEnded   = fault.New(fault.NotFound, "the organization is being deleted")
-	errChanged = fault.New(fault.Conflict, "the member was changed by somebody else at the same time: read it again, then repeat")
+	errChanged = fault.New(fault.Conflict,
+		"the member was changed by somebody else at the same time: read it again, then repeat")
 )
 
 // explainConflict turns the failed conditions of a transaction whose first write is a member's and whose second moves the counts

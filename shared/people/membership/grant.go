@@ -10,10 +10,12 @@ import (
 // included. What one holds on the whole organization one holds on each scope in it; the reverse is not so. Otherwise it is
 // fault.Denied, naming the first policy that is missing.
 func MayGrant(c identity.Caller, policies []string, scope string) error {
-	given := identity.Caller{Org: "any", User: "any", Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}}}
+	given := identity.Caller{Org: "any", User: "any",
+		Grants: []grant.Grant{{Policies: policies, Scope: grant.OrgScope}}}
 	for _, p := range grant.Policies() {
 		if identity.Allows(given, p.ID) && !holdsAt(c, p.ID, scope) {
-			return fault.New(fault.Denied, "permission denied: you do not hold %s on %s, so you cannot give it to anybody", p.ID, scope)
+			return fault.New(fault.Denied,
+				"permission denied: you do not hold %s on %s, so you cannot give it to anybody", p.ID, scope)
 		}
 	}
 	return nil
@@ -33,11 +35,13 @@ func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 		return errLastOwner
 	}
 	if m.User == c.User {
-		return fault.New(fault.Denied, "permission denied: nobody changes what they may do themselves: ask another one who may")
+		return fault.New(fault.Denied,
+			"permission denied: nobody changes what they may do themselves: ask another one who may")
 	}
 	for _, g := range a.ResolveGrants(m.Grants) {
 		if err := MayGrant(c, g.Policies, g.Scope); err != nil {
-			return fault.NewWithCause(fault.Denied, err, "permission denied: %s holds more than you do, so you cannot change or remove them", m.Email)
+			return fault.NewWithCause(fault.Denied, err,
+				"permission denied: %s holds more than you do, so you cannot change or remove them", m.Email)
 		}
 	}
 	return nil

@@ -85,7 +85,8 @@ func (s People) ReadInvitation(ctx context.Context, org, email string) (Invitati
 
 // StoreInvitation stores inv, valid from now, in place of old as it was read (the zero Invitation when there was none), together
 // with extra writes: the mail, for one. fault.Conflict when old has changed since. One round trip.
-func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation, error) {
+func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invitation, extra ...table.Write) (Invitation,
+	error) {
 	now := s.Clock.Now()
 	inv.ID, inv.Created, inv.Expires = id.New("inv", now), now, now.Add(InvitationTTL)
 	return s.keep(ctx, org, old, inv, extra...)
@@ -129,7 +130,8 @@ func invitationFailed(op string, err error) error {
 	if it, of := failed.Old(1); of {
 		return step{}.refusal(it)
 	}
-	return fault.New(fault.Conflict, "the invitation was changed or accepted at the same time: read it again, then repeat")
+	return fault.New(fault.Conflict,
+		"the invitation was changed or accepted at the same time: read it again, then repeat")
 }
 
 // WithdrawInvitation ends the invitation inv, as it was read. One round trip.

@@ -17,7 +17,8 @@ import (
 // invited makes an invitation of name with the role by the member by.
 func (s *fixture) invited(name, role, by string) membership.Invitation {
 	s.Helper()
-	inv := apitest.Value(s.People.StoreInvitation(s.Context(), org, membership.Invitation{}, membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
+	inv := apitest.Value(s.People.StoreInvitation(s.Context(), org, membership.Invitation{},
+		membership.Invitation{Email: name + "@example.com", Role: role, Inviter: "usr_" + by}))(s)
 	return inv
 }
 
@@ -35,7 +36,8 @@ func (s *fixture) isMember(name string) bool {
 func (s *fixture) left() int {
 	s.Helper()
 	n := 0
-	for _, k := range []table.Key{membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"), membership.InvitedKey(s.Settings.Pepper, org, "eve@example.com")} {
+	for _, k := range []table.Key{membership.InvitationKey(s.Settings.Pepper, org, "eve@example.com"),
+		membership.InvitedKey(s.Settings.Pepper, org, "eve@example.com")} {
 		if _, err := s.Table.Get(table.Within(s.Context(), k.PK), k); err == nil {
 			n++
 		}
@@ -63,7 +65,8 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 		t.Fatal("joined an organization that did not vouch")
 	}
 	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
-	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope || m.Grants[0].ID == "" {
+	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope ||
+		m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
 	}
 	if n := s.left(); n != 0 {
@@ -83,14 +86,18 @@ func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
 // check 43: an invitation gives only what its inviter may give at the moment of joining.
 func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 	for name, spoil := range map[string]func(s *fixture, inv membership.Invitation){
-		"it expired": func(s *fixture, _ membership.Invitation) { s.Clock.Advance(membership.InvitationTTL + time.Second) },
+		"it expired": func(s *fixture, _ membership.Invitation) {
+			s.Clock.Advance(membership.InvitationTTL + time.Second)
+		},
 		"it was withdrawn": func(s *fixture, inv membership.Invitation) {
 			s.Must(s.People.WithdrawInvitation(s.Context(), org, inv))
 		},
 		"the inviter was removed": func(s *fixture, _ membership.Invitation) {
 			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
 		},
-		"the inviter was locked out": func(s *fixture, _ membership.Invitation) { s.Must(s.disable(s.Member(org, "bob"), true)) },
+		"the inviter was locked out": func(s *fixture, _ membership.Invitation) {
+			s.Must(s.disable(s.Member(org, "bob"), true))
+		},
 		"the inviter was demoted": func(s *fixture, _ membership.Invitation) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		},
@@ -223,7 +230,9 @@ func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 		happens func(s *fixture)
 		joins   bool
 	}{
-		"the inviter goes": {func(s *fixture) { s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob"))) }, false},
+		"the inviter goes": {func(s *fixture) {
+			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
+		}, false},
 		"the inviter is demoted": {func(s *fixture) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
 		}, false},

@@ -111,14 +111,16 @@ func membershipWrites(org string, m identity.Member) ([]table.Write, error) {
 	if err != nil {
 		return nil, err
 	}
-	membership, err := table.NewItem(identity.MembershipKey(m.User, org), identity.Membership{Org: org, Joined: m.Joined})
+	membership, err := table.NewItem(identity.MembershipKey(m.User, org),
+		identity.Membership{Org: org, Joined: m.Joined})
 	return []table.Write{table.Put(member, table.Absent()), table.Put(membership)}, err
 }
 
 // ReplaceGrants returns the member old, as it was read, other grants, together with extra writes, all or none. fault.Conflict when
 // the member has changed since, or the last owner would go. Extra writes may touch org only, unless ctx allows more. One
 // round trip.
-func (s People) ReplaceGrants(ctx context.Context, org string, old identity.Member, grants []grant.Grant, extra ...table.Write) error {
+func (s People) ReplaceGrants(ctx context.Context, org string, old identity.Member, grants []grant.Grant,
+	extra ...table.Write) error {
 	next := old
 	next.Grants = NewMember(old.User, old.Email, grants, s.Clock.Now()).Grants
 	if err := roomFor(next); err != nil {
@@ -154,7 +156,8 @@ func (s People) ChangeMember(ctx context.Context, org string, c MemberChange) (i
 // roomFor refuses more grants than a member can have.
 func roomFor(m identity.Member) error {
 	if len(m.Grants) > identity.MaxGrants {
-		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", m.Email, identity.MaxGrants)
+		return fault.New(fault.Conflict, "%s has %d grants, and more are not possible: revoke some first", m.Email,
+			identity.MaxGrants)
 	}
 	return nil
 }
@@ -184,7 +187,8 @@ func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 	if err != nil {
 		return err
 	}
-	err = s.Table.Transact(table.Within(ctx, table.OrgPK(org), ReviewPrefix), slices.Concat(writes, list, w.extra, []table.Write{review})...)
+	err = s.Table.Transact(table.Within(ctx, table.OrgPK(org), ReviewPrefix),
+		slices.Concat(writes, list, w.extra, []table.Write{review})...)
 	return w.step.explainConflict("change member "+w.old.User+" of "+org, err)
 }
 
@@ -205,7 +209,8 @@ func (s People) RemoveMember(ctx context.Context, org string, old identity.Membe
 	writes := slices.Concat([]table.Write{
 		table.Delete(identity.MemberKey(org, old.User), ifUnchanged(old)...), t.countWrite(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
-		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)), table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
+		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)),
+		table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
 	}, list, extra, []table.Write{review})
 	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.OrgPK(org), InvitedPrefix, ReviewPrefix)
 	return t.explainConflict("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))

@@ -27,7 +27,8 @@ func TestTheLastOwnerStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := change(ada)
-			if !fault.Is(err, fault.Conflict) || !strings.Contains(fault.Message(err), "the last owner cannot be removed or demoted") {
+			if !fault.Is(err, fault.Conflict) ||
+				!strings.Contains(fault.Message(err), "the last owner cannot be removed or demoted") {
 				t.Errorf("%v", err)
 			}
 			s.counts(2, 1)
@@ -116,25 +117,39 @@ func TestWhatMayBeGranted(t *testing.T) {
 		scope    string
 		lacks    string // "" when it may
 	}{
-		"an owner gives everything":                {caller(apitest.Roles("owner")...), []string{"*:*"}, "org", ""},
-		"an owner on a team":                       {caller(apitest.Roles("owner")...), []string{"*:*"}, "team:team_9", ""},
-		"who holds each policy holds everything":   {caller(grant.Grant{Policies: everything, Scope: "org"}), []string{"*:*"}, "org", ""},
-		"an admin does not make owners":            {caller(apitest.Roles("admin")...), []string{"*:*"}, "org", "organisation:delete"},
-		"an admin gives a wildcard that is held":   {caller(apitest.Roles("admin")...), []string{"users:*", "*:read"}, "org", ""},
-		"an admin does not give a wildcard beyond": {caller(apitest.Roles("admin")...), []string{"organisation:*"}, "org", "organisation:delete"},
-		"a viewer does not give reading of users":  {caller(apitest.Roles("viewer")...), []string{"*:read"}, "org", "users:read"},
-		"the first that is missing is named":       {caller(apitest.Roles("viewer")...), []string{"webhooks:write", "users:read"}, "org", "users:read"},
-		"two grants together":                      {caller(append(apitest.Roles("viewer"), grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"}, "org", ""},
-		"a team's on the team":                     {caller(team), []string{"actions:execute", "teams:write"}, "team:team_1", ""},
-		"a team's on another team":                 {caller(team), []string{"actions:execute"}, "team:team_2", "actions:execute"},
-		"a team's on everything":                   {caller(team), []string{"actions:execute"}, "org", "actions:execute"},
-		"a team's on a resource":                   {caller(team), []string{"actions:execute"}, "resource:res_1", "actions:execute"},
-		"nothing":                                  {caller(), nil, "org", ""},
-		"nobody":                                   {identity.Caller{}, []string{"teams:read"}, "org", "teams:read"},
+		"an owner gives everything": {caller(apitest.Roles("owner")...), []string{"*:*"}, "org", ""},
+		"an owner on a team": {caller(apitest.Roles("owner")...), []string{"*:*"}, "team:team_9",
+			""},
+		"who holds each policy holds everything": {caller(grant.Grant{Policies: everything, Scope: "org"}),
+			[]string{"*:*"}, "org", ""},
+		"an admin does not make owners": {caller(apitest.Roles("admin")...), []string{"*:*"}, "org",
+			"organisation:delete"},
+		"an admin gives a wildcard that is held": {caller(apitest.Roles("admin")...), []string{"users:*", "*:read"},
+			"org", ""},
+		"an admin does not give a wildcard beyond": {caller(apitest.Roles("admin")...), []string{"organisation:*"},
+			"org", "organisation:delete"},
+		"a viewer does not give reading of users": {caller(apitest.Roles("viewer")...), []string{"*:read"}, "org",
+			"users:read"},
+		"the first that is missing is named": {caller(apitest.Roles("viewer")...),
+			[]string{"webhooks:write", "users:read"}, "org", "users:read"},
+		"two grants together": {caller(append(apitest.Roles("viewer"),
+			grant.Grant{Policies: []string{"users:read"}, Scope: "org"})...), []string{"users:read", "teams:read"},
+			"org", ""},
+		"a team's on the team": {caller(team), []string{"actions:execute", "teams:write"},
+			"team:team_1", ""},
+		"a team's on another team": {caller(team), []string{"actions:execute"}, "team:team_2",
+			"actions:execute"},
+		"a team's on everything": {caller(team), []string{"actions:execute"}, "org",
+			"actions:execute"},
+		"a team's on a resource": {caller(team), []string{"actions:execute"}, "resource:res_1",
+			"actions:execute"},
+		"nothing": {caller(), nil, "org", ""},
+		"nobody":  {identity.Caller{}, []string{"teams:read"}, "org", "teams:read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := membership.MayGrant(c.caller, c.policies, c.scope)
-			if (err == nil) != (c.lacks == "") || err != nil && (!fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), c.lacks)) {
+			if (err == nil) != (c.lacks == "") || err != nil &&
+				(!fault.Is(err, fault.Denied) || !strings.Contains(fault.Message(err), c.lacks)) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -163,7 +178,9 @@ func TestWhoMayBeChanged(t *testing.T) {
 		"oneself":                         {"usr_1", apitest.Roles("viewer"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := membership.MayChange(admin, a, identity.Member{User: c.user, Grants: c.gs}); (err == nil) != c.may || err != nil && !fault.Is(err, fault.Denied) {
+			if err := membership.MayChange(admin, a,
+				identity.Member{User: c.user, Grants: c.gs}); (err == nil) != c.may || err != nil &&
+				!fault.Is(err, fault.Denied) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -16,7 +16,8 @@ const (
 var Access = table.Access{
 	Reads: []table.Partition{identity.AddressPartition},
 	Writes: []table.Partition{
-		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, InvitePartition, InvitedPartition, AssignPartition,
+		identity.MetaPartition, identity.MemberPartition, identity.UserPartition, InvitePartition, InvitedPartition,
+		AssignPartition,
 		ReviewPartition,
 	},
 }

@@ -130,7 +130,9 @@ func TestWhoIsNotThereLooksLikeWhoIsNobody(t *testing.T) {
 		t.Errorf("different answers: %q", said)
 	}
 	for _, email := range []string{"nobody@example.com", "eve@example.com", " ADA@example.com"} {
-		if n := s.Meter(func(ctx context.Context) { _, _, _ = s.People.FindMember(ctx, org, email) }).RoundTrips; n != 2 {
+		if n := s.Meter(func(ctx context.Context) {
+			_, _, _ = s.People.FindMember(ctx, org, email)
+		}).RoundTrips; n != 2 {
 			t.Errorf("%s took %d round trips", email, n)
 		}
 	}
@@ -140,7 +142,9 @@ func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	eve := s.Join(org, "eve", grant.Viewer)
-	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.ReplaceGrants(ctx, org, eve, apitest.Roles(grant.Editor))) }).RoundTrips; n != 1 {
+	if n := s.Meter(func(ctx context.Context) {
+		s.Must(s.People.ReplaceGrants(ctx, org, eve, apitest.Roles(grant.Editor)))
+	}).RoundTrips; n != 1 {
 		t.Errorf("%d round trips", n)
 	}
 	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, eve, apitest.Roles(grant.Admin)))
@@ -152,7 +156,8 @@ func TestAChangeIsMadeOnlyToWhatWasRead(t *testing.T) {
 	eve = s.Member(org, "eve")
 	s.Must(s.People.RemoveMember(s.Context(), org, eve))
 	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, eve, apitest.Roles(grant.Admin)))
-	s.Must(s.People.JoinOrganisation(s.Context(), org, identity.User{ID: eve.User, Email: eve.Email}, apitest.Roles(grant.Viewer)))
+	s.Must(s.People.JoinOrganisation(s.Context(), org, identity.User{ID: eve.User, Email: eve.Email},
+		apitest.Roles(grant.Viewer)))
 	s.Clock.Advance(1)
 	if again := s.Member(org, "eve"); again.Version == eve.Version {
 		t.Error("who comes back is taken for who left")
@@ -175,7 +180,8 @@ func TestGrantsAreBounded(t *testing.T) {
 	s := newFixture(t)
 	ada := s.Join(org, "ada", grant.Owner)
 	s.want(fault.Conflict, s.People.ReplaceGrants(s.Context(), org, ada, make([]grant.Grant, identity.MaxGrants+1)))
-	s.Must(s.People.ReplaceGrants(s.Context(), org, ada, append(apitest.Roles(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
+	s.Must(s.People.ReplaceGrants(s.Context(), org, ada,
+		append(apitest.Roles(grant.Owner), make([]grant.Grant, identity.MaxGrants-1)...)))
 }
 
 func TestWhatIsWrittenWithAChangeIsWrittenWithItOnly(t *testing.T) {
@@ -212,7 +218,8 @@ func TestARoleOfOnesOwnIsGivenAsItWasJudged(t *testing.T) {
 	locked := eve
 	locked.Disabled = true
 	told := apitest.Value(s.People.ChangeMember(s.Context(), org, membership.MemberChange{Old: eve, New: locked}))(s)
-	if now := s.Member(org, "eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" || now.Grants[0].ID != eve.Grants[0].ID {
+	if now := s.Member(org, "eve"); !reflect.DeepEqual(told, now) || !now.Disabled || now.Grants[0].Role != "role_1" ||
+		now.Grants[0].ID != eve.Grants[0].ID {
 		t.Errorf("%+v", now)
 	}
 }

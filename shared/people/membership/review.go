@@ -35,7 +35,8 @@ type Review struct {
 	Left  bool      `json:"left,omitempty"`  // the user was removed from the organization
 	Told  bool      `json:"told,omitempty"`  // the owners were, of what this review has found
 	At    time.Time `json:"at"`
-	Nonce string    `json:"nonce"` // of the write: a review that was put anew meanwhile is not taken away by who has done the old one
+	// of the write: a review that was put anew meanwhile is not taken away by who has done the old one
+	Nonce string `json:"nonce"`
 }
 
 func reviewKey(org, user string) table.Key {
@@ -69,18 +70,21 @@ const reviewPage = 200
 
 // ReadReviews reads reviews that are to be done, 200 at most. One round trip.
 func ReadReviews(ctx context.Context, s table.Store) ([]Review, error) {
-	out, _, err := table.ReadPage[Review](table.Within(ctx, ReviewPrefix), s, table.Query{PK: reviewKey("", "").PK, Limit: reviewPage})
+	out, _, err := table.ReadPage[Review](table.Within(ctx, ReviewPrefix), s,
+		table.Query{PK: reviewKey("", "").PK, Limit: reviewPage})
 	return out, fault.Wrap("read whose rights have changed", err)
 }
 
 // MarkTold returns the write that notes that owners were told of what r has found. It fails when they were, or when r was put anew.
 func (r Review) MarkTold() table.Write {
-	return table.Update(reviewKey(r.Org, r.User), []table.Change{table.Set("told", true)}, table.Equal("nonce", r.Nonce), table.NotEqual("told", true))
+	return table.Update(reviewKey(r.Org, r.User), []table.Change{table.Set("told", true)},
+		table.Equal("nonce", r.Nonce), table.NotEqual("told", true))
 }
 
 // RemoveReview takes a review away that was done, unless it was put anew meanwhile.
 func RemoveReview(ctx context.Context, s table.Store, r Review) error {
-	_, err := s.Write(table.Within(ctx, ReviewPrefix), table.Delete(reviewKey(r.Org, r.User), table.Any(table.Absent(), table.Equal("nonce", r.Nonce))))
+	_, err := s.Write(table.Within(ctx, ReviewPrefix),
+		table.Delete(reviewKey(r.Org, r.User), table.Any(table.Absent(), table.Equal("nonce", r.Nonce))))
 	if _, anew := errors.AsType[*table.ConditionError](err); err != nil && !anew {
 		return fmt.Errorf("note that the rights of %s in %s were looked at: %w", r.User, r.Org, err)
 	}

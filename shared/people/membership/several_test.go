@@ -16,7 +16,8 @@ func TestSeveralAreReadAsOneWouldBe(t *testing.T) {
 	ada, bob := s.Join(org, "ada", grant.Owner), s.Join(org, "bob")
 	s.Must(s.People.JoinOrganisation(t.Context(), "org_2", s.User("eve"), nil))
 
-	got, err := s.People.MembersByEmail(s.Context(), org, []string{"BOB@example.com", "ada@example.com", "bob@example.com"})
+	got, err := s.People.MembersByEmail(s.Context(), org,
+		[]string{"BOB@example.com", "ada@example.com", "bob@example.com"})
 	s.Must(err)
 	var users []string
 	for _, m := range got {

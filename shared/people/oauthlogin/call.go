@@ -87,7 +87,8 @@ func isRetryable(r *http.Request, resp *http.Response, err error) bool {
 	if _, endless := errors.AsType[*http.MaxBytesError](err); endless {
 		return false
 	}
-	return err != nil || resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests
+	return err != nil || resp.StatusCode >= http.StatusInternalServerError ||
+		resp.StatusCode == http.StatusTooManyRequests
 }
 
 // statusError is an answer other than 200.

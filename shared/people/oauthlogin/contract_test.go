@@ -110,7 +110,8 @@ func contract(t *testing.T, one, two idp, clk clock.Clock) {
 		c := one.Client()
 		c.Secret = "not the secret"
 		p, a := at(t, c, clk), attempt()
-		if _, err := p.Claim(t.Context(), a, visit(t, p, one, a, "alice")); !fault.Is(err, fault.Internal) || strings.Contains(err.Error(), c.Secret) {
+		if _, err := p.Claim(t.Context(), a, visit(t, p, one, a, "alice")); !fault.Is(err, fault.Internal) ||
+			strings.Contains(err.Error(), c.Secret) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -20,15 +20,18 @@ func exchangeCode(ctx context.Context, name string, c *http.Client, cfg *oauth2.
 	case !ok || refused.Response.StatusCode >= http.StatusInternalServerError:
 		return nil, errUnreachable(name, withoutBody(err))
 	case isOurFault(refused.ErrorCode):
-		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not know us by the client id and secret that are configured", name)
+		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not know us by the client id and "+
+			"secret that are configured", name)
 	}
-	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again with GET /auth/%s/url", name, fault.CleanText(refused.ErrorCode, 40), name)
+	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again "+
+		"with GET /auth/%s/url", name, fault.CleanText(refused.ErrorCode, 40), name)
 }
 
 // isOurFault reports whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
 func isOurFault(code string) bool {
 	switch code {
-	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "incorrect_client_credentials", "redirect_uri_mismatch":
+	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "incorrect_client_credentials",
+		"redirect_uri_mismatch":
 		return true
 	}
 	return false
@@ -40,7 +43,8 @@ func withoutBody(err error) error {
 	if !ok {
 		return err
 	}
-	return &refusedError{refused.Response.StatusCode, fault.CleanText(refused.ErrorCode, 40), fault.CleanText(refused.ErrorDescription, 200)}
+	return &refusedError{refused.Response.StatusCode, fault.CleanText(refused.ErrorCode, 40),
+		fault.CleanText(refused.ErrorDescription, 200)}
 }
 
 // refusedError is a refused token call, without what came with it.

@@ -22,14 +22,17 @@ func FuzzIDToken(f *testing.F) {
 	providers := oauthlogin.New(p)
 	right := `{"iss":"ISSUER","sub":"alice","aud":"lamplighter-test","iat":1773135000,"exp":1773138600,"email":"alice@example.com","email_verified":true}`
 	for _, claims := range []string{
-		right, strings.Replace(right, `"lamplighter-test"`, `["lamplighter-test","other"]`, 1), `{}`, `[]`, `null`, `{"iss":"ISSUER","sub":1}`,
+		right, strings.Replace(right, `"lamplighter-test"`, `["lamplighter-test","other"]`, 1), `{}`, `[]`, `null`,
+		`{"iss":"ISSUER","sub":1}`,
 		strings.Replace(right, `"alice"`, `"alice","SUB":"eve"`, 1), strings.Replace(right, "1773138600", "1e400", 1),
-		strings.Replace(right, "1773138600", "-1", 1), strings.Replace(right, "true", `"true"`, 1), `{"_claim_names":{"sub":"x"}}`,
+		strings.Replace(right, "1773138600", "-1", 1), strings.Replace(right, "true", `"true"`, 1),
+		`{"_claim_names":{"sub":"x"}}`,
 	} {
 		f.Add(claims, true)
 	}
 	signed := twin.Sign(f, twin.Claims("alice"))
-	for _, token := range []string{"", ".", "..", "eyJhbGciOiJub25lIn0.e30.", signed[:len(signed)-3], "{}", strings.Repeat("a.", 9000)} {
+	for _, token := range []string{"", ".", "..", "eyJhbGciOiJub25lIn0.e30.", signed[:len(signed)-3], "{}",
+		strings.Repeat("a.", 9000)} {
 		f.Add(token, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, sign bool) {
@@ -52,7 +55,8 @@ func FuzzIDToken(f *testing.F) {
 			Aud      any
 			Exp      float64
 		}
-		if !sign || json.Unmarshal([]byte(text), &said) != nil || said.Iss != twin.URL || said.Sub != claim.Subject || claim.Subject == "" ||
+		if !sign || json.Unmarshal([]byte(text), &said) != nil || said.Iss != twin.URL || said.Sub != claim.Subject ||
+			claim.Subject == "" ||
 			said.Exp < float64(c.Now().Unix()) || !isFor(said.Aud, oauthlogintest.ClientID) {
 			t.Errorf("accepted %q as %+v", text, claim)
 		}

@@ -62,7 +62,8 @@ func (g *gitHub) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 		Name  string `json:"name"`
 	}
 	if err = g.getJSON(ctx, t, "/user", &user); err != nil || user.ID <= 0 {
-		return accounts.Claim{}, errUnreachable(GitHub, errors.Join(err, errors.New("it does not tell who the person is")))
+		return accounts.Claim{},
+			errUnreachable(GitHub, errors.Join(err, errors.New("it does not tell who the person is")))
 	}
 	if user.Name == "" {
 		user.Name = user.Login
@@ -82,7 +83,8 @@ func (g *gitHub) readEmail(ctx context.Context, t *oauth2.Token) (string, error)
 		Verified bool   `json:"verified"`
 	}
 	err := g.getJSON(ctx, t, "/user/emails?per_page=100", &all)
-	if hidden, ok := errors.AsType[*statusError](err); ok && (hidden.status == http.StatusForbidden || hidden.status == http.StatusNotFound) {
+	if hidden, ok := errors.AsType[*statusError](err); ok &&
+		(hidden.status == http.StatusForbidden || hidden.status == http.StatusNotFound) {
 		return "", nil
 	}
 	if err != nil {

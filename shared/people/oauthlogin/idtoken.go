@@ -49,7 +49,8 @@ func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, 
 	}
 	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
-		return s, refuseIDToken(errors.Join(err, errors.New("it is no token that is signed once, by an accepted algorithm")))
+		return s, refuseIDToken(errors.Join(err, errors.New("it is no token that is signed once, by an accepted "+
+			"algorithm")))
 	}
 	set, err := o.findKeys(ctx, jws.Signatures[0].Header.KeyID)
 	if err != nil {

@@ -51,7 +51,8 @@ func newProviders(p *platform.Platform, c *http.Client) Providers {
 	var out Providers
 	s := p.Settings
 	if s.Google.ID != "" {
-		out.google = &openID{Client: s.Google, name: Google, callbackURL: callbackURL(s.BaseURL, Google), clock: p.Clock, http: c}
+		out.google = &openID{Client: s.Google, name: Google, callbackURL: callbackURL(s.BaseURL, Google),
+			clock: p.Clock, http: c}
 	}
 	if s.GitHub.ID != "" {
 		out.github = &gitHub{Client: s.GitHub, callbackURL: callbackURL(s.BaseURL, GitHub), http: c}
@@ -70,7 +71,8 @@ func (p Providers) Find(name string) (Provider, error) {
 	case name == GitHub && p.github != nil:
 		return p.github, nil
 	case name == Google, name == GitHub:
-		return nil, fault.New(fault.NotFound, "provider: sign-in at %s is not configured here; use e-mail and password, POST /auth/login", name)
+		return nil, fault.New(fault.NotFound, "provider: sign-in at %s is not configured here; use e-mail and "+
+			"password, POST /auth/login", name)
 	}
 	return nil, fault.New(fault.NotFound, "provider: %.40q is none; there are google and github", name)
 }

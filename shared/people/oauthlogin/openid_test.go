@@ -57,11 +57,12 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 	}
 	now := g.clock.Now()
 	for name, changes := range map[string]map[string]any{
-		"for another client":                     {"aud": "somebody-else"},
-		"for nobody":                             {"aud": nil},
-		"for many, and issued to nobody":         {"aud": []string{oauthlogintest.ClientID, "somebody-else"}},
-		"for us, issued to another":              {"azp": "somebody-else"},
-		"for many, issued to another":            {"aud": []string{oauthlogintest.ClientID, "somebody-else"}, "azp": "somebody-else"},
+		"for another client":             {"aud": "somebody-else"},
+		"for nobody":                     {"aud": nil},
+		"for many, and issued to nobody": {"aud": []string{oauthlogintest.ClientID, "somebody-else"}},
+		"for us, issued to another":      {"azp": "somebody-else"},
+		"for many, issued to another": {"aud": []string{oauthlogintest.ClientID, "somebody-else"},
+			"azp": "somebody-else"},
 		"of another issuer":                      {"iss": "https://idp.example"},
 		"of an issuer that begins like ours":     {"iss": g.twin.URL + ".evil.example"},
 		"of our issuer with a slash":             {"iss": g.twin.URL + "/"},
@@ -93,21 +94,25 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 	own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	kid := keyID(t, right)
 	for name, token := range map[string]string{
-		"by no algorithm":            head(`{"alg":"none"}`) + "." + parts[1] + ".",
-		"by nOnE":                    head(`{"alg":"nOnE"}`) + "." + parts[1] + ".",
-		"by nothing, with a key":     head(`{"alg":"none","kid":"`+kid+`"}`) + "." + parts[1] + "." + parts[2],
-		"by our secret":              oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.HS256, Key: []byte(strings.Repeat(oauthlogintest.Secret, 2))}, claims),
-		"by a key of the forger":     oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: own}, claims),
-		"in the name of a right key": oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: own, KeyID: kid}}, claims),
-		"without its signature":      parts[0] + "." + parts[1] + ".",
-		"cut off":                    right[:len(right)-4],
-		"of two parts":               parts[0] + "." + parts[1],
-		"as JSON":                    `{"payload":"` + parts[1] + `","signatures":[]}`,
-		"of nothing":                 "",
-		"endless":                    right + strings.Repeat("a", 1<<20),
+		"by no algorithm":        head(`{"alg":"none"}`) + "." + parts[1] + ".",
+		"by nOnE":                head(`{"alg":"nOnE"}`) + "." + parts[1] + ".",
+		"by nothing, with a key": head(`{"alg":"none","kid":"`+kid+`"}`) + "." + parts[1] + "." + parts[2],
+		"by our secret": oauthlogintest.SignWith(t,
+			jose.SigningKey{Algorithm: jose.HS256, Key: []byte(strings.Repeat(oauthlogintest.Secret, 2))}, claims),
+		"by a key of the forger": oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: own},
+			claims),
+		"in the name of a right key": oauthlogintest.SignWith(t,
+			jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: own, KeyID: kid}}, claims),
+		"without its signature": parts[0] + "." + parts[1] + ".",
+		"cut off":               right[:len(right)-4],
+		"of two parts":          parts[0] + "." + parts[1],
+		"as JSON":               `{"payload":"` + parts[1] + `","signatures":[]}`,
+		"of nothing":            "",
+		"endless":               right + strings.Repeat("a", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c, err := g.providers.VerifyIDToken(t.Context(), token); !fault.Is(err, fault.Unauthenticated) || c.Subject != "" {
+			if c, err := g.providers.VerifyIDToken(t.Context(), token); !fault.Is(err, fault.Unauthenticated) ||
+				c.Subject != "" {
 				t.Errorf("it says %+v, %v", c, err)
 			}
 		})
@@ -130,7 +135,8 @@ func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 	for name, iss := range map[string]string{"in its own name": other.URL, "in ours": g.twin.URL} {
 		claims := other.Claims("alice")
 		claims["iss"] = iss
-		if c, err := g.providers.VerifyIDToken(t.Context(), other.Sign(t, claims)); !fault.Is(err, fault.Unauthenticated) {
+		if c, err := g.providers.VerifyIDToken(t.Context(), other.Sign(t, claims)); !fault.Is(err,
+			fault.Unauthenticated) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
@@ -144,20 +150,29 @@ func TestGoogleIsAuthoritativeForTheMailboxesThatItRuns(t *testing.T) {
 		email   string
 		want    bool
 	}{
-		"gmail":                                 {map[string]any{"email": "ada@gmail.com"}, "ada@gmail.com", true},
-		"gmail in capitals":                     {map[string]any{"email": "Ada@GMail.COM"}, "Ada@GMail.COM", true},
-		"a Workspace domain":                    {map[string]any{"email": "ada@example.org", "hd": "example.org"}, "ada@example.org", true},
-		"another domain than the Workspace's":   {map[string]any{"email": "ada@example.org", "hd": "example.com"}, "ada@example.org", false},
-		"a domain below the Workspace's":        {map[string]any{"email": "ada@sub.example.org", "hd": "example.org"}, "ada@sub.example.org", false},
-		"an address that looks like gmail":      {map[string]any{"email": "ada@gmail.com.example.org"}, "ada@gmail.com.example.org", false},
-		"gmail before the @":                    {map[string]any{"email": "gmail.com@example.org"}, "gmail.com@example.org", false},
-		"any other address":                     {map[string]any{}, "alice@example.com", false},
-		"gmail, not verified":                   {map[string]any{"email": "ada@gmail.com", "email_verified": false}, "", false},
-		"gmail, verified in words":              {map[string]any{"email": "ada@gmail.com", "email_verified": "true"}, "", false},
-		"gmail, nothing said of it":             {map[string]any{"email": "ada@gmail.com", "email_verified": nil}, "", false},
-		"no domain, and none of a Workspace":    {map[string]any{"email": "ada", "hd": ""}, "ada", false},
-		"no address, and none of a Workspace":   {map[string]any{"email": nil}, "", false},
-		"a Workspace domain, and not verified ": {map[string]any{"email": "ada@example.org", "hd": "example.org", "email_verified": nil}, "", false},
+		"gmail":             {map[string]any{"email": "ada@gmail.com"}, "ada@gmail.com", true},
+		"gmail in capitals": {map[string]any{"email": "Ada@GMail.COM"}, "Ada@GMail.COM", true},
+		"a Workspace domain": {map[string]any{"email": "ada@example.org", "hd": "example.org"},
+			"ada@example.org", true},
+		"another domain than the Workspace's": {map[string]any{"email": "ada@example.org", "hd": "example.com"},
+			"ada@example.org", false},
+		"a domain below the Workspace's": {map[string]any{"email": "ada@sub.example.org", "hd": "example.org"},
+			"ada@sub.example.org", false},
+		"an address that looks like gmail": {map[string]any{"email": "ada@gmail.com.example.org"},
+			"ada@gmail.com.example.org", false},
+		"gmail before the @": {map[string]any{"email": "gmail.com@example.org"},
+			"gmail.com@example.org", false},
+		"any other address": {map[string]any{}, "alice@example.com", false},
+		"gmail, not verified": {map[string]any{"email": "ada@gmail.com", "email_verified": false}, "",
+			false},
+		"gmail, verified in words": {map[string]any{"email": "ada@gmail.com", "email_verified": "true"},
+			"", false},
+		"gmail, nothing said of it": {map[string]any{"email": "ada@gmail.com", "email_verified": nil}, "",
+			false},
+		"no domain, and none of a Workspace":  {map[string]any{"email": "ada", "hd": ""}, "ada", false},
+		"no address, and none of a Workspace": {map[string]any{"email": nil}, "", false},
+		"a Workspace domain, and not verified ": {map[string]any{"email": "ada@example.org", "hd": "example.org",
+			"email_verified": nil}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := g.vouched(t, c.changes)
@@ -220,7 +235,8 @@ func TestKeysOfAProvider(t *testing.T) {
 		own := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 		forged := func() {
 			key := jose.JSONWebKey{Key: own, KeyID: rand.Text()}
-			token := oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: key}, g.twin.Claims("alice"))
+			token := oauthlogintest.SignWith(t, jose.SigningKey{Algorithm: jose.ES256, Key: key},
+				g.twin.Claims("alice"))
 			if _, err := g.providers.VerifyIDToken(t.Context(), token); !fault.Is(err, fault.Unauthenticated) {
 				t.Fatal(err)
 			}
@@ -299,7 +315,8 @@ func TestADiscoveryThatIsNoGood(t *testing.T) {
 		},
 		"with an address of a file": func(issuer string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
-				w.Write([]byte(`{"issuer":"` + issuer + `","authorization_endpoint":"https://a.example","token_endpoint":"https://a.example","jwks_uri":"file:///etc/passwd"}`))
+				w.Write([]byte(`{"issuer":"` + issuer +
+					`","authorization_endpoint":"https://a.example","token_endpoint":"https://a.example","jwks_uri":"file:///etc/passwd"}`))
 			}
 		},
 		"without addresses": func(issuer string) http.HandlerFunc {
@@ -339,8 +356,10 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 	address := apitest.Value(p.URL(t.Context(), a))(t)
 	u := apitest.Value(url.Parse(address))(t)
 	q := u.Query()
-	if q.Get("redirect_uri") != "https://lamplighter.test/auth/google/callback" || q.Get("scope") != "openid email profile" ||
-		q.Get("state") != a.State || q.Get("nonce") != a.Nonce || strings.Contains(address, a.Verifier) || strings.Contains(address, url.QueryEscape(oauthlogintest.Secret)) {
+	if q.Get("redirect_uri") != "https://lamplighter.test/auth/google/callback" ||
+		q.Get("scope") != "openid email profile" ||
+		q.Get("state") != a.State || q.Get("nonce") != a.Nonce || strings.Contains(address, a.Verifier) ||
+		strings.Contains(address, url.QueryEscape(oauthlogintest.Secret)) {
 		t.Errorf("sent to %s", address)
 	}
 }
@@ -348,7 +367,8 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 func TestProvidersByName(t *testing.T) {
 	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.New(p)
-	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured", "myspace": "is none", "Google": "is none", "": "is none"} {
+	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured",
+		"myspace": "is none", "Google": "is none", "": "is none"} {
 		if _, err := none.Find(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
 			t.Errorf("%q: %v", name, err)
 		}

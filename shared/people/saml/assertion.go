@@ -124,7 +124,8 @@ func (want Expected) checkAssertion(a assertionXML) error {
 	case !a.isSignedInAt(want.Now):
 		return refuse("the session at the identity provider has ended")
 	case !slices.ContainsFunc(a.Subjects[0].Confirmations, want.isConfirmed):
-		return refuse("no SubjectConfirmation is for this request, this address (Recipient " + want.Service.ACSURL + ") and this moment")
+		return refuse("no SubjectConfirmation is for this request, this address (Recipient " + want.Service.ACSURL +
+			") and this moment")
 	}
 	return nil
 }
@@ -194,7 +195,8 @@ var (
 	}
 	nameAttributes = []string{
 		"displayname", "name", "cn", "http://schemas.microsoft.com/identity/claims/displayname",
-		"http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name", "urn:oid:2.16.840.1.113730.3.1.241", "urn:oid:2.5.4.3",
+		"http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name", "urn:oid:2.16.840.1.113730.3.1.241",
+		"urn:oid:2.5.4.3",
 	}
 )
 
@@ -211,7 +213,9 @@ func (a *Assertion) Subject() (Subject, error) {
 		out.Email = id
 	}
 	if out.Email == "" {
-		return Subject{}, refuse("it tells no e-mail address: make the identity provider send one as NameID with the format emailAddress, or as the attribute email")
+		return Subject{},
+			refuse("it tells no e-mail address: make the identity provider send one as NameID with the format " +
+				"emailAddress, or as the attribute email")
 	}
 	if out.ID = strings.ToLower(out.Email); s.Names[0].Format == persistent {
 		out.ID = id

@@ -138,25 +138,38 @@ func TestAttacksOnAResponse(t *testing.T) {
 // check 25: what the provider itself signs is believed only here, now, and for this request.
 func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 	for name, change := range map[string]func(*samltest.Response){
-		"another audience":                  func(s *samltest.Response) { s.Audience = "https://other.test/auth/saml/metadata" },
+		"another audience": func(s *samltest.Response) {
+			s.Audience = "https://other.test/auth/saml/metadata"
+		},
 		"an audience that begins like ours": func(s *samltest.Response) { s.Audience += "/" },
 		"no audience":                       func(s *samltest.Response) { s.Conditions = window(s, "") },
 		"a second restriction that does not name us": func(s *samltest.Response) {
 			s.Conditions = window(s, restriction(s.Audience)+restriction("https://other.test"))
 		},
-		"no conditions":                      func(s *samltest.Response) { s.Conditions = "<saml:Advice/>" },
-		"another recipient":                  func(s *samltest.Response) { s.Recipient = "https://other.test/auth/saml/acs" },
-		"no recipient":                       func(s *samltest.Response) { s.Recipient = "" },
-		"another destination":                func(s *samltest.Response) { s.Destination = "https://other.test/auth/saml/acs" },
+		"no conditions": func(s *samltest.Response) { s.Conditions = "<saml:Advice/>" },
+		"another recipient": func(s *samltest.Response) {
+			s.Recipient = "https://other.test/auth/saml/acs"
+		},
+		"no recipient": func(s *samltest.Response) { s.Recipient = "" },
+		"another destination": func(s *samltest.Response) {
+			s.Destination = "https://other.test/auth/saml/acs"
+		},
 		"a signed whole without destination": func(s *samltest.Response) { s.Destination, s.SignResponse = "", true },
-		"another destination, signed":        func(s *samltest.Response) { s.Destination, s.SignResponse = "https://other.test/acs", true },
+		"another destination, signed": func(s *samltest.Response) {
+			s.Destination, s.SignResponse = "https://other.test/acs", true
+		},
 		"expired": func(s *samltest.Response) {
 			s.Issued, s.From, s.Until = -5*time.Minute, -6*time.Minute, -61*time.Second
 		},
-		"not yet valid":                   func(s *samltest.Response) { s.From, s.Until = 61*time.Second, 5*time.Minute },
-		"a confirmation that has expired": func(s *samltest.Response) { s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(-61*time.Second)) },
+		"not yet valid": func(s *samltest.Response) {
+			s.From, s.Until = 61*time.Second, 5*time.Minute
+		},
+		"a confirmation that has expired": func(s *samltest.Response) {
+			s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(-61*time.Second))
+		},
 		"a confirmation that has not begun": func(s *samltest.Response) {
-			s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(time.Minute)) + samltest.Attr("NotBefore", s.At(61*time.Second))
+			s.ConfirmationAttrs = samltest.Attr("NotOnOrAfter", s.At(time.Minute)) + samltest.Attr("NotBefore",
+				s.At(61*time.Second))
 		},
 		"a confirmation without an end": func(s *samltest.Response) { s.ConfirmationAttrs = " " },
 		"issued long ago":               func(s *samltest.Response) { s.Issued = -12 * time.Minute },
@@ -169,17 +182,23 @@ func TestAResponseThatIsMeantForSomethingElse(t *testing.T) {
 		},
 		"another issuer":                 func(s *samltest.Response) { s.Issuer = "https://other.test" },
 		"an assertion of another issuer": func(s *samltest.Response) { s.AssertionIssuer = "https://other.test" },
-		"a failure":                      func(s *samltest.Response) { s.Status = "urn:oasis:names:tc:SAML:2.0:status:AuthnFailed" },
+		"a failure": func(s *samltest.Response) {
+			s.Status = "urn:oasis:names:tc:SAML:2.0:status:AuthnFailed"
+		},
 		"a session that has ended there": func(s *samltest.Response) {
 			s.Login = `<saml:AuthnStatement SessionNotOnOrAfter="` + s.At(-61*time.Second) + `"/>`
 		},
 		"a signature of nothing in particular": func(s *samltest.Response) { s.ReferToNothing = true },
 		"no login":                             func(s *samltest.Response) { s.NoLogin = true },
 		"nobody":                               func(s *samltest.Response) { s.NameID = "" },
-		"no address":                           func(s *samltest.Response) { s.NameID, s.Format = "4711", samltest.PersistentFormat },
-		"an address of another format":         func(s *samltest.Response) { s.Format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient" },
-		"not signed":                           func(s *samltest.Response) { s.SignAssertion = false },
-		"signed by another key":                func(s *samltest.Response) { s.By = samltest.Attacker() },
+		"no address": func(s *samltest.Response) {
+			s.NameID, s.Format = "4711", samltest.PersistentFormat
+		},
+		"an address of another format": func(s *samltest.Response) {
+			s.Format = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+		},
+		"not signed":            func(s *samltest.Response) { s.SignAssertion = false },
+		"signed by another key": func(s *samltest.Response) { s.By = samltest.Attacker() },
 		"signed by another key, genuine certificate": func(s *samltest.Response) {
 			s.By = samltest.Signer{Key: samltest.Attacker().Key, DER: samltest.Genuine().DER}
 		},
@@ -225,7 +244,8 @@ func TestSHA1(t *testing.T) {
 }
 
 func window(s *samltest.Response, inner string) string {
-	return `<saml:Conditions NotBefore="` + s.At(s.From) + `" NotOnOrAfter="` + s.At(s.Until) + `">` + inner + `</saml:Conditions>`
+	return `<saml:Conditions NotBefore="` + s.At(s.From) + `" NotOnOrAfter="` + s.At(s.Until) + `">` + inner +
+		`</saml:Conditions>`
 }
 
 func restriction(audience string) string {
@@ -262,24 +282,25 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 		doc  string
 		kind fault.Kind
 	}{
-		"65 levels":                 {nested(65), fault.Invalid},
-		"as deep as fits":           {nested(20_000), fault.Invalid},
-		"a megabyte of nesting":     {strings.Repeat("<a>", 250_000), fault.Invalid},
-		"600 kB of nesting":         {strings.Repeat("<a>", 150_000), fault.Invalid},
-		"many elements":             {"<a>" + strings.Repeat("<b/>", 30_000) + "</a>", fault.Invalid},
-		"many attributes":           {"<a" + attributes(33) + "/>", fault.Invalid},
-		"deep in a quoted value":    {`<a b="` + strings.Repeat("<a>", 10_000) + `"/>`, fault.Invalid},
-		"a tag that does not end":   {"<a " + strings.Repeat("b ", 50_000), fault.Invalid},
-		"deflated":                  {deflated(t, 1<<24), fault.Invalid}, // CVE-2023-26483 (gosaml2)
-		"a form of another root":    {`<a><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/></a>`, fault.Invalid},
-		"an overlong character":     {"<a>\xc0\xbc</a>", fault.Invalid},
-		"more than fits":            {"<a>" + strings.Repeat(" ", maxResponse) + "</a>", fault.Invalid},
-		"no UTF-8":                  {"<a>\xff</a>", fault.Invalid},
-		"nothing":                   {" ", fault.Invalid},
-		"no XML":                    {"hello", fault.Invalid},
-		"another document":          {`<a xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
-		"a response of nothing":     {`<Response/>`, fault.Invalid},
-		"an empty response":         {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Unauthenticated},
+		"65 levels":               {nested(65), fault.Invalid},
+		"as deep as fits":         {nested(20_000), fault.Invalid},
+		"a megabyte of nesting":   {strings.Repeat("<a>", 250_000), fault.Invalid},
+		"600 kB of nesting":       {strings.Repeat("<a>", 150_000), fault.Invalid},
+		"many elements":           {"<a>" + strings.Repeat("<b/>", 30_000) + "</a>", fault.Invalid},
+		"many attributes":         {"<a" + attributes(33) + "/>", fault.Invalid},
+		"deep in a quoted value":  {`<a b="` + strings.Repeat("<a>", 10_000) + `"/>`, fault.Invalid},
+		"a tag that does not end": {"<a " + strings.Repeat("b ", 50_000), fault.Invalid},
+		"deflated":                {deflated(t, 1<<24), fault.Invalid}, // CVE-2023-26483 (gosaml2)
+		"a form of another root":  {`<a><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/></a>`, fault.Invalid},
+		"an overlong character":   {"<a>\xc0\xbc</a>", fault.Invalid},
+		"more than fits":          {"<a>" + strings.Repeat(" ", maxResponse) + "</a>", fault.Invalid},
+		"no UTF-8":                {"<a>\xff</a>", fault.Invalid},
+		"nothing":                 {" ", fault.Invalid},
+		"no XML":                  {"hello", fault.Invalid},
+		"another document":        {`<a xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
+		"a response of nothing":   {`<Response/>`, fault.Invalid},
+		"an empty response": {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
+			fault.Unauthenticated},
 		"a response of an encoding": {`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +342,8 @@ func TestADigestOfNothing(t *testing.T) {
 	doc := samltest.OnTree("", func(r *etree.Element) bool {
 		a := samltest.Child(r, "Assertion")
 		s.Resign(a, func(info *etree.Element, _ []byte) {
-			samltest.Child(samltest.Child(info, "Reference"), "DigestValue").SetText(base64.StdEncoding.EncodeToString(empty[:]))
+			samltest.Child(samltest.Child(info, "Reference"),
+				"DigestValue").SetText(base64.StdEncoding.EncodeToString(empty[:]))
 		})
 		a.CreateAttr("xmlns:relative", "1")
 		return true
@@ -341,7 +363,8 @@ func TestTheWorstThatIsParsedTakesNotLong(t *testing.T) {
 		}
 		open.WriteString(">")
 	}
-	s.More = "<samlp:Extensions>" + open.String() + strings.Repeat("<n1x1:b n2x2:c='d'/>", 780) + strings.Repeat("</e>", 60) + "</samlp:Extensions>"
+	s.More = "<samlp:Extensions>" + open.String() + strings.Repeat("<n1x1:b n2x2:c='d'/>", 780) + strings.Repeat("</e>",
+		60) + "</samlp:Extensions>"
 	s.SignResponse = true
 	doc := s.Document(t)
 	t.Logf("%d bytes", len(doc))

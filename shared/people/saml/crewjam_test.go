@@ -35,8 +35,10 @@ func newCrew(t *testing.T) crewProvider {
 		t.Fatal(err)
 	}
 	return crewProvider{&crewjam.IdentityProvider{
-		Key: samltest.Genuine().Key, Certificate: cert, SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
-		MetadataURL: address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"), ServiceProviderProvider: ourMetadata{t},
+		Key: samltest.Genuine().Key, Certificate: cert,
+		SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
+		MetadataURL:     address("https://crew.test/metadata"), SSOURL: address("https://crew.test/sso"),
+		ServiceProviderProvider: ourMetadata{t},
 	}}
 }
 
@@ -74,7 +76,8 @@ func (c crewProvider) answer(t *testing.T, address string) []byte {
 		t.Fatalf("the provider does not take our request: %v", err)
 	}
 	session := &crewjam.Session{
-		NameID: samltest.Ada, NameIDFormat: emailFormat, UserEmail: samltest.Ada, UserCommonName: "Ada Lovelace", CreateTime: time.Now(), Index: "1",
+		NameID: samltest.Ada, NameIDFormat: emailFormat, UserEmail: samltest.Ada, UserCommonName: "Ada Lovelace",
+		CreateTime: time.Now(), Index: "1",
 	}
 	if err = (crewjam.DefaultAssertionMaker{}).MakeAssertion(req, session); err == nil {
 		err = req.MakeResponse()

@@ -35,7 +35,8 @@ func FuzzParseResponse(f *testing.F) {
 			mustBeRefusal(t, err)
 			return
 		}
-		if who, err := a.Subject(); err != nil || who != (Subject{samltest.Ada, samltest.Ada, "Ada Lovelace"}) || a.ID != "_assertion" {
+		if who, err := a.Subject(); err != nil || who != (Subject{samltest.Ada, samltest.Ada, "Ada Lovelace"}) ||
+			a.ID != "_assertion" {
 			t.Errorf("a signed assertion says something else than it did: %+v, %v", who, err)
 		}
 	})
@@ -43,7 +44,8 @@ func FuzzParseResponse(f *testing.F) {
 
 func mustBeRefusal(t *testing.T, err error) {
 	t.Helper()
-	if !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Unauthenticated) || !strings.HasPrefix(fault.Message(err), "SAMLResponse: ") {
+	if !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Unauthenticated) ||
+		!strings.HasPrefix(fault.Message(err), "SAMLResponse: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -86,7 +88,8 @@ func FuzzMetadata(f *testing.F) {
 	good := samltest.NewProvider().Metadata()
 	f.Add(good)
 	f.Add([]byte(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="x"><IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`))
-	for _, beside := range []string{"x", "<a/>", "<!-- x -->", "<![CDATA[x]]>", "<!DOCTYPE x>", "&#65;", "<", string(good)} {
+	for _, beside := range []string{"x", "<a/>", "<!-- x -->", "<![CDATA[x]]>", "<!DOCTYPE x>", "&#65;", "<",
+		string(good)} {
 		f.Add([]byte(string(good) + beside))
 		f.Add([]byte(beside + string(good)))
 	}

@@ -17,7 +17,8 @@ const (
 // What readers disagree about is refused before one of them is asked. With a DOCTYPE come entities; comments and CDATA make
 // texts say different things; of two roots, or of two attributes with one name, some read the first and some the last.
 var (
-	errMarkup     = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are not accepted")
+	errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are " +
+		"not accepted")
 	errBesideRoot = errors.New("it holds text or another element beside its one root element")
 	errTwice      = errors.New("an element has an attribute twice")
 )
@@ -56,7 +57,8 @@ func skipDeclaration(b []byte) ([]byte, error) {
 	if !bytes.HasPrefix(b, []byte("<?xml ")) || end < 0 {
 		return b, nil
 	}
-	if said := bytes.ToLower(b[:end]); bytes.Contains(said, []byte("encoding")) && !bytes.Contains(said, []byte("utf-8")) {
+	if said := bytes.ToLower(b[:end]); bytes.Contains(said, []byte("encoding")) &&
+		!bytes.Contains(said, []byte("utf-8")) {
 		return nil, errEncoding
 	}
 	return b[end+2:], nil

@@ -113,9 +113,12 @@ func (all *metadataXML) findProvider() (*entityXML, error) {
 	if all.XMLName.Space != metadataNS {
 		return nil, fmt.Errorf("the document is <%.40s>, not metadata of SAML 2.0", all.XMLName.Local)
 	}
-	found := slices.DeleteFunc(slices.Concat(all.Entities, []entityXML{all.entityXML}), func(e entityXML) bool { return len(e.Roles) == 0 })
+	found := slices.DeleteFunc(slices.Concat(all.Entities, []entityXML{all.entityXML}), func(e entityXML) bool {
+		return len(e.Roles) == 0
+	})
 	if len(found) != 1 {
-		return nil, fmt.Errorf("they describe %d identity providers (IDPSSODescriptor), where one is needed", len(found))
+		return nil, fmt.Errorf(
+			"they describe %d identity providers (IDPSSODescriptor), where one is needed", len(found))
 	}
 	if found[0].ValidUntil == "" {
 		found[0].ValidUntil = all.ValidUntil
@@ -129,10 +132,13 @@ func (m metadataRules) checkEntity(e *entityXML) (*Provider, error) {
 	switch {
 	case len(e.Roles) != 1 || !strings.Contains(r.Protocols, protocolNS):
 		return nil, errors.New("they describe no identity provider of SAML 2.0")
-	case e.EntityID == "" || len(e.EntityID) > maxEntityID || strings.ContainsFunc(e.EntityID, func(c rune) bool { return c < ' ' }):
+	case e.EntityID == "" || len(e.EntityID) > maxEntityID || strings.ContainsFunc(e.EntityID, func(c rune) bool {
+		return c < ' '
+	}):
 		return nil, errors.New("entityID is missing, or no name")
 	case r.WantsSigned == "true" || r.WantsSigned == "1":
-		return nil, errors.New("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not supported: switch that off there")
+		return nil, errors.New("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not " +
+			"supported: switch that off there")
 	}
 	for _, until := range []string{e.ValidUntil, r.ValidUntil} {
 		if err := m.checkValidUntil(until); err != nil {
@@ -176,7 +182,8 @@ func checkSigningMethods(lists ...signingMethods) error {
 		}
 	}
 	if said {
-		return errors.New("the identity provider signs by SHA-1 or other old methods only: make it sign by RSA with SHA-256")
+		return errors.New("the identity provider signs by SHA-1 or other old methods only: make it sign by RSA " +
+			"with SHA-256")
 	}
 	return nil
 }
@@ -220,7 +227,8 @@ func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 	case len(out) == 0:
 		return nil, last
 	case len(out) > maxCertificates:
-		return nil, fmt.Errorf("they have %d certificates for signing, and at most %d are taken", len(out), maxCertificates)
+		return nil, fmt.Errorf(
+			"they have %d certificates for signing, and at most %d are taken", len(out), maxCertificates)
 	}
 	return out, nil
 }
@@ -228,7 +236,8 @@ func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 const minRSA = 2048 // bits
 
 // oldSignatures are those of certificates that nothing should rest on, though here they only sign themselves.
-var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1}
+var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1,
+	x509.ECDSAWithSHA1}
 
 // parseCertificate reads one, and refuses what nothing should rest on.
 func (m metadataRules) parseCertificate(text string) ([]byte, error) {
@@ -241,7 +250,8 @@ func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 		return nil, errors.New("a certificate for signing cannot be read")
 	}
 	if slices.Contains(oldSignatures, c.SignatureAlgorithm) {
-		return nil, fmt.Errorf("the certificate for signing is itself signed by %s: make a new one with SHA-256", c.SignatureAlgorithm)
+		return nil, fmt.Errorf(
+			"the certificate for signing is itself signed by %s: make a new one with SHA-256", c.SignatureAlgorithm)
 	}
 	if !m.now.Before(c.NotAfter) {
 		return nil, fmt.Errorf("the certificate for signing expired at %s", c.NotAfter.UTC().Format(time.RFC3339))

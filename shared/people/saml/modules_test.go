@@ -17,7 +17,8 @@ func TestTheSignatureCoreIsTheMendedOne(t *testing.T) {
 	for module, least := range map[string][3]int{
 		"github.com/russellhaering/goxmldsig": {1, 6, 1}, "github.com/beevik/etree": {1, 7, 0},
 	} {
-		m := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(module) + ` v(\d+)\.(\d+)\.(\d+)`).FindStringSubmatch(string(b))
+		m := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(module) +
+			` v(\d+)\.(\d+)\.(\d+)`).FindStringSubmatch(string(b))
 		if m == nil {
 			t.Errorf("go.mod does not name %s: then the version is what others ask for", module)
 			continue

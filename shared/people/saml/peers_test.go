@@ -27,8 +27,10 @@ func startSamlp(t testing.TB) string {
 	t.Helper()
 	modules := npmpeer.InstallNode(t, "samlp", "samlp@8.0.0", "express@4.21.2")
 	port := npmpeer.FreePort(t)
-	cmd := exec.Command("node", filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "samlp.mjs"))
-	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules, "PEM="+filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "idp.pem"))
+	cmd := exec.Command("node",
+		filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "samlp.mjs"))
+	cmd.Env = append(cmd.Environ(), "PORT="+port, "MODULES="+modules,
+		"PEM="+filepath.Join(npmpeer.ModuleRoot(t), "shared", "people", "saml", "samltest", "testdata", "idp.pem"))
 	npmpeer.StartPeer(t, cmd, port)
 	return "http://127.0.0.1:" + port
 }

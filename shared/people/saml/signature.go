@@ -15,9 +15,11 @@ import (
 // The algorithms that are accepted. What is not here, SHA-1 above all, is refused before anything is computed. ECDSA is
 // left out because goxmldsig reads its signatures in another form than XML Signature writes them.
 var (
-	signatureMethods = newSet(dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod, dsig.RSASHA512SignatureMethod)
-	digestMethods    = newSet(
-		"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384", "http://www.w3.org/2001/04/xmlenc#sha512",
+	signatureMethods = newSet(dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod,
+		dsig.RSASHA512SignatureMethod)
+	digestMethods = newSet(
+		"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384",
+		"http://www.w3.org/2001/04/xmlenc#sha512",
 	)
 	canonicalizations = newSet(
 		string(dsig.CanonicalXML10ExclusiveAlgorithmId), string(dsig.CanonicalXML10ExclusiveWithCommentsAlgorithmId),
@@ -39,15 +41,18 @@ func newSet(names ...string) map[string]bool {
 // that it stands in, by algorithms that hold.
 func checkSignatureForm(sig *etree.Element, id string) error {
 	info, one := onlyChild(sig, "SignedInfo")
-	if !one || sig.NamespaceURI() != signatureNS || countChildren(sig, "Object") > 0 || countChildren(sig, "SignatureValue") != 1 || countChildren(sig, "KeyInfo") > 1 {
+	if !one || sig.NamespaceURI() != signatureNS || countChildren(sig, "Object") > 0 ||
+		countChildren(sig, "SignatureValue") != 1 || countChildren(sig, "KeyInfo") > 1 {
 		return refuse("a Signature has parts that it must not have, or lacks some")
 	}
 	ref, one := onlyChild(info, "Reference")
 	if !one || id == "" || ref.SelectAttrValue("URI", "") != "#"+id {
 		return refuse("a Signature does not refer to the element that it stands in")
 	}
-	if !usesOneOf(info, "SignatureMethod", signatureMethods) || !usesOneOf(ref, "DigestMethod", digestMethods) || !usesOneOf(info, "CanonicalizationMethod", canonicalizations) {
-		return refuse("it is signed by SHA-1 or another method that is not accepted: make the identity provider sign by RSA with SHA-256")
+	if !usesOneOf(info, "SignatureMethod", signatureMethods) || !usesOneOf(ref, "DigestMethod", digestMethods) ||
+		!usesOneOf(info, "CanonicalizationMethod", canonicalizations) {
+		return refuse("it is signed by SHA-1 or another method that is not accepted: make the identity provider sign " +
+			"by RSA with SHA-256")
 	}
 	return checkTransforms(ref)
 }
@@ -112,7 +117,8 @@ func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Eleme
 			return signed, nil
 		}
 		if now.After(cert.NotAfter) {
-			err = refuse("the certificate of the organization's identity provider has expired: set new metadata with PUT /organisation/saml")
+			err = refuse("the certificate of the organization's identity provider has expired: set new metadata with " +
+				"PUT /organisation/saml")
 		}
 	}
 	return nil, err

@@ -19,7 +19,8 @@ func invitedEve(t *testing.T) (*platform.Platform, identity.User) {
 	t.Helper()
 	f := apitest.New(t)
 	ada, eve := f.Join(org, "ada", grant.Owner), f.User("eve")
-	apitest.Value(f.People.StoreInvitation(t.Context(), org, membership.Invitation{}, membership.Invitation{Email: eve.Email, Role: grant.Viewer, Inviter: ada.User}))(f)
+	apitest.Value(f.People.StoreInvitation(t.Context(), org, membership.Invitation{},
+		membership.Invitation{Email: eve.Email, Role: grant.Viewer, Inviter: ada.User}))(f)
 	return f.Platform, eve
 }
 
@@ -45,7 +46,8 @@ func TestTheWordOfOneOrganizationsProviderAcceptsNothingElsewhere(t *testing.T) 
 func TestInvitationsThatCannotBeReadKeepNobodyFromLoggingIn(t *testing.T) {
 	p, eve := invitedEve(t)
 	whole := p.Table
-	p.Table = table.NewFaultyStore(whole, p.Clock, table.Injection{Harm: table.FailBefore, PK: membership.InvitedPrefix})
+	p.Table = table.NewFaultyStore(whole, p.Clock,
+		table.Injection{Harm: table.FailBefore, PK: membership.InvitedPrefix})
 	got, err := sessions.New(p).Begin(t.Context(), eve, sessions.Options{})
 	if err != nil || got.AccessToken == "" || len(got.Tenants) != 0 {
 		t.Errorf("%+v, %v", got, err)

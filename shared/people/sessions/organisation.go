@@ -21,7 +21,9 @@ type userOrganisations struct {
 func (s Sessions) listOrganisations(ctx context.Context, u identity.User, sso string) (userOrganisations, error) {
 	organisations, err := identity.ListOrganisations(ctx, s.Table, u.ID)
 	if sso != "" {
-		organisations = slices.DeleteFunc(organisations, func(o identity.OrganisationRecord) bool { return o.ID != sso })
+		organisations = slices.DeleteFunc(organisations, func(o identity.OrganisationRecord) bool {
+			return o.ID != sso
+		})
 	}
 	return userOrganisations{u, organisations}, err
 }
@@ -55,16 +57,19 @@ func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, w
 // belongs nowhere else could not even make an organization of their own. It refuses a session of a password where the
 // organization demands its own sign-on. Its owners get in nevertheless: a broken identity provider must not lock out who
 // can mend it.
-func (s Sessions) checkOrgAdmits(ctx context.Context, o identity.OrganisationRecord, u identity.User, sso string) error {
+func (s Sessions) checkOrgAdmits(ctx context.Context, o identity.OrganisationRecord, u identity.User,
+	sso string) error {
 	k := identity.MemberKey(o.ID, u.ID)
 	m, err := table.Read[identity.Member](table.Within(ctx, k.PK), s.Table, k)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return fmt.Errorf("read member %s of %s: %w", u.ID, o.ID, err)
 	case m.Disabled:
-		return fault.New(fault.Denied, "you are disabled in organization %s (%s): ask an administrator of it", o.ID, o.Name)
+		return fault.New(fault.Denied, "you are disabled in organization %s (%s): ask an administrator of it", o.ID,
+			o.Name)
 	case o.ID != sso && o.DemandsSSO(u.Email) && !m.Owns():
-		return fault.New(fault.Denied, "organization %s (%s) demands single sign-on: POST /auth/saml/initiate with your address", o.ID, o.Name)
+		return fault.New(fault.Denied,
+			"organization %s (%s) demands single sign-on: POST /auth/saml/initiate with your address", o.ID, o.Name)
 	}
 	return nil
 }

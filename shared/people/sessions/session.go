@@ -21,11 +21,13 @@ import (
 const (
 	idleTTL     = 7 * 24 * time.Hour  // a refresh token
 	absoluteTTL = 30 * 24 * time.Hour // a session, however often it is refreshed
-	reuseGrace  = 10                  // seconds in which the token before is refused without ending the session: two tabs, a lost reply
+	// seconds in which the token before is refused without ending the session: two tabs, a lost reply
+	reuseGrace = 10
 )
 
 // startSession stores a session of u in org, for which the identity provider of sso vouched, and gives its first refresh token.
-func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken, error) {
+func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
+	error) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{

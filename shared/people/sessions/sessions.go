@@ -59,7 +59,8 @@ func withSessionPartitions(ctx context.Context) context.Context {
 func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (LoggedIn, error) {
 	ctx = withSessionPartitions(ctx)
 	audit.NoteActor(ctx, "", u.ID, u.Email)
-	if err := membership.New(s.Platform).AcceptInvitations(ctx, u, how.SSO); err != nil { // to be accepted at the next log-in
+	// to be accepted at the next log-in
+	if err := membership.New(s.Platform).AcceptInvitations(ctx, u, how.SSO); err != nil {
 		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
 	}
 	a, err := s.listOrganisations(ctx, u, how.SSO)
@@ -149,7 +150,8 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 	return s.End(ctx, sess.ID)
 }
 
-func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken, a userOrganisations) (LoggedIn, error) {
+func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,
+	a userOrganisations) (LoggedIn, error) {
 	access, err := s.signAccessToken(ctx, sess)
 	if err != nil {
 		return LoggedIn{}, err

@@ -110,7 +110,8 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
 		if lost.Failed[0].Index >= len(ws) {
-			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read what is there and try again", t.ID)
+			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read "+
+				"what is there and try again", t.ID)
 		}
 		if _, taken := lost.Old(1); taken && len(names) > 0 {
 			return t, fault.New(fault.Conflict, "name: a team named %.64q exists already; choose another name", t.Name)

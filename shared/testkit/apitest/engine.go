@@ -46,7 +46,8 @@ func (f *Fixture) RunMachines(folder fs.FS, handlers map[string]workflow.Handler
 	machines, err := workflow.LoadMachines(folder, names)
 	f.Must(err)
 	engine, err := workflow.NewEmbedded(workflow.Parts{
-		Store: f.Table, Clock: f.Platform.Clock, Machines: machines, Handlers: handlers, Log: slog.New(slog.DiscardHandler),
+		Store: f.Table, Clock: f.Platform.Clock, Machines: machines, Handlers: handlers,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	f.Must(err)
 	f.Cleanup(func() {

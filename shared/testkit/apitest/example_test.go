@@ -22,7 +22,8 @@ type headcount struct {
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Users & Teams")
 	rest.Handle(g, rest.Op{
-		ID: "getHeadcount", Method: http.MethodGet, Path: "/headcount", Policy: "users:read", Summary: "Count the members",
+		ID: "getHeadcount", Method: http.MethodGet, Path: "/headcount", Policy: "users:read",
+		Summary:     "Count the members",
 		Description: "How many belong to the organization.",
 	}, func(ctx context.Context, _ *struct{}) (headcount, error) {
 		org := identity.CallerFrom(ctx).Org

@@ -55,21 +55,43 @@ func TestFixture_ReportsWhatIsNotAsWanted(t *testing.T) {
 		do   func(f *apitest.Fixture, a apitest.Answer)
 		says string // "" is nothing
 	}{
-		"the status that is there":   {func(_ *apitest.Fixture, a apitest.Answer) { a.Want(200, `"members":1`) }, ""},
-		"another status":             {func(_ *apitest.Fixture, a apitest.Answer) { a.Want(404) }, "GET /headcount: got 200"},
-		"a word that is missing":     {func(_ *apitest.Fixture, a apitest.Answer) { a.Want(200, "lamp") }, `does not say "lamp"`},
-		"as many round trips":        {func(_ *apitest.Fixture, a apitest.Answer) { a.AtMost(1) }, ""},
-		"fewer round trips":          {func(_ *apitest.Fixture, a apitest.Answer) { a.AtMost(0) }, "1 round trips, want 0 at most"},
-		"data":                       {func(_ *apitest.Fixture, a apitest.Answer) { apitest.Data[headcount](a) }, ""},
-		"data of another status":     {func(_ *apitest.Fixture, a apitest.Answer) { apitest.Data[headcount](a, 202) }, "want 202"},
-		"data of another shape":      {func(_ *apitest.Fixture, a apitest.Answer) { apitest.Data[[]int](a) }, "cannot unmarshal"},
-		"what is equal":              {func(f *apitest.Fixture, _ apitest.Answer) { f.Equal("n", 1, 1) }, ""},
-		"what is not equal":          {func(f *apitest.Fixture, _ apitest.Answer) { f.Equal("n", 1, 2) }, "n: got 1, want 2"},
-		"an error":                   {func(f *apitest.Fixture, _ apitest.Answer) { f.Must(errors.New("broken")) }, "broken"},
-		"a value that is not there":  {func(f *apitest.Fixture, _ apitest.Answer) { apitest.Value(1, errors.New("broken"))(f) }, "broken"},
-		"a row that is not there":    {func(f *apitest.Fixture, _ apitest.Answer) { f.Change(identity.UserKey("usr_x"), table.Set("epoch", 1)) }, "condition failed"},
-		"a member who is not there":  {func(f *apitest.Fixture, _ apitest.Answer) { f.Member(apitest.OtherOrg, "ada") }, "usr_ada"},
-		"an audit log that is empty": {func(f *apitest.Fixture, _ apitest.Answer) { f.LastAudited(apitest.OtherOrg) }, "empty"},
+		"the status that is there": {func(_ *apitest.Fixture, a apitest.Answer) { a.Want(200, `"members":1`) }, ""},
+		"another status": {func(_ *apitest.Fixture, a apitest.Answer) {
+			a.Want(404)
+		}, "GET /headcount: got 200"},
+		"a word that is missing": {func(_ *apitest.Fixture, a apitest.Answer) {
+			a.Want(200, "lamp")
+		}, `does not say "lamp"`},
+		"as many round trips": {func(_ *apitest.Fixture, a apitest.Answer) { a.AtMost(1) }, ""},
+		"fewer round trips": {func(_ *apitest.Fixture, a apitest.Answer) {
+			a.AtMost(0)
+		}, "1 round trips, want 0 at most"},
+		"data": {func(_ *apitest.Fixture, a apitest.Answer) { apitest.Data[headcount](a) }, ""},
+		"data of another status": {func(_ *apitest.Fixture, a apitest.Answer) {
+			apitest.Data[headcount](a, 202)
+		}, "want 202"},
+		"data of another shape": {func(_ *apitest.Fixture, a apitest.Answer) {
+			apitest.Data[[]int](a)
+		}, "cannot unmarshal"},
+		"what is equal": {func(f *apitest.Fixture, _ apitest.Answer) { f.Equal("n", 1, 1) }, ""},
+		"what is not equal": {func(f *apitest.Fixture, _ apitest.Answer) {
+			f.Equal("n", 1, 2)
+		}, "n: got 1, want 2"},
+		"an error": {func(f *apitest.Fixture, _ apitest.Answer) {
+			f.Must(errors.New("broken"))
+		}, "broken"},
+		"a value that is not there": {func(f *apitest.Fixture, _ apitest.Answer) {
+			apitest.Value(1, errors.New("broken"))(f)
+		}, "broken"},
+		"a row that is not there": {func(f *apitest.Fixture, _ apitest.Answer) {
+			f.Change(identity.UserKey("usr_x"), table.Set("epoch", 1))
+		}, "condition failed"},
+		"a member who is not there": {func(f *apitest.Fixture, _ apitest.Answer) {
+			f.Member(apitest.OtherOrg, "ada")
+		}, "usr_ada"},
+		"an audit log that is empty": {func(f *apitest.Fixture, _ apitest.Answer) {
+			f.LastAudited(apitest.OtherOrg)
+		}, "empty"},
 		"another organization's member": {func(f *apitest.Fixture, _ apitest.Answer) {
 			apitest.Read[identity.Member](f, identity.MemberKey(apitest.OtherOrg, "usr_ada"))
 		}, "usr_ada"},
@@ -96,7 +118,8 @@ func TestFixture_ReportsWhatIsNotAsWanted(t *testing.T) {
 }
 
 func TestCaller_HoldsWhatTheTextsSay(t *testing.T) {
-	c := apitest.Caller(apitest.Org, "bob", "viewer", "operator team:team_1", "budgets:read,budgets:write resource:res_1")
+	c := apitest.Caller(apitest.Org, "bob", "viewer", "operator team:team_1",
+		"budgets:read,budgets:write resource:res_1")
 	for name, tt := range map[string]struct{ may, want bool }{
 		"a role holds everywhere":         {identity.Allows(c, "actions:read"), true},
 		"one on a team there":             {identity.Allows(c, "actions:execute", "team:team_1"), true},

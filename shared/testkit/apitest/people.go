@@ -16,7 +16,8 @@ func Email(name string) string { return name + "@example.com" }
 // "operator team:team_1", "actions:read,actions:execute resource:res_1". The store is not asked: see Authorized.
 func Caller(org, name string, grants ...string) identity.Caller {
 	return identity.Caller{
-		Org: org, User: "usr_" + name, Email: Email(name), Session: "s", Method: identity.MethodToken, Grants: Grants(grants...),
+		Org: org, User: "usr_" + name, Email: Email(name), Session: "s", Method: identity.MethodToken,
+		Grants: Grants(grants...),
 	}
 }
 
@@ -56,7 +57,8 @@ func (f *Fixture) Organization(org, name string) {
 // User makes the account usr_<name>, or makes it anew.
 func (f *Fixture) User(name string) identity.User {
 	f.Helper()
-	u := identity.User{ID: "usr_" + name, Email: Email(name), Name: strings.ToUpper(name), Verified: true, Created: f.Clock.Now()}
+	u := identity.User{ID: "usr_" + name, Email: Email(name), Name: strings.ToUpper(name), Verified: true,
+		Created: f.Clock.Now()}
 	f.Put(identity.UserKey(u.ID), u)
 	f.Put(identity.AddressKey(f.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
 	return u

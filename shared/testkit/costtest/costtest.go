@@ -48,8 +48,9 @@ func Import(f *apitest.Fixture, b Bill, lines ...Line) {
 	store := cost.New(f.Platform)
 	for m := cost.MonthOf(b.From); m <= cost.MonthOf(b.To.Add(-1)); m = m.Add(1) {
 		in := cost.Import{
-			Org: b.Org, AccountID: b.Account, Provider: "aws", Month: m, Fingerprint: fmt.Sprint(b.Delivered), DeliveredAt: b.Delivered,
-			Source: "data_export", Export: "daily",
+			Org: b.Org, AccountID: b.Account, Provider: "aws", Month: m, Fingerprint: fmt.Sprint(b.Delivered),
+			DeliveredAt: b.Delivered,
+			Source:      "data_export", Export: "daily",
 		}
 		into, err := store.Begin(f.In(b.Org), in)
 		f.Must(err)
@@ -72,9 +73,12 @@ func addDay(f *apitest.Fixture, to *cost.Builder, m cost.Month, day time.Time, l
 		}
 		a := money.MustParse(usd)
 		c := focus.Charge{
-			BillingPeriodStart: m.Start(), ChargePeriodStart: day, ChargePeriodEnd: day.AddDate(0, 0, 1), ChargeCategory: focus.Usage,
-			SubAccountID: "123456789012", ServiceName: l.Service, RegionID: "eu-west-1", ResourceID: l.Resource, ResourceType: "Instance",
-			PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a, ListCost: a, Tags: l.Tags,
+			BillingPeriodStart: m.Start(), ChargePeriodStart: day, ChargePeriodEnd: day.AddDate(0, 0, 1),
+			ChargeCategory: focus.Usage,
+			SubAccountID:   "123456789012", ServiceName: l.Service, RegionID: "eu-west-1", ResourceID: l.Resource,
+			ResourceType:    "Instance",
+			PricingCategory: focus.Standard, BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a, ListCost: a,
+			Tags: l.Tags,
 		}
 		if l.Category != "" {
 			c.ChargeCategory = l.Category

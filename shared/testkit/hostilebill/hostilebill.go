@@ -59,7 +59,8 @@ type Page struct {
 
 // Columns are the columns that a bill in FOCUS must have.
 var Columns = []string{
-	"BilledCost", "EffectiveCost", "ListCost", "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargeCategory",
+	"BilledCost", "EffectiveCost", "ListCost", "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart",
+	"ChargeCategory",
 }
 
 // Assemble returns a file of one row group, whose columns are all the same optional texts.
@@ -78,7 +79,8 @@ func Assemble(rows int64, codec format.CompressionCodec, p Page) []byte {
 			Name: name, Type: thrift.New(format.ByteArray), RepetitionType: thrift.New(format.Optional),
 		})
 		g.Columns = append(g.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
-			Type: format.ByteArray, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{name}, Codec: codec,
+			Type: format.ByteArray, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{name},
+			Codec:     codec,
 			NumValues: rows, DataPageOffset: 4, TotalCompressedSize: int64(len(file) - 4),
 		}})
 	}

@@ -19,7 +19,8 @@ func Connect(f *apitest.Fixture, org string, accounts ...string) {
 	f.Helper()
 	for _, account := range accounts {
 		f.Put(inventory.AccountKey(org, account), inventory.Account{
-			ID: account, Provider: "aws", Name: "account " + account, CloudAccountID: "123456789012", PermissionLevel: "read_write",
+			ID: account, Provider: "aws", Name: "account " + account, CloudAccountID: "123456789012",
+			PermissionLevel: "read_write",
 		})
 	}
 }
@@ -37,7 +38,8 @@ func DiscoverIn(f *apitest.Fixture, p inventory.Partition, org string, found ...
 	f.Helper()
 	p.Provider = "aws"
 	scan := inventory.Scan{Partition: p, ID: "job_" + p.Kind, Started: f.Clock.Now()}
-	_, err := inventory.New(f.Platform).UpsertScanned(f.In(org), org, inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
+	_, err := inventory.New(f.Platform).UpsertScanned(f.In(org), org,
+		inventory.Batch{Scan: scan, At: f.Clock.Now(), Resources: found})
 	f.Must(err)
 	uids := make([]string, len(found))
 	for i, r := range found {

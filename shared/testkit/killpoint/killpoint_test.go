@@ -58,7 +58,8 @@ func TestProcess_IsKilledAtItsPoint(t *testing.T) {
 				t.Errorf("%s is stored; want %s", got, tt.want)
 			}
 			killed := tt.at.Step > 0
-			if err := errors.Join(first, second, third, last); errors.Is(err, ErrKilled) != killed || p.Killed() != killed || (ctx.Err() != nil) != killed {
+			if err := errors.Join(first, second, third, last); errors.Is(err, ErrKilled) != killed ||
+				p.Killed() != killed || (ctx.Err() != nil) != killed {
 				t.Errorf("%v, killed %v, the context: %v", err, p.Killed(), ctx.Err())
 			}
 			if _, err := mine.BatchGet(t.Context(), key(0)); errors.Is(err, ErrKilled) != killed {

@@ -11,7 +11,8 @@ import (
 func Pending(ctx context.Context, s table.Store) ([]workqueue.Work, error) {
 	var out []workqueue.Work
 	for shard := range workqueue.Shards {
-		works, _, err := table.ReadPage[workqueue.Work](table.Within(ctx, workqueue.Prefix), s, table.Query{PK: workqueue.PK(shard), Limit: 100})
+		works, _, err := table.ReadPage[workqueue.Work](table.Within(ctx, workqueue.Prefix), s,
+			table.Query{PK: workqueue.PK(shard), Limit: 100})
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,8 @@ func (s Service) finish(ctx context.Context, t table.Store, e *workflow.Embedded
 			err := e.Start(ctx, w.Machine, w.ExecutionName(), w.Input)
 			if fault.Is(err, fault.Conflict) {
 				x, _ := e.Describe(ctx, w.Machine, w.ExecutionName())
-				return fmt.Errorf("%s is %s (%s: %s) and left its work pending", w.ExecutionName(), x.Status, x.Error, x.Cause)
+				return fmt.Errorf("%s is %s (%s: %s) and left its work pending", w.ExecutionName(), x.Status, x.Error,
+					x.Cause)
 			}
 			if err != nil {
 				return err

@@ -68,7 +68,9 @@ func (s store) Write(ctx context.Context, w table.Write) (it table.Item, err err
 
 func (s store) BatchWrite(ctx context.Context, ws ...table.Write) error {
 	half := ws[:(len(ws)+1)/2]
-	return s.p.do(func() error { return s.Store.BatchWrite(ctx, ws...) }, func() error { return s.Store.BatchWrite(ctx, half...) })
+	return s.p.do(func() error {
+		return s.Store.BatchWrite(ctx, ws...)
+	}, func() error { return s.Store.BatchWrite(ctx, half...) })
 }
 
 func (s store) Transact(ctx context.Context, ws ...table.Write) error {

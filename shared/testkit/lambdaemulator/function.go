@@ -42,8 +42,10 @@ func StartFunction(path string, env ...string) (*Function, error) {
 	go f.server.Serve(ln) //nolint:errcheck // it ends by Close, and a call that fails shows in Invoke
 	f.process = exec.Command(path)
 	f.process.Env = append([]string{
-		"AWS_LAMBDA_RUNTIME_API=" + ln.Addr().String(), "AWS_LAMBDA_FUNCTION_NAME=local", "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
-		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_LAMBDA_RUNTIME_API=" + ln.Addr().String(), "AWS_LAMBDA_FUNCTION_NAME=local",
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=local",
+		"AWS_SECRET_ACCESS_KEY=local",
 	}, env...)
 	f.process.Stdout, f.process.Stderr = f.log, f.log
 	if err = f.process.Start(); err != nil {
@@ -61,7 +63,8 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	f.one.Lock()
 	defer f.one.Unlock()
 	f.served++
-	in := invocation{event: event, id: fmt.Sprintf("00000000-0000-4000-8000-%012d", f.served), deadline: f.deadline(ctx)}
+	in := invocation{event: event, id: fmt.Sprintf("00000000-0000-4000-8000-%012d", f.served),
+		deadline: f.deadline(ctx)}
 	select {
 	case f.events <- in:
 	case <-f.exited:

@@ -85,7 +85,8 @@ func TestInvokeTellsTheErrorThatTheFunctionReports(t *testing.T) {
 	if !errors.As(err, &failure) || failure.Type != "refusal" || failure.Message != "no such thing" {
 		t.Fatalf("got %v", err)
 	}
-	if got, err := f.Invoke(t.Context(), []byte(`{"value":"still here"}`)); err != nil || string(got) != `"still here"` {
+	if got, err := f.Invoke(t.Context(), []byte(`{"value":"still here"}`)); err != nil ||
+		string(got) != `"still here"` {
 		t.Fatalf("after a failure: %s, %v", got, err)
 	}
 }

@@ -48,7 +48,8 @@ func Open(provider string, at clock.Clock, cluster *twin.Cluster) Host {
 
 func openEKS(at clock.Clock, cluster *twin.Cluster) Host {
 	tw := &awstwin.Cloud{}
-	k := tw.AddCluster(awstwin.Cluster{Name: Name, Region: "eu-west-1", Endpoint: cluster.URL(), Authority: cluster.Authority()})
+	k := tw.AddCluster(awstwin.Cluster{Name: Name, Region: "eu-west-1", Endpoint: cluster.URL(),
+		Authority: cluster.Authority()})
 	cluster.Accept = awstwin.OpensClusters
 	return Host{aws.Name, k.Region, k.ARN(), cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: aws.Name, NativeID: awstwin.Account, AuthMethod: "static_keys",
@@ -61,8 +62,10 @@ func openAKS(at clock.Clock, cluster *twin.Cluster) Host {
 	k := tw.AddEntraCluster(Name, "westeurope", cluster.URL(), cluster.Authority())
 	cluster.Accept = tw.OpensClusters
 	return Host{azure.Name, "westeurope", k.UID(), cloud.Account{
-		Org: "org_1", ID: "ca_1", Provider: azure.Name, NativeID: azuretwin.Subscription, AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client, "clientSecret": azuretwin.Secret},
+		Org: "org_1", ID: "ca_1", Provider: azure.Name, NativeID: azuretwin.Subscription,
+		AuthMethod: "service_principal",
+		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret},
 	}, azure.New(azure.Options{Clock: at, Transport: tw, Limits: map[string]azure.Limit{"": {}}}), tw}
 }
 
@@ -70,7 +73,8 @@ func openGKE(at clock.Clock, cluster *twin.Cluster) Host {
 	tw := &gcptwin.Cloud{}
 	server, _ := strings.CutPrefix(cluster.URL(), "https://")
 	k := tw.AddCluster(gcptwin.Cluster{
-		Name: Name, Location: "europe-west1", Endpoint: server, Authority: base64.StdEncoding.EncodeToString(cluster.Authority()),
+		Name: Name, Location: "europe-west1", Endpoint: server,
+		Authority: base64.StdEncoding.EncodeToString(cluster.Authority()),
 	})
 	cluster.Accept = tw.KnowsToken
 	return Host{gcp.Name, k.Location, k.UID(), cloud.Account{

@@ -69,7 +69,8 @@ func install(tb testing.TB, dir string, packages []string) {
 	defer os.RemoveAll(fresh) //nolint:errcheck // a leftover is harmless
 	ctx, cancel := context.WithTimeout(tb.Context(), fetchTime)
 	defer cancel()
-	args := append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"}, packages...)
+	args := append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"},
+		packages...)
 	cmd := exec.CommandContext(ctx, "npm", args...) //nolint:gosec // what a test names
 	cmd.Dir = fresh
 	if err = os.WriteFile(filepath.Join(fresh, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {

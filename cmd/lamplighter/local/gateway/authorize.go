@@ -49,12 +49,15 @@ func (x *exchange) ask(ev *events.APIGatewayProxyRequest) (out events.APIGateway
 	at := &ev.RequestContext
 	return x.g.authorize(ctx, events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", Resource: ev.Resource, Path: ev.Path, HTTPMethod: ev.HTTPMethod,
-		MethodArn: "arn:aws:execute-api:" + stage + ":" + account + ":" + stage + "/" + stage + "/" + ev.HTTPMethod + ev.Path,
-		Headers:   ev.Headers, MultiValueHeaders: ev.MultiValueHeaders, PathParameters: ev.PathParameters,
-		QueryStringParameters: ev.QueryStringParameters, MultiValueQueryStringParameters: ev.MultiValueQueryStringParameters,
+		MethodArn: "arn:aws:execute-api:" + stage + ":" + account + ":" + stage + "/" + stage + "/" + ev.HTTPMethod +
+			ev.Path,
+		Headers: ev.Headers, MultiValueHeaders: ev.MultiValueHeaders, PathParameters: ev.PathParameters,
+		QueryStringParameters:           ev.QueryStringParameters,
+		MultiValueQueryStringParameters: ev.MultiValueQueryStringParameters,
 		RequestContext: events.APIGatewayCustomAuthorizerRequestTypeRequestContext{
-			Path: at.Path, AccountID: at.AccountID, Stage: at.Stage, RequestID: at.RequestID, ResourcePath: at.ResourcePath,
-			HTTPMethod: at.HTTPMethod, APIID: at.APIID,
+			Path: at.Path, AccountID: at.AccountID, Stage: at.Stage, RequestID: at.RequestID,
+			ResourcePath: at.ResourcePath,
+			HTTPMethod:   at.HTTPMethod, APIID: at.APIID,
 			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: at.Identity.SourceIP},
 		},
 	})

@@ -61,7 +61,8 @@ func refusalStatus(r *http.Request) int {
 
 // proxied are the methods that API Gateway knows.
 var proxied = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
 }
 
 // readBody takes the body; one that is too large gets its page.
@@ -191,7 +192,8 @@ func last(m map[string][]string) map[string]string {
 func (x *exchange) headers() map[string][]string {
 	h := maps.Clone(map[string][]string(x.r.Header))
 	h["Host"] = []string{x.r.Host}
-	h["X-Forwarded-For"] = []string{strings.Join(append(slices.Clone(h["X-Forwarded-For"]), host(x.r.RemoteAddr)), ", ")}
+	h["X-Forwarded-For"] = []string{strings.Join(append(slices.Clone(h["X-Forwarded-For"]), host(x.r.RemoteAddr)),
+		", ")}
 	h["X-Forwarded-Proto"] = []string{"http"}
 	return h
 }
@@ -206,7 +208,8 @@ func host(address string) string {
 
 // invocationContext returns the context that Lambda gives a function: it does not end when the client goes away.
 func invocationContext(ev *events.APIGatewayProxyRequest) context.Context {
-	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: ev.RequestContext.RequestID})
+	return lambdacontext.NewContext(context.Background(),
+		&lambdacontext.LambdaContext{AwsRequestID: ev.RequestContext.RequestID})
 }
 
 // writeResponse hands a function's answer to the client; one that API Gateway would not understand is a failure.

@@ -26,7 +26,8 @@ const timeout = 29 * time.Second
 
 // Authorizer is a Lambda authorizer of type REQUEST. An error that reads "Unauthorized" is a 401, as API Gateway has it, any
 // other error a 500; a policy that does not allow is ACCESS_DENIED.
-type Authorizer func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error)
+type Authorizer func(context.Context,
+	events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error)
 
 // Gateway answers HTTP requests through the functions of a template.
 type Gateway struct {

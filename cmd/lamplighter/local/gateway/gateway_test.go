@@ -40,7 +40,8 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 // echo answers with the event that it got.
 func echo(_ context.Context, ev asked) (answer, error) {
 	b, err := json.MarshalIndent(ev, "", "  ")
-	return answer{StatusCode: http.StatusOK, MultiValueHeaders: map[string][]string{"content-type": {"application/json"}}, Body: string(b)}, err
+	return answer{StatusCode: http.StatusOK,
+		MultiValueHeaders: map[string][]string{"content-type": {"application/json"}}, Body: string(b)}, err
 }
 
 // odd misbehaves as its path asks for.
@@ -59,7 +60,8 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 	case "stuck":
 		select {} // a function that does not look at its deadline
 	case "binary":
-		return answer{StatusCode: http.StatusOK, Headers: map[string]string{"Content-Type": "image/png"}, Body: "/wA=", IsBase64Encoded: true}, nil
+		return answer{StatusCode: http.StatusOK, Headers: map[string]string{"Content-Type": "image/png"}, Body: "/wA=",
+			IsBase64Encoded: true}, nil
 	case "deadline":
 		at, ok := ctx.Deadline()
 		return answer{StatusCode: http.StatusOK, Body: fmt.Sprint(ok && time.Until(at) <= timeout, ctx.Err())}, nil
@@ -68,7 +70,8 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 }
 
 // guard lets "good" through, denies "spent", and knows nobody else.
-func guard(_ context.Context, r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+func guard(_ context.Context,
+	r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 	credential := strings.Join(r.MultiValueHeaders["Authorization"], " and ")
 	effect := map[string]string{"Bearer good": "Allow", "Bearer spent": "Deny"}[credential]
 	switch {
@@ -87,7 +90,8 @@ func guard(_ context.Context, r events.APIGatewayCustomAuthorizerRequestTypeRequ
 
 func open(tb testing.TB) *Gateway {
 	tb.Helper()
-	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": echo, "odd": odd}, guard, clock.NewManual(noon))
+	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": echo, "odd": odd}, guard,
+		clock.NewManual(noon))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -101,7 +105,8 @@ func TestAnswers(t *testing.T) {
 	g := open(t)
 	var out bytes.Buffer
 	for _, c := range []struct{ line, headers, body string }{
-		{"GET /echo/a%2Fb/c?x=1&x=2&y=%C3%A9&bad=%zz&flag", "Authorization: Bearer good|X-Two: a|X-Two: b|X-Forwarded-For: 198.51.100.1", ""},
+		{"GET /echo/a%2Fb/c?x=1&x=2&y=%C3%A9&bad=%zz&flag",
+			"Authorization: Bearer good|X-Two: a|X-Two: b|X-Forwarded-For: 198.51.100.1", ""},
 		{"POST /echo", "Authorization: Bearer good", `{"a":1}`},
 		{"POST /echo", "Authorization: Bearer good", "\xff\x00"},
 		{"GET /echo/open", "", ""},
@@ -146,7 +151,8 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 		fmt.Fprintf(&out, "%.80s %s %.20q\n--\n%d %s %s\n%s\n\n", c.line, c.headers, c.body, w.Code,
-			w.Header().Get("Content-Type"), ids.ReplaceAllString(w.Header().Get("X-Id")+w.Header().Get("X-From"), "ID "), readable(w.Body.String()))
+			w.Header().Get("Content-Type"),
+			ids.ReplaceAllString(w.Header().Get("X-Id")+w.Header().Get("X-From"), "ID "), readable(w.Body.String()))
 	}
 	golden(t, "testdata/answers.txt", out.Bytes())
 }
@@ -199,8 +205,10 @@ func TestChunkedBody(t *testing.T) {
 	g := open(t)
 	srv := httptest.NewServer(g)
 	defer srv.Close()
-	for size, want := range map[int]int{rest.MaxBody: http.StatusOK, rest.MaxBody + 1: http.StatusRequestEntityTooLarge} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/echo/open", struct{ *strings.Reader }{strings.NewReader(strings.Repeat("a", size))})
+	for size, want := range map[int]int{rest.MaxBody: http.StatusOK,
+		rest.MaxBody + 1: http.StatusRequestEntityTooLarge} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/echo/open",
+			struct{ *strings.Reader }{strings.NewReader(strings.Repeat("a", size))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,14 +254,16 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		functions map[string]rest.Function
 		says      string
 	}{
-		"no YAML":                           {"Resources:", "\tResources", both, "parse template"},
-		"another kind of authorizer":        {"REQUEST", "TOKEN", both, "REQUEST"},
-		"an authorizer without a source":    {"[Authorization]", "[]", both, "Identity.Headers"},
-		"an answer that is remembered":      {"ReauthorizeEvery: 0", "ReauthorizeEvery: 300", both, "ReauthorizeEvery"},
-		"an answer remembered by default":   {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
-		"no API":                            {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both, "default authorizer"},
-		"a function that nobody gave":       {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
-		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd}, "more"},
+		"no YAML":                         {"Resources:", "\tResources", both, "parse template"},
+		"another kind of authorizer":      {"REQUEST", "TOKEN", both, "REQUEST"},
+		"an authorizer without a source":  {"[Authorization]", "[]", both, "Identity.Headers"},
+		"an answer that is remembered":    {"ReauthorizeEvery: 0", "ReauthorizeEvery: 300", both, "ReauthorizeEvery"},
+		"an answer remembered by default": {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
+		"no API": {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both,
+			"default authorizer"},
+		"a function that nobody gave": {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
+		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd},
+			"more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(bytes.Replace(whole, []byte(c.old), []byte(c.now), 1), c.functions, guard, clock.System{})
@@ -266,7 +276,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 
 func TestRoute(t *testing.T) {
 	g := open(t)
-	for path, want := range map[string]string{"/echo": "echo false", "/echo/open": "echo true", "/echo/x/y": "echo false", "/odd/x": "odd true", "/odd": " false"} {
+	for path, want := range map[string]string{"/echo": "echo false", "/echo/open": "echo true",
+		"/echo/x/y": "echo false", "/odd/x": "odd true", "/odd": " false"} {
 		folder, public, _ := g.Route(http.MethodGet, path)
 		if got := fmt.Sprint(folder, " ", public); got != want {
 			t.Errorf("%s goes to %s, want %s", path, got, want)
@@ -277,10 +288,13 @@ func TestRoute(t *testing.T) {
 // BenchmarkGet is one GET through the gateway, an authorizer that only says yes, rest and the embedded table.
 func BenchmarkGet(b *testing.B) {
 	store := table.Fenced(tabletest.New(b))
-	anna := identity.Caller{Org: "org_1", User: "usr_anna", Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}}
-	yes := func(context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	anna := identity.Caller{Org: "org_1", User: "usr_anna",
+		Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}}
+	yes := func(context.Context,
+		events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
-			Context: identity.EncodeCaller(anna), PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
+			Context:        identity.EncodeCaller(anna),
+			PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
 		}, nil
 	}
 	type record struct {
@@ -288,12 +302,13 @@ func BenchmarkGet(b *testing.B) {
 		Status string `json:"status"`
 	}
 	grp := rest.NewGroup("Actions & Execution")
-	rest.Handle(grp, rest.Op{ID: "get", Method: http.MethodGet, Path: "/echo/{id}", Policy: "actions:read"}, func(ctx context.Context, in *struct {
-		ID string `path:"id"`
-	},
-	) (record, error) {
-		return table.Read[record](ctx, store, table.Key{PK: table.OrgPK("org_1") + "ACT", SK: in.ID})
-	})
+	rest.Handle(grp, rest.Op{ID: "get", Method: http.MethodGet, Path: "/echo/{id}", Policy: "actions:read"},
+		func(ctx context.Context, in *struct {
+			ID string `path:"id"`
+		},
+		) (record, error) {
+			return table.Read[record](ctx, store, table.Key{PK: table.OrgPK("org_1") + "ACT", SK: in.ID})
+		})
 	item, err := table.NewItem(table.Key{PK: table.OrgPK("org_1") + "ACT", SK: "a1"}, record{"a1", "running"})
 	if err != nil {
 		b.Fatal(err)
@@ -301,7 +316,8 @@ func BenchmarkGet(b *testing.B) {
 	if _, err := store.Write(table.WithOrg(b.Context(), "org_1"), table.Put(item)); err != nil {
 		b.Fatal(err)
 	}
-	g, err := Load("testdata/template.yaml", map[string]rest.Function{"echo": rest.Lambda(&platform.Platform{}, grp), "odd": odd}, yes, clock.System{})
+	g, err := Load("testdata/template.yaml",
+		map[string]rest.Function{"echo": rest.Lambda(&platform.Platform{}, grp), "odd": odd}, yes, clock.System{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -36,14 +36,19 @@ func SystemRole(name string) (Role, bool) {
 }
 
 var (
-	operates = []string{"actions:execute", "overrides:write", "schedules:write", "calendars:write", "resource-groups:write"}
-	accounts = []string{"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write", "recommendations:write"}
+	operates = []string{"actions:execute", "overrides:write", "schedules:write", "calendars:write",
+		"resource-groups:write"}
+	accounts = []string{"budgets:write", "showback:write", "smart-tags:write", "reports:write", "dashboards:write",
+		"recommendations:write"}
 
 	systemRoles = []Role{
 		{Viewer, "Sees everything but people and the audit log", viewerPolicies()},
-		{Operator, "Viewer who also starts, stops, overrides, schedules and groups", joinPolicies(viewerPolicies(), operates)},
-		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts", joinPolicies(viewerPolicies(), editorPolicies())},
-		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations", joinPolicies(viewerPolicies(), accounts)},
+		{Operator, "Viewer who also starts, stops, overrides, schedules and groups",
+			joinPolicies(viewerPolicies(), operates)},
+		{Editor, "Operator who also changes everything but people, roles, the organization and cloud accounts",
+			joinPolicies(viewerPolicies(), editorPolicies())},
+		{Finops, "Viewer who also keeps budgets, showback, smart tags, reports, dashboards and recommendations",
+			joinPolicies(viewerPolicies(), accounts)},
 		{Admin, "Everything but deleting the organization", adminPolicies()},
 		{Owner, "Everything", []string{"*:*"}},
 	}
@@ -64,7 +69,9 @@ func editorPolicies() []string {
 }
 
 func adminPolicies() []string {
-	return selectPolicies(func(resource, action string) bool { return resource != "organisation" || action != "delete" })
+	return selectPolicies(func(resource, action string) bool {
+		return resource != "organisation" || action != "delete"
+	})
 }
 
 // systemSets are the policies of the system roles as sets.

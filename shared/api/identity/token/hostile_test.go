@@ -37,7 +37,8 @@ func newSmith(t *testing.T) *smith {
 	t.Helper()
 	f := newForge(t)
 	s := &smith{f, t, token.NewJWTs(f, issuer, clock.NewManual(now))}
-	for name, good := range map[string]string{"EdDSA": s.changed(nil), "ES256": mint(t, with(jose.ES256, f.ec), s.head(f.ecPublic.KeyID), fair(nil))} {
+	for name, good := range map[string]string{"EdDSA": s.changed(nil),
+		"ES256": mint(t, with(jose.ES256, f.ec), s.head(f.ecPublic.KeyID), fair(nil))} {
 		if _, err := s.tokens.Verify(context.Background(), good); err != nil {
 			t.Fatalf("the fair %s token is refused: %v", name, err)
 		}
@@ -73,7 +74,8 @@ func (s *smith) refuses(hostile map[string]string) {
 	for name, signed := range hostile {
 		s.t.Run(name, func(t *testing.T) {
 			for range 2 {
-				if claims, err := s.tokens.Verify(context.Background(), signed); !fault.Is(err, fault.Unauthenticated) || claims != (token.Claims{}) {
+				if claims, err := s.tokens.Verify(context.Background(), signed); !fault.Is(err,
+					fault.Unauthenticated) || claims != (token.Claims{}) {
 					t.Errorf("%+v, %v", claims, err)
 				}
 			}
@@ -112,12 +114,13 @@ func TestPublicKeysSignNothing(t *testing.T) {
 	ed, ec := s.edPublic.KeyID, s.ecPublic.KeyID
 	text := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	s.refuses(map[string]string{
-		"HS256 with the public PEM":     mint(t, with(jose.HS256, text), s.head(ec), fair(nil)),
-		"HS256 with the public DER":     mint(t, with(jose.HS256, der), s.head(ec), fair(nil)),
-		"HS256 with the Ed25519 public": mint(t, with(jose.HS256, []byte(s.ed.Public().(ed25519.PublicKey))), s.head(ed), fair(nil)),
-		"RS256":                         mint(t, with(jose.RS256, rsaKey), s.head(ed), fair(nil)),
-		"ES256 under the EdDSA key id":  mint(t, with(jose.ES256, s.ec), s.head(ed), fair(nil)),
-		"EdDSA under the ES256 key id":  mint(t, with(jose.EdDSA, s.ed), s.head(ec), fair(nil)),
+		"HS256 with the public PEM": mint(t, with(jose.HS256, text), s.head(ec), fair(nil)),
+		"HS256 with the public DER": mint(t, with(jose.HS256, der), s.head(ec), fair(nil)),
+		"HS256 with the Ed25519 public": mint(t, with(jose.HS256, []byte(s.ed.Public().(ed25519.PublicKey))),
+			s.head(ed), fair(nil)),
+		"RS256":                        mint(t, with(jose.RS256, rsaKey), s.head(ed), fair(nil)),
+		"ES256 under the EdDSA key id": mint(t, with(jose.ES256, s.ec), s.head(ed), fair(nil)),
+		"EdDSA under the ES256 key id": mint(t, with(jose.EdDSA, s.ed), s.head(ec), fair(nil)),
 	})
 }
 
@@ -162,7 +165,8 @@ func embedded(t *testing.T, key ed25519.PrivateKey, more heads) string {
 	t.Helper()
 	h := heads{"typ": "at+jwt"}
 	maps.Copy(h, more)
-	s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: key}, &jose.SignerOptions{EmbedJWK: true, ExtraHeaders: h})
+	s, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: key},
+		&jose.SignerOptions{EmbedJWK: true, ExtraHeaders: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,8 @@ func TestTimesOfTokens(t *testing.T) {
 		"exp beyond time":    s.set("exp", -1e300),
 	})
 	for name, token := range map[string]string{
-		"expired by 29 s": at("exp", -29*time.Second), "not before in 29 s": at("nbf", 29*time.Second), "issued in 29 s": at("iat", 29*time.Second),
+		"expired by 29 s": at("exp", -29*time.Second), "not before in 29 s": at("nbf", 29*time.Second),
+		"issued in 29 s": at("iat", 29*time.Second),
 	} {
 		if _, err := s.tokens.Verify(context.Background(), token); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -197,8 +202,9 @@ func TestTimesOfTokens(t *testing.T) {
 func TestOnlyAccessTokensForHere(t *testing.T) {
 	s := newSmith(t)
 	idToken := mint(t, with(jose.EdDSA, s.ed), heads{"kid": s.edPublic.KeyID, "typ": "JWT"}, map[string]any{
-		"iss": issuer, "sub": "usr_1", "aud": "client_1", "azp": "client_1", "nonce": "n1", "email": "ada@example.com", "email_verified": true,
-		"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+		"iss": issuer, "sub": "usr_1", "aud": "client_1", "azp": "client_1", "nonce": "n1", "email": "ada@example.com",
+		"email_verified": true,
+		"iat":            now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	})
 	s.refuses(map[string]string{
 		"no exp":                   s.drop("exp"),
@@ -231,22 +237,23 @@ func TestATokenHasOneSpelling(t *testing.T) {
 	good, other := s.changed(nil), s.set("sub", "usr_admin")
 	parts, others := strings.Split(good, "."), strings.Split(other, ".")
 	s.refuses(map[string]string{
-		"another token's payload":        parts[0] + "." + others[1] + "." + parts[2],
-		"a made-up payload":              parts[0] + "." + b64([]byte(`{"sub":"admin"}`)) + "." + parts[2],
-		"a signature cut short":          good[:len(good)-4],
-		"a signature of zeros":           parts[0] + "." + parts[1] + "." + b64(make([]byte, 64)),
-		"other bits that nobody reads":   good[:len(good)-1] + string(good[len(good)-1]+1),
-		"four parts":                     good + ".x",
-		"two parts":                      parts[0] + "." + parts[1],
-		"two dots":                       "..",
-		"a blank at the end":             good + " ",
-		"a blank in front":               " " + good,
-		"a newline at the end":           good + "\n",
-		"a newline within":               parts[0] + ".\n" + parts[1] + "." + parts[2],
-		"a NUL at the end":               good + "\x00",
-		"padding":                        good + "==",
-		"the other alphabet of base64":   strings.NewReplacer("-", "+", "_", "/").Replace(good) + "=",
-		"JSON serialization":             `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
+		"another token's payload":      parts[0] + "." + others[1] + "." + parts[2],
+		"a made-up payload":            parts[0] + "." + b64([]byte(`{"sub":"admin"}`)) + "." + parts[2],
+		"a signature cut short":        good[:len(good)-4],
+		"a signature of zeros":         parts[0] + "." + parts[1] + "." + b64(make([]byte, 64)),
+		"other bits that nobody reads": good[:len(good)-1] + string(good[len(good)-1]+1),
+		"four parts":                   good + ".x",
+		"two parts":                    parts[0] + "." + parts[1],
+		"two dots":                     "..",
+		"a blank at the end":           good + " ",
+		"a blank in front":             " " + good,
+		"a newline at the end":         good + "\n",
+		"a newline within":             parts[0] + ".\n" + parts[1] + "." + parts[2],
+		"a NUL at the end":             good + "\x00",
+		"padding":                      good + "==",
+		"the other alphabet of base64": strings.NewReplacer("-", "+", "_", "/").Replace(good) + "=",
+		"JSON serialization": `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` +
+			parts[2] + `"}`,
 		"twice, behind a comma":          good + "," + good,
 		"empty":                          "",
 		"longer than any of ours can be": good + strings.Repeat("a", 8<<10),

@@ -197,7 +197,8 @@ func pick(set jose.JSONWebKeySet, h jose.Header) (any, error) {
 }
 
 func (j *JWTs) checkClaims(c claims) error {
-	if c.Expiry == nil || c.IssuedAt == nil || c.Subject == "" || c.ID == "" || c.Session == "" || c.Version != formVer {
+	if c.Expiry == nil || c.IssuedAt == nil || c.Subject == "" || c.ID == "" || c.Session == "" ||
+		c.Version != formVer {
 		return errors.New("a required claim is missing")
 	}
 	want := jwt.Expected{Issuer: j.issuer, AnyAudience: jwt.Audience{audience}, Time: j.clock.Now()}
@@ -205,7 +206,8 @@ func (j *JWTs) checkClaims(c claims) error {
 }
 
 func refuseToken(cause error) error {
-	return fault.NewWithCause(fault.Unauthenticated, cause, "the access token is invalid or has expired: log in or refresh")
+	return fault.NewWithCause(fault.Unauthenticated, cause,
+		"the access token is invalid or has expired: log in or refresh")
 }
 
 var _ Tokens = (*JWTs)(nil)

@@ -104,7 +104,8 @@ func fair(change func(c map[string]any)) map[string]any {
 
 func TestATokenSaysWhatWasSigned(t *testing.T) {
 	tokens := token.NewJWTs(newForge(t), issuer, clock.NewManual(now))
-	want := token.Claims{User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(token.TTL)}
+	want := token.Claims{User: "usr_1", Org: "org_1", Session: "s1", ID: "jti_1", Issued: now,
+		Expires: now.Add(token.TTL)}
 	token, err := tokens.Sign(context.Background(), want)
 	if err != nil {
 		t.Fatal(err)
@@ -188,9 +189,12 @@ func TestKeysInAFile(t *testing.T) {
 		}
 	})
 	for name, content := range map[string]string{
-		"empty": "", "of a key with a strange header": "-----BEGIN PRIVATE KEY-----\nWhy: not\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
-		"of a key with a time that is none": "-----BEGIN PRIVATE KEY-----\nSigns-From: soon\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
-		"of text":                           "hello", "of a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+		"empty": "", "of a key with a strange header": "-----BEGIN PRIVATE KEY-----\nWhy: " +
+			"not\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
+		"of a key with a time that is none": "-----BEGIN PRIVATE KEY-----\nSigns-From: " +
+			"soon\n\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n",
+		"of text":          "hello",
+		"of a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
 	} {
 		t.Run("are refused when the file is "+name, func(t *testing.T) {
 			bad := filepath.Join(t.TempDir(), "bad.pem")
@@ -206,7 +210,8 @@ func TestKeysInAFile(t *testing.T) {
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := token.OpenKeyFile(path, clock.NewManual(now)); err == nil || !strings.Contains(err.Error(), "0640") {
+		if _, err := token.OpenKeyFile(path, clock.NewManual(now)); err == nil ||
+			!strings.Contains(err.Error(), "0640") {
 			t.Errorf("error %v does not tell the mode", err)
 		}
 	})
@@ -221,7 +226,8 @@ func FuzzVerify(f *testing.F) {
 	}
 	keys.edPublic = public
 	tokens := token.NewJWTs(keys, issuer, clock.NewManual(now))
-	good, err := tokens.Sign(context.Background(), token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
+	good, err := tokens.Sign(context.Background(),
+		token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -241,7 +247,8 @@ func TestATokenSeenBefore(t *testing.T) {
 	c := clock.NewManual(now)
 	f := newForge(t)
 	tokens := token.NewJWTs(f, issuer, c)
-	token, err := tokens.Sign(ctx, token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
+	token, err := tokens.Sign(ctx,
+		token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: now, Expires: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}

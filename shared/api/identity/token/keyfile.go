@@ -154,13 +154,15 @@ func parseKey(block *pem.Block) (edKey, timedKey, error) {
 		at, err := time.Parse(time.RFC3339, value)
 		switch {
 		case err != nil:
-			return edKey{}, timedKey{}, fmt.Errorf("header %s of a key is %q, where a time like 2026-03-10T09:00:00Z belongs", name, value)
+			return edKey{}, timedKey{},
+				fmt.Errorf("header %s of a key is %q, where a time like 2026-03-10T09:00:00Z belongs", name, value)
 		case name == fromHeader:
 			when.from = at
 		case name == untilHeader:
 			when.until = at
 		default:
-			return edKey{}, timedKey{}, fmt.Errorf("a key has a header %s, where only %s and %s are known", name, fromHeader, untilHeader)
+			return edKey{}, timedKey{},
+				fmt.Errorf("a key has a header %s, where only %s and %s are known", name, fromHeader, untilHeader)
 		}
 	}
 	return key, when, nil

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	keyCache  = 5 * time.Minute  // how long clients may keep the published set (Cache-Control of /.well-known/jwks.json)
+	// how long clients may keep the published set (Cache-Control of /.well-known/jwks.json)
+	keyCache  = 5 * time.Minute
 	keyReread = 30 * time.Second // how long a process goes by a set that it has read
 )
 

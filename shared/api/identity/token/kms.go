@@ -128,7 +128,8 @@ func (k kmsKey) Sign(ctx context.Context, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, kmsTimeout)
 	defer cancel()
 	out, err := k.client.Sign(ctx, &kms.SignInput{
-		KeyId: &k.id, Message: data, MessageType: types.MessageTypeRaw, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,
+		KeyId: &k.id, Message: data, MessageType: types.MessageTypeRaw,
+		SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sign with %s: %w", k.id, err)

@@ -19,10 +19,12 @@ func TestTokensSignedByKMS(t *testing.T) {
 	ctx := context.Background()
 	endpoint := tabletest.StartMoto(t)
 	cfg := aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
+		Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("peer", "peer", ""),
 	}
 	create := func(spec types.KeySpec) string {
-		out, err := kms.NewFromConfig(cfg).CreateKey(ctx, &kms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
+		out, err := kms.NewFromConfig(cfg).CreateKey(ctx,
+			&kms.CreateKeyInput{KeySpec: spec, KeyUsage: types.KeyUsageTypeSignVerify})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,8 @@ func TestTokensSignedByKMS(t *testing.T) {
 	t.Run("rotate at a time that is known before", func(t *testing.T) {
 		both := tokens(older, newer+"@"+now.Add(time.Hour).Format(time.RFC3339))
 		sign := func() (signed string, byNewer bool) {
-			claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(), Expires: c.Now().Add(token.TTL)}
+			claims := token.Claims{User: "usr_1", Session: "s", ID: "j", Issued: c.Now(),
+				Expires: c.Now().Add(token.TTL)}
 			signed, err := both.Sign(ctx, claims)
 			if err != nil {
 				t.Fatal(err)
@@ -78,7 +81,8 @@ func TestTokensSignedByKMS(t *testing.T) {
 		c.Advance(-time.Hour)
 	})
 	for name, bad := range map[string]*token.JWTs{
-		"no key": tokens(), "a key that is not there": tokens(older + "0"), "an RSA key": tokens(create(types.KeySpecRsa2048)),
+		"no key": tokens(), "a key that is not there": tokens(older + "0"),
+		"an RSA key": tokens(create(types.KeySpecRsa2048)),
 	} {
 		if got, err := bad.Sign(ctx, claims); err == nil {
 			t.Errorf("%s: signed %s", name, got)

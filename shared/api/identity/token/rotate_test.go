@@ -54,7 +54,8 @@ func newKeyService(t *testing.T) *keyService {
 func (h *keyService) token(t *testing.T) (token, kid string) {
 	t.Helper()
 	now := h.clock.Now()
-	token, err := h.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TTL)})
+	token, err := h.Sign(context.Background(),
+		Claims{User: "usr_1", Session: "s1", ID: "jti_1", Issued: now, Expires: now.Add(TTL)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,8 @@ func (h *keyService) forged(t *testing.T, kid string) string {
 		if k.private[i].public.KeyID == kid {
 			now := h.clock.Now()
 			alone := NewJWTs(only{k.private[i]}, "https://lamplighter.test", h.clock)
-			token, err := alone.Sign(context.Background(), Claims{User: "usr_1", Session: "s1", ID: "jti_2", Issued: now, Expires: now.Add(TTL)})
+			token, err := alone.Sign(context.Background(),
+				Claims{User: "usr_1", Session: "s1", ID: "jti_2", Issued: now, Expires: now.Add(TTL)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +191,8 @@ func TestUnknownKeysDoNotMakeKMSBeAsked(t *testing.T) {
 		fmt.Fprintf(w, `{"KeyId":"k","KeySpec":"ECC_NIST_P256","PublicKey":%q}`, base64.StdEncoding.EncodeToString(der))
 	}))
 	defer srv.Close()
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
 	stranger := newKeyService(t)
 	ring, err := NewKMSKeys(cfg, stranger.clock, "arn:aws:kms:eu-west-1:1:key/k")
 	if err != nil {
@@ -306,12 +309,15 @@ func TestRotatingWhatIsNotThere(t *testing.T) {
 }
 
 func TestTheTimesOfKMSKeys(t *testing.T) {
-	for _, bad := range []string{"@2026-03-10T09:00:00Z", "arn:aws:kms:eu-west-1:1:key/a@tomorrow", "arn:aws:kms:eu-west-1:1:key/a@"} {
-		if _, err := NewKMSKeys(aws.Config{}, clock.NewManual(morning), bad); err == nil || !strings.Contains(err.Error(), "2026-03-10T09:00:00Z") {
+	for _, bad := range []string{"@2026-03-10T09:00:00Z", "arn:aws:kms:eu-west-1:1:key/a@tomorrow",
+		"arn:aws:kms:eu-west-1:1:key/a@"} {
+		if _, err := NewKMSKeys(aws.Config{}, clock.NewManual(morning), bad); err == nil ||
+			!strings.Contains(err.Error(), "2026-03-10T09:00:00Z") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	k := keySchedule{keys: []timedKey{{from: time.Time{}}, {from: morning}, {from: morning}, {from: morning.Add(time.Hour)}}}
+	k := keySchedule{keys: []timedKey{{from: time.Time{}}, {from: morning}, {from: morning},
+		{from: morning.Add(time.Hour)}}}
 	for _, tt := range []struct {
 		at   time.Time
 		want int

@@ -49,7 +49,8 @@ func FuzzOperations(tb testing.TB, h http.Handler, document []byte, o Options) m
 	paths := doc.Paths.InMatchingOrder()
 	f.operations(paths, func(method string) bool { return method != http.MethodDelete })
 	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
-	f.operations(paths, func(method string) bool { return method == http.MethodDelete }) // last, and what lies within first
+	// last, and what lies within first
+	f.operations(paths, func(method string) bool { return method == http.MethodDelete })
 	return f.seen
 }
 
@@ -105,7 +106,8 @@ func (f *fuzzer) operation(method, path string, op *openapi3.Operation) {
 			f.Seen(f.owner(r, op).OperationID, w)
 		}
 		if err := Described(f.owner(r, op), w); err != nil {
-			f.t.Errorf("%s: %s %s %.300s\n answered %d %.500s\n but %v", op.OperationID, method, r.URL, body, w.Code, w.Body, err)
+			f.t.Errorf("%s: %s %s %.300s\n answered %d %.500s\n but %v", op.OperationID, method, r.URL, body, w.Code,
+				w.Body, err)
 			return // one report for each operation is enough to read
 		}
 	}
@@ -126,7 +128,9 @@ func (f *fuzzer) owner(r *http.Request, meant *openapi3.Operation) *openapi3.Ope
 }
 
 func matches(pattern, path []string) bool {
-	return slices.EqualFunc(pattern, path, func(p, s string) bool { return p == s || strings.HasPrefix(p, "{") && s != "" })
+	return slices.EqualFunc(pattern, path, func(p, s string) bool {
+		return p == s || strings.HasPrefix(p, "{") && s != ""
+	})
 }
 
 // request makes a request to op; nil when the random parts made none that can be sent.
@@ -172,7 +176,8 @@ func printable(r rune) rune {
 
 // always are answers that any path may get without describing them: a value in the path may name nothing, or another
 // path with other methods, or be too long.
-var always = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong, http.StatusRequestEntityTooLarge}
+var always = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong,
+	http.StatusRequestEntityTooLarge}
 
 // Described returns why an answer is not one that op describes, with every member that it describes; nil when it is.
 func Described(op *openapi3.Operation, w *httptest.ResponseRecorder) error {

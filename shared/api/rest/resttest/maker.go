@@ -13,8 +13,10 @@ import (
 
 // nasty are texts that have broken services before.
 var nasty = []string{
-	"", " ", "0", "-1", "1e309", "NaN", "9223372036854775808", "null", "true", "latest", "bulk", "__proto__", "constructor",
-	"../../etc/passwd", "%2e%2e%2f", "a/b", "a%2Fb", "ORG#other#x", "#", "|", ":", "' OR 1=1--", "{{7*7}}", "${jndi:x}", "<b>&amp;",
+	"", " ", "0", "-1", "1e309", "NaN", "9223372036854775808", "null", "true", "latest", "bulk", "__proto__",
+	"constructor",
+	"../../etc/passwd", "%2e%2e%2f", "a/b", "a%2Fb", "ORG#other#x", "#", "|", ":", "' OR 1=1--", "{{7*7}}", "${jndi:x}",
+	"<b>&amp;",
 	"\u202eabc", "\u0000", "e\u0301", "\U0001F600", "\ufeff", "a\r\nX: y", "=HYPERLINK(1)", strings.Repeat("A", 3000),
 	"org_01hzzzzzzzzzzzzzzzzzzzzzzz", "act_01hzzzzzzzzzzzzzzzzzzzzzzz", "2026-13-45", "2026-01-31T09:00:00Z",
 }
@@ -74,8 +76,10 @@ func (m maker) makeBody(ref *openapi3.RequestBodyRef) string {
 }
 
 var broken = []string{
-	"{", "null", "[]", `"x"`, "1", `{"a":1}{"a":2}`, `{"a":1,"a":2}`, "\ufeff{}", `{"a":NaN}`, `{"a":1e999}`, `{"a":"\ud800"}`,
-	"{\"a\":\"\xff\"}", strings.Repeat("[", 5000), strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "// {}", `{"__proto__":{}}`,
+	"{", "null", "[]", `"x"`, "1", `{"a":1}{"a":2}`, `{"a":1,"a":2}`, "\ufeff{}", `{"a":NaN}`, `{"a":1e999}`,
+	`{"a":"\ud800"}`,
+	"{\"a\":\"\xff\"}", strings.Repeat("[", 5000), strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40), "// {}",
+	`{"__proto__":{}}`,
 }
 
 // value makes something for a schema; one time in eight, something that does not fit.

@@ -53,22 +53,28 @@ func (g *Group) settleInstances() {
 
 func (g *Group) node() node {
 	n := newElement("member", newText("AutoScalingGroupName", g.Name), newText("AutoScalingGroupARN", g.ARN()),
-		newText("MinSize", strconv.Itoa(g.Min)), newText("MaxSize", strconv.Itoa(g.Max)), newText("DesiredCapacity", strconv.Itoa(g.Desired)),
+		newText("MinSize", strconv.Itoa(g.Min)), newText("MaxSize", strconv.Itoa(g.Max)),
+		newText("DesiredCapacity", strconv.Itoa(g.Desired)),
 		newText("CreatedTime", "2026-01-02T03:04:05Z"))
 	var instances, suspended, tags []node
 	for i, s := range g.Instances {
-		instances = append(instances, newElement("member", newText("InstanceId", InstanceID(i+0xa000)), newText("LifecycleState", s),
-			newText("InstanceType", "m5.large"), newText("ProtectedFromScaleIn", strconv.FormatBool(g.Protected))))
+		instances = append(instances,
+			newElement("member", newText("InstanceId", InstanceID(i+0xa000)), newText("LifecycleState", s),
+				newText("InstanceType", "m5.large"), newText("ProtectedFromScaleIn", strconv.FormatBool(g.Protected))))
 	}
 	for _, p := range g.Suspended {
-		suspended = append(suspended, newElement("member", newText("ProcessName", p), newText("SuspensionReason", "User suspended at 2026-01-01T00:00:00Z")))
+		suspended = append(suspended,
+			newElement("member", newText("ProcessName", p),
+				newText("SuspensionReason", "User suspended at 2026-01-01T00:00:00Z")))
 	}
 	for k, v := range g.Tags {
 		tags = append(tags, newElement("member", newText("Key", k), newText("Value", v)))
 	}
-	n.kids = append(n.kids, newItems("Instances", "member", instances), newItems("SuspendedProcesses", "member", suspended), newItems("Tags", "member", tags))
+	n.kids = append(n.kids, newItems("Instances", "member", instances),
+		newItems("SuspendedProcesses", "member", suspended), newItems("Tags", "member", tags))
 	if g.WarmPoolMin > 0 {
-		n.kids = append(n.kids, newElement("WarmPoolConfiguration", newText("MinSize", strconv.Itoa(g.WarmPoolMin))), newText("WarmPoolSize", strconv.Itoa(g.WarmPoolMin)))
+		n.kids = append(n.kids, newElement("WarmPoolConfiguration", newText("MinSize", strconv.Itoa(g.WarmPoolMin))),
+			newText("WarmPoolSize", strconv.Itoa(g.WarmPoolMin)))
 	}
 	return n
 }
@@ -93,7 +99,8 @@ func (c *Cloud) group(q request) (*Group, *failure) {
 	name := q.getString("AutoScalingGroupName")
 	at := slices.IndexFunc(c.groups, func(g *Group) bool { return g.Name == name && g.Region == q.region })
 	if at < 0 {
-		return nil, newFailure(http.StatusBadRequest, "ValidationError", "AutoScalingGroup name not found - AutoScalingGroup %s not found", name)
+		return nil, newFailure(http.StatusBadRequest, "ValidationError", "AutoScalingGroup name not found - "+
+			"AutoScalingGroup %s not found", name)
 	}
 	return c.groups[at], nil
 }
@@ -104,13 +111,15 @@ func (c *Cloud) updateGroup(q request) (any, *failure) {
 		return nil, f
 	}
 	next := *g
-	for name, to := range map[string]*int{"MinSize": &next.Min, "MaxSize": &next.Max, "DesiredCapacity": &next.Desired} {
+	for name, to := range map[string]*int{"MinSize": &next.Min, "MaxSize": &next.Max,
+		"DesiredCapacity": &next.Desired} {
 		if n, ok := q.getNumber(name); ok {
 			*to = n
 		}
 	}
 	if next.Min > next.Desired || next.Desired > next.Max {
-		return nil, newFailure(http.StatusBadRequest, "ValidationError", "Desired capacity:%d must be between the specified min size:%d and max size:%d", next.Desired, next.Min, next.Max)
+		return nil, newFailure(http.StatusBadRequest, "ValidationError", "Desired capacity:%d must be between the "+
+			"specified min size:%d and max size:%d", next.Desired, next.Min, next.Max)
 	}
 	*g = next
 	return []node{}, nil
@@ -135,7 +144,9 @@ func (c *Cloud) resumeProcesses(q request) (any, *failure) {
 		return nil, f
 	}
 	names := q.getList("ScalingProcesses.member")
-	g.Suspended = slices.DeleteFunc(g.Suspended, func(p string) bool { return len(names) == 0 || slices.Contains(names, p) })
+	g.Suspended = slices.DeleteFunc(g.Suspended, func(p string) bool {
+		return len(names) == 0 || slices.Contains(names, p)
+	})
 	return []node{}, nil
 }
 

@@ -15,7 +15,8 @@ type Balancer struct {
 func (c *Cloud) AddBalancer(b Balancer) { add(c, &c.balancers, b) }
 
 func (b Balancer) arn() string {
-	return "arn:aws:elasticloadbalancing:" + b.Region + ":" + Account + ":loadbalancer/" + b.Type[:3] + "/" + b.Name + "/50dc6c495c0c9188"
+	return "arn:aws:elasticloadbalancing:" + b.Region + ":" + Account + ":loadbalancer/" + b.Type[:3] + "/" + b.Name +
+		"/50dc6c495c0c9188"
 }
 
 // classicVersion is the version of the API of classic load balancers, whose operations have the same names.
@@ -38,18 +39,23 @@ func (c *Cloud) describeBalancers(q request) (any, *failure) {
 }
 
 func (b Balancer) node(classic bool) node {
-	n := newElement("member", newText("LoadBalancerName", b.Name), newText("Scheme", "internet-facing"), newText("CreatedTime", at))
+	n := newElement("member", newText("LoadBalancerName", b.Name), newText("Scheme", "internet-facing"),
+		newText("CreatedTime", at))
 	if classic {
-		n.kids = append(n.kids, newItems("Instances", "member", slices.Repeat([]node{newElement("member", newText("InstanceId", "i-1"))}, b.Targets)))
+		n.kids = append(n.kids,
+			newItems("Instances", "member",
+				slices.Repeat([]node{newElement("member", newText("InstanceId", "i-1"))}, b.Targets)))
 		return n
 	}
-	n.kids = append(n.kids, newText("LoadBalancerArn", b.arn()), newText("Type", b.Type), newElement("State", newText("Code", "active")))
+	n.kids = append(n.kids, newText("LoadBalancerArn", b.arn()), newText("Type", b.Type),
+		newElement("State", newText("Code", "active")))
 	return n
 }
 
 func (c *Cloud) describeTargetGroups(q request) (any, *failure) {
 	group := strings.Replace(q.getString("LoadBalancerArn"), ":loadbalancer/", ":targetgroup/", 1)
-	return []node{newItems("TargetGroups", "member", []node{newElement("member", newText("TargetGroupArn", group))})}, nil
+	return []node{newItems("TargetGroups", "member", []node{newElement("member", newText("TargetGroupArn", group))})},
+		nil
 }
 
 func (c *Cloud) describeTargetHealth(q request) (any, *failure) {

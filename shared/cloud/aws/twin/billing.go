@@ -83,12 +83,14 @@ func (c *Cloud) getExport(q request) (any, *failure) {
 			"ExportArn": e.arn(), "Name": e.Name, "DataQuery": map[string]any{"QueryStatement": e.Query},
 			"DestinationConfigurations": map[string]any{"S3Destination": map[string]any{
 				"S3Bucket": e.Bucket, "S3Prefix": e.Prefix, "S3Region": e.Region,
-				"S3OutputConfigurations": map[string]any{"OutputType": "CUSTOM", "Format": "TEXT_OR_CSV", "Compression": "GZIP", "Overwrite": "CREATE_NEW_REPORT"},
+				"S3OutputConfigurations": map[string]any{"OutputType": "CUSTOM", "Format": "TEXT_OR_CSV",
+					"Compression": "GZIP", "Overwrite": "CREATE_NEW_REPORT"},
 			}},
 			"RefreshCadence": map[string]any{"Frequency": "SYNCHRONOUS"},
 		}}, nil
 	}
-	return nil, newFailure(http.StatusBadRequest, "ResourceNotFoundException", "there is no export %s", q.getString("ExportArn"))
+	return nil, newFailure(
+		http.StatusBadRequest, "ResourceNotFoundException", "there is no export %s", q.getString("ExportArn"))
 }
 
 func (c *Cloud) listReports(q request) (any, *failure) {
@@ -100,8 +102,10 @@ func (c *Cloud) listReports(q request) (any, *failure) {
 			status = "SUCCESS"
 		}
 		all = append(all, map[string]any{
-			"ReportName": r.Name, "S3Bucket": r.Bucket, "S3Prefix": r.Prefix, "S3Region": r.Region, "TimeUnit": "DAILY", "Format": "textORcsv",
-			"Compression": "GZIP", "AdditionalSchemaElements": []string{"RESOURCES"}, "ReportStatus": map[string]any{"lastStatus": status},
+			"ReportName": r.Name, "S3Bucket": r.Bucket, "S3Prefix": r.Prefix, "S3Region": r.Region, "TimeUnit": "DAILY",
+			"Format":      "textORcsv",
+			"Compression": "GZIP", "AdditionalSchemaElements": []string{"RESOURCES"},
+			"ReportStatus": map[string]any{"lastStatus": status},
 		})
 	}
 	out := map[string]any{"ReportDefinitions": all}
@@ -130,7 +134,8 @@ func (c *Cloud) getCosts(q request) (any, *failure) {
 	start, _ := period["Start"].(string)
 	end, _ := period["End"].(string)
 	if start >= end {
-		return nil, newFailure(http.StatusBadRequest, "ValidationException", "Start date (and hour) should be before end date (and hour)")
+		return nil, newFailure(http.StatusBadRequest, "ValidationException", "Start date (and hour) should be before "+
+			"end date (and hour)")
 	}
 	var by []string
 	defs, _ := q.body["GroupBy"].([]any)
@@ -142,7 +147,9 @@ func (c *Cloud) getCosts(q request) (any, *failure) {
 	if len(by) == 0 {
 		all := []any{}
 		for _, g := range groups {
-			all = append(all, map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": g.metrics(), "Groups": []any{}, "Estimated": true})
+			all = append(all,
+				map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": g.metrics(),
+					"Groups": []any{}, "Estimated": true})
 		}
 		return map[string]any{"ResultsByTime": all}, inBillingRegion(q)
 	}
@@ -168,7 +175,9 @@ func byDay(groups []group) []any {
 		for ; i < len(groups) && groups[i].start == g.start; i++ {
 			in = append(in, map[string]any{"Keys": groups[i].keys, "Metrics": groups[i].metrics()})
 		}
-		all = append(all, map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": map[string]any{}, "Groups": in})
+		all = append(all,
+			map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": map[string]any{},
+				"Groups": in})
 	}
 	return all
 }
@@ -185,13 +194,15 @@ func (c *Cloud) grouped(start, end string, by []string, daily bool) []group {
 			g.start, g.end = k.Day, dayAfter(k.Day)
 		}
 		for _, key := range by {
-			g.keys = append(g.keys, map[string]string{"SERVICE": k.Service, "REGION": k.Region, "LINKED_ACCOUNT": k.Account}[key])
+			g.keys = append(g.keys,
+				map[string]string{"SERVICE": k.Service, "REGION": k.Region, "LINKED_ACCOUNT": k.Account}[key])
 		}
 		at := g.start + strings.Join(g.keys, "\x00")
 		if found[at] == nil {
 			found[at] = &g
 		}
-		found[at].unblended, found[at].amortized = sum(found[at].unblended, k.Unblended), sum(found[at].amortized, k.Amortized)
+		found[at].unblended, found[at].amortized = sum(found[at].unblended, k.Unblended),
+			sum(found[at].amortized, k.Amortized)
 	}
 	var out []group
 	for _, g := range found {

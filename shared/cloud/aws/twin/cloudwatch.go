@@ -26,7 +26,8 @@ func (c *Cloud) getMetricData(q request) (any, *failure) {
 	var nodes []node
 	for i := 1; q.form.Has("MetricDataQueries.member." + strconv.Itoa(i) + ".Id"); i++ {
 		if i > maxQueries {
-			return nil, newFailure(http.StatusBadRequest, "ValidationError", "The parameter MetricDataQueries has more than 500 members")
+			return nil, newFailure(http.StatusBadRequest, "ValidationError", "The parameter MetricDataQueries has "+
+				"more than 500 members")
 		}
 		nodes = append(nodes, c.metricResult(q, "MetricDataQueries.member."+strconv.Itoa(i)+".", from, to))
 	}

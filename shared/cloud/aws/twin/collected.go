@@ -29,7 +29,8 @@ func (c *Cloud) AddCollected(r Collected) *Collected {
 // collectedWords are each service's words for what runs, is off, and is on its way, and the index's for the type.
 var collectedWords = map[string]struct{ on, off, starting, stopping, native, resource string }{
 	"workspaces": {"AVAILABLE", "STOPPED", "STARTING", "STOPPING", "workspaces:workspace", "workspace/"},
-	"apprunner":  {"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service", "service/shop/"},
+	"apprunner": {"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service",
+		"service/shop/"},
 	"lightsail":  {"running", "stopped", "pending", "stopping", "lightsail:Instance", "Instance/0f0f-"},
 	"synthetics": {"RUNNING", "STOPPED", "STARTING", "STOPPING", "synthetics:canary", "canary:"},
 }
@@ -48,14 +49,18 @@ func (r *Collected) settleState() {
 func (r *Collected) json() map[string]any {
 	switch r.Service {
 	case "workspaces":
-		return map[string]any{"WorkspaceId": r.ID, "State": r.State, "WorkspaceProperties": map[string]any{"RunningMode": r.Mode}}
+		return map[string]any{"WorkspaceId": r.ID, "State": r.State,
+			"WorkspaceProperties": map[string]any{"RunningMode": r.Mode}}
 	case "apprunner":
-		return map[string]any{"ServiceArn": r.ARN(), "ServiceName": "shop", "Status": r.State, "CreatedAt": 1767323045.0}
+		return map[string]any{"ServiceArn": r.ARN(), "ServiceName": "shop", "Status": r.State,
+			"CreatedAt": 1767323045.0}
 	case "lightsail":
-		return map[string]any{"arn": r.ARN(), "name": r.ID, "bundleId": "nano_3_0", "createdAt": 1767323045.0, "state": map[string]any{"name": r.State, "code": 16}}
+		return map[string]any{"arn": r.ARN(), "name": r.ID, "bundleId": "nano_3_0", "createdAt": 1767323045.0,
+			"state": map[string]any{"name": r.State, "code": 16}}
 	default:
 		return map[string]any{
-			"Name": r.ID, "Status": map[string]any{"State": r.State}, "EngineArn": "arn:aws:lambda:" + r.Region + ":" + Account + ":function:cwsyn-" + r.ID + ":1",
+			"Name": r.ID, "Status": map[string]any{"State": r.State},
+			"EngineArn": "arn:aws:lambda:" + r.Region + ":" + Account + ":function:cwsyn-" + r.ID + ":1",
 		}
 	}
 }
@@ -63,7 +68,8 @@ func (r *Collected) json() map[string]any {
 // collectedHere returns those of the service and region that are named; all for no names.
 func (c *Cloud) collectedHere(q request, names ...string) []*Collected {
 	return slices.DeleteFunc(slices.Clone(c.collected), func(r *Collected) bool {
-		return r.Service != q.service || r.Region != q.region || len(names) > 0 && !slices.Contains(names, r.ID) && !slices.Contains(names, r.ARN())
+		return r.Service != q.service || r.Region != q.region || len(names) > 0 && !slices.Contains(names, r.ID) &&
+			!slices.Contains(names, r.ARN())
 	})
 }
 
@@ -146,7 +152,8 @@ func turnDesktops(start bool, field string) func(*Cloud, request) (any, *failure
 				f = r.turn(start)
 			}
 			if f != nil {
-				failed = append(failed, map[string]any{"WorkspaceId": id, "ErrorCode": f.code, "ErrorMessage": f.message})
+				failed = append(failed,
+					map[string]any{"WorkspaceId": id, "ErrorCode": f.code, "ErrorMessage": f.message})
 			}
 		}
 		return map[string]any{"FailedRequests": failed}, nil

@@ -32,16 +32,19 @@ func (c *Cloud) Tell(op, answer string) {
 var untold = []string{
 	"ec2:DescribeInstanceTypes", "ec2:DescribeSubnets", "ec2:DescribeVpcEndpoints", "ec2:DescribeFastSnapshotRestores",
 	"rds:DescribeDBMajorEngineVersions", "redshift:DescribeStorage", "elasticache:DescribeCacheClusters",
-	"elasticache:DescribeReplicationGroups", "elasticloadbalancing:DescribeListeners", "elasticloadbalancing:DescribeLoadBalancerAttributes",
+	"elasticache:DescribeReplicationGroups", "elasticloadbalancing:DescribeListeners",
+	"elasticloadbalancing:DescribeLoadBalancerAttributes",
 	"ecs:DescribeTaskDefinition", "lambda:ListFunctionEventInvokeConfigs",
-	"es:ListDomainNames", "es:DescribeDomains", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy", "s3:GetPublicAccessBlock",
+	"es:ListDomainNames", "es:DescribeDomains", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy",
+	"s3:GetPublicAccessBlock",
 	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListMultipartUploads", "s3:ListParts",
 }
 
 // saysNone is what S3 answers where there is none of a thing.
 var saysNone = map[string]string{
 	"s3:GetBucketPolicyStatus": "NoSuchBucketPolicy", "s3:GetBucketPolicy": "NoSuchBucketPolicy",
-	"s3:GetPublicAccessBlock": "NoSuchPublicAccessBlockConfiguration", "s3:GetAccountPublicAccessBlock": "NoSuchPublicAccessBlockConfiguration",
+	"s3:GetPublicAccessBlock":        "NoSuchPublicAccessBlockConfiguration",
+	"s3:GetAccountPublicAccessBlock": "NoSuchPublicAccessBlockConfiguration",
 }
 
 // tell answers an operation of untold.
@@ -65,7 +68,8 @@ func (c *Cloud) tell(q request) (any, *failure) {
 
 // jsonServices write JSON.
 var jsonServices = []string{
-	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2", "organizations", "es", "workspaces",
+	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
+	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce",
 }
 

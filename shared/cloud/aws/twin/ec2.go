@@ -46,7 +46,9 @@ func (i *Instance) settleState() {
 		case i.BrokenKey:
 			i.State, i.reason = "stopped", "Client.InternalError: Client error on launch"
 		case i.CrowdedOut:
-			i.State, i.reason = "stopped", "Server.InsufficientInstanceCapacity: There was insufficient capacity available to satisfy the launch request."
+			i.State, i.reason = "stopped",
+				"Server.InsufficientInstanceCapacity: There was insufficient capacity available to satisfy the "+
+					"launch request."
 		}
 	case "stopping":
 		i.State = "stopped"
@@ -55,15 +57,18 @@ func (i *Instance) settleState() {
 	}
 }
 
-var stateCodes = map[string]string{"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48", "stopping": "64", "stopped": "80"}
+var stateCodes = map[string]string{"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48",
+	"stopping": "64", "stopped": "80"}
 
 func stateNode(name, state string) node {
 	return newElement(name, newText("code", stateCodes[state]), newText("name", state))
 }
 
 func (i *Instance) node() node {
-	n := newElement("item", newText("instanceId", i.ID), newText("instanceType", i.Type), stateNode("instanceState", i.State),
-		newText("launchTime", "2026-01-02T03:04:05.000Z"), newElement("placement", newText("availabilityZone", i.Region+"a")),
+	n := newElement("item", newText("instanceId", i.ID), newText("instanceType", i.Type),
+		stateNode("instanceState", i.State),
+		newText("launchTime", "2026-01-02T03:04:05.000Z"),
+		newElement("placement", newText("availabilityZone", i.Region+"a")),
 		newElement("cpuOptions", newText("coreCount", "1"), newText("threadsPerCore", "2")))
 	root := "ebs"
 	if i.InstanceStore {
@@ -118,7 +123,9 @@ func (c *Cloud) describeInstances(q request) (any, *failure) {
 	for _, i := range found[from:to] {
 		nodes = append(nodes, i.node())
 	}
-	return []node{newElement("reservationSet", newElement("item", newText("reservationId", "r-1"), newItems("instancesSet", "item", nodes))), newText("nextToken", next)}, nil
+	return []node{newElement("reservationSet",
+		newElement("item", newText("reservationId", "r-1"), newItems("instancesSet", "item", nodes))),
+		newText("nextToken", next)}, nil
 }
 
 var instanceID = regexp.MustCompile(`^i-([0-9a-f]{8}|[0-9a-f]{17})$`)
@@ -142,23 +149,28 @@ func (c *Cloud) named(region string, ids []string) ([]*Instance, *failure) {
 	case 0:
 		return found, nil
 	case 1:
-		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", missing[0])
+		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does "+
+			"not exist", missing[0])
 	default:
-		return nil, newFailure(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(missing, ", "))
+		return nil, newFailure(
+			http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist",
+			strings.Join(missing, ", "))
 	}
 }
 
 // describeStatus takes 100 ids at most, and tells of those that do not run only when asked to.
 func (c *Cloud) describeStatus(q request) (any, *failure) {
 	if q.getString("DryRun") == "true" {
-		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but "+
+			"DryRun flag is set.")
 	}
 	if _, planned := q.filtered("event.code"); planned {
 		return c.tell(q)
 	}
 	ids := q.getList("InstanceId")
 	if len(ids) > 100 {
-		return nil, newFailure(http.StatusBadRequest, "InvalidParameterValue", "%d instance ids; the maximum is 100", len(ids))
+		return nil, newFailure(
+			http.StatusBadRequest, "InvalidParameterValue", "%d instance ids; the maximum is 100", len(ids))
 	}
 	found, f := c.named(q.region, ids)
 	if f != nil {
@@ -177,7 +189,8 @@ func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 	var nodes []node
 	for _, i := range c.instances {
 		if i.SpotRequest != "" && slices.Contains(q.getList("SpotInstanceRequestId"), i.SpotRequest) {
-			nodes = append(nodes, newElement("item", newText("spotInstanceRequestId", i.SpotRequest), newText("type", i.SpotType)))
+			nodes = append(nodes,
+				newElement("item", newText("spotInstanceRequestId", i.SpotRequest), newText("type", i.SpotType)))
 		}
 	}
 	return []node{newItems("spotInstanceRequestSet", "item", nodes)}, nil
@@ -186,8 +199,11 @@ func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 // describeRegions has one region that the account has not opted in to.
 func (c *Cloud) describeRegions(request) (any, *failure) {
 	var nodes []node
-	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required", "ap-east-1": "not-opted-in", "eu-south-1": "opted-in"} {
-		nodes = append(nodes, newElement("item", newText("regionName", name), newText("regionEndpoint", "ec2."+name+".amazonaws.com"), newText("optInStatus", status)))
+	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required",
+		"ap-east-1": "not-opted-in", "eu-south-1": "opted-in"} {
+		nodes = append(nodes,
+			newElement("item", newText("regionName", name), newText("regionEndpoint", "ec2."+name+".amazonaws.com"),
+				newText("optInStatus", status)))
 	}
 	return []node{newItems("regionInfo", "item", nodes)}, nil
 }
@@ -198,9 +214,11 @@ func (c *Cloud) startInstances(q request) (any, *failure) {
 		case i.State == "running", i.State == "pending":
 			return i.State, nil
 		case i.State != "stopped":
-			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in a state from which it can be started.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in a "+
+				"state from which it can be started.", i.ID)
 		case i.NoCapacity:
-			return "", newFailure(http.StatusInternalServerError, "InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you requested.", i.Type)
+			return "", newFailure(http.StatusInternalServerError, "InsufficientInstanceCapacity", "We currently do "+
+				"not have sufficient %s capacity in the Availability Zone you requested.", i.Type)
 		}
 		return "pending", nil
 	})
@@ -212,11 +230,14 @@ func (c *Cloud) stopInstances(q request) (any, *failure) {
 		case i.State == "stopped", i.State == "stopping":
 			return i.State, nil
 		case i.State == "terminated", i.State == "shutting-down":
-			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "This instance '%s' is not in a state from which it can be stopped.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "IncorrectInstanceState", "This instance '%s' is not in a "+
+				"state from which it can be stopped.", i.ID)
 		case i.StopProtected:
-			return "", newFailure(http.StatusBadRequest, "OperationNotPermitted", "The instance '%s' may not be stopped. Modify its 'disableApiStop' instance attribute and try again.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "OperationNotPermitted", "The instance '%s' may not be "+
+				"stopped. Modify its 'disableApiStop' instance attribute and try again.", i.ID)
 		case i.SpotType == "one-time":
-			return "", newFailure(http.StatusBadRequest, "UnsupportedOperation", "You can't stop the Spot Instance '%s' because it is associated with a one-time Spot Instance request.", i.ID)
+			return "", newFailure(http.StatusBadRequest, "UnsupportedOperation", "You can't stop the Spot Instance "+
+				"'%s' because it is associated with a one-time Spot Instance request.", i.ID)
 		}
 		return "stopping", nil
 	})
@@ -231,18 +252,24 @@ func (c *Cloud) turn(q request, next func(*Instance) (string, *failure)) (any, *
 	states := make([]string, len(found))
 	for n, i := range found {
 		if i.NoPermission {
-			return nil, newFailure(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: arn:aws:iam::%s:user/u is not authorized to perform: ec2:%s on resource: arn:aws:ec2:%s:%s:instance/%s because no identity-based policy allows the ec2:%s action.", Account, q.op, i.Region, Account, i.ID, q.op)
+			return nil, newFailure(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform "+
+				"this operation. User: arn:aws:iam::%s:user/u is not authorized to perform: ec2:%s on resource: "+
+				"arn:aws:ec2:%s:%s:instance/%s because no identity-based policy allows the ec2:%s action.", Account,
+				q.op, i.Region, Account, i.ID, q.op)
 		}
 		if states[n], f = next(i); f != nil {
 			return nil, f
 		}
 	}
 	if q.getString("DryRun") == "true" {
-		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+		return nil, newFailure(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but "+
+			"DryRun flag is set.")
 	}
 	var nodes []node
 	for n, i := range found {
-		nodes = append(nodes, newElement("item", newText("instanceId", i.ID), stateNode("currentState", states[n]), stateNode("previousState", i.State)))
+		nodes = append(nodes,
+			newElement("item", newText("instanceId", i.ID), stateNode("currentState", states[n]),
+				stateNode("previousState", i.State)))
 		if states[n] != i.State {
 			i.since = time.Now()
 		}

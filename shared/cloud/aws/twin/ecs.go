@@ -64,11 +64,13 @@ func (s *Service) json() map[string]any {
 		strategy = "DAEMON"
 	}
 	return map[string]any{
-		"serviceArn": s.arn(), "serviceName": s.Name, "clusterArn": s.clusterARN(), "status": s.Status, "launchType": "FARGATE",
+		"serviceArn": s.arn(), "serviceName": s.Name, "clusterArn": s.clusterARN(), "status": s.Status,
+		"launchType":   "FARGATE",
 		"desiredCount": s.Desired, "runningCount": s.Running, "pendingCount": max(s.Desired-s.Running, 0),
 		"schedulingStrategy": strategy, "createdAt": 1767323045.0,
-		"tags":   []any{map[string]any{"key": "team", "value": "web"}},
-		"events": []any{map[string]any{"id": "1", "message": "(service " + s.Name + ") was unable to place a task", "createdAt": 1767323045.0}},
+		"tags": []any{map[string]any{"key": "team", "value": "web"}},
+		"events": []any{map[string]any{"id": "1", "message": "(service " + s.Name + ") was unable to place a task",
+			"createdAt": 1767323045.0}},
 	}
 }
 
@@ -132,7 +134,8 @@ func (c *Cloud) describeServices(q request) (any, *failure) {
 	}
 	names := q.getList("services")
 	if len(names) > 10 {
-		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Members must have length less than or equal to 10.")
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Members must have length less "+
+			"than or equal to 10.")
 	}
 	found, failures := []any{}, []any{}
 	for _, n := range names {
@@ -158,7 +161,8 @@ func (c *Cloud) updateService(q request) (any, *failure) {
 	case s.Status != "ACTIVE":
 		return nil, newFailure(http.StatusBadRequest, "ServiceNotActiveException", "Service was not ACTIVE.")
 	case counted && s.Daemon:
-		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "The daemon scheduling strategy does not support a desired count.")
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "The daemon scheduling strategy "+
+			"does not support a desired count.")
 	case counted:
 		s.Desired = n
 	}
@@ -180,9 +184,11 @@ func (c *Cloud) RunAutoScaling() {
 
 func (t *ScalableTarget) json() map[string]any {
 	return map[string]any{
-		"ServiceNamespace": "ecs", "ResourceId": t.Resource, "ScalableDimension": "ecs:service:DesiredCount", "RoleARN": "arn:aws:iam::1:role/r",
+		"ServiceNamespace": "ecs", "ResourceId": t.Resource, "ScalableDimension": "ecs:service:DesiredCount",
+		"RoleARN":     "arn:aws:iam::1:role/r",
 		"MinCapacity": t.Min, "MaxCapacity": t.Max, "CreationTime": 1767323045.0,
-		"SuspendedState": map[string]any{"DynamicScalingInSuspended": t.In, "DynamicScalingOutSuspended": t.Out, "ScheduledScalingSuspended": t.Scheduled},
+		"SuspendedState": map[string]any{"DynamicScalingInSuspended": t.In, "DynamicScalingOutSuspended": t.Out,
+			"ScheduledScalingSuspended": t.Scheduled},
 	}
 }
 
@@ -198,14 +204,18 @@ func (c *Cloud) describeTargets(q request) (any, *failure) {
 
 // registerTarget changes a target; fields that are not given stay.
 func (c *Cloud) registerTarget(q request) (any, *failure) {
-	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool { return t.Region == q.region && t.Resource == q.getString("ResourceId") })
+	at := slices.IndexFunc(c.targets, func(t *ScalableTarget) bool {
+		return t.Region == q.region && t.Resource == q.getString("ResourceId")
+	})
 	_, least := q.getNumber("MinCapacity")
 	_, most := q.getNumber("MaxCapacity")
 	switch {
 	case at < 0 && (!least || !most || !c.isService(q)):
-		return nil, newFailure(http.StatusBadRequest, "ValidationException", "No ECS service found or no capacity given for %s", q.getString("ResourceId"))
+		return nil, newFailure(http.StatusBadRequest, "ValidationException", "No ECS service found or no capacity "+
+			"given for %s", q.getString("ResourceId"))
 	case at < 0:
-		at, c.targets = len(c.targets), append(c.targets, &ScalableTarget{Resource: q.getString("ResourceId"), Region: q.region})
+		at, c.targets = len(c.targets),
+			append(c.targets, &ScalableTarget{Resource: q.getString("ResourceId"), Region: q.region})
 	}
 	t := c.targets[at]
 	for name, to := range map[string]*int{"MinCapacity": &t.Min, "MaxCapacity": &t.Max} {
@@ -214,7 +224,8 @@ func (c *Cloud) registerTarget(q request) (any, *failure) {
 		}
 	}
 	suspended, _ := q.body["SuspendedState"].(map[string]any)
-	for name, to := range map[string]*bool{"DynamicScalingInSuspended": &t.In, "DynamicScalingOutSuspended": &t.Out, "ScheduledScalingSuspended": &t.Scheduled} {
+	for name, to := range map[string]*bool{"DynamicScalingInSuspended": &t.In, "DynamicScalingOutSuspended": &t.Out,
+		"ScheduledScalingSuspended": &t.Scheduled} {
 		if b, ok := suspended[name].(bool); ok {
 			*to = b
 		}

@@ -40,7 +40,8 @@ func (c *Cloud) AddCluster(k Cluster) *Cluster {
 func OpensClusters(token string) bool {
 	raw, ok := strings.CutPrefix(token, "k8s-aws-v1.")
 	plain, err := base64.RawURLEncoding.DecodeString(raw)
-	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") && strings.Contains(string(plain), "x-k8s-aws-id")
+	return ok && err == nil && strings.Contains(string(plain), "Action=GetCallerIdentity") &&
+		strings.Contains(string(plain), "x-k8s-aws-id")
 }
 
 // ARN returns the cluster's.
@@ -56,7 +57,8 @@ func (k *Cluster) json() map[string]any {
 	if version == "" {
 		version = "1.33"
 	}
-	out := map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version, "createdAt": 1767323045.0}
+	out := map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version,
+		"createdAt": 1767323045.0}
 	if k.Endpoint != "" {
 		out["endpoint"] = k.Endpoint
 		out["certificateAuthority"] = map[string]any{"data": base64.StdEncoding.EncodeToString(k.Authority)}
@@ -158,7 +160,8 @@ func (c *Cloud) nodegroup(q request, name string) (*Nodegroup, *failure) {
 		return n.Region == q.region && n.Cluster == q.path[1] && n.Name == name
 	})
 	if at < 0 {
-		return nil, newFailure(http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", name)
+		return nil, newFailure(
+			http.StatusNotFound, "ResourceNotFoundException", "No node group found for name: %s.", name)
 	}
 	return c.nodes[at], nil
 }
@@ -178,7 +181,8 @@ func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 		return nil, f
 	}
 	if n.Status == "UPDATING" {
-		return nil, newFailure(http.StatusConflict, "ResourceInUseException", "Nodegroup cannot be updated as it is currently not in Active State")
+		return nil, newFailure(http.StatusConflict, "ResourceInUseException", "Nodegroup cannot be updated as it is "+
+			"currently not in Active State")
 	}
 	config, _ := q.body["scalingConfig"].(map[string]any)
 	next := request{body: config}
@@ -186,7 +190,9 @@ func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 	most, _ := next.getNumber("maxSize")
 	desired, ok := next.getNumber("desiredSize")
 	if !ok || least > desired || desired > most || most < 1 {
-		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d, which can't be greater than maximum %d, which is at least 1", least, desired, most)
+		return nil, newFailure(http.StatusBadRequest, "InvalidParameterException", "Minimum capacity %d can't be "+
+			"greater than desired size %d, which can't be greater than maximum %d, which is at least 1", least, desired,
+			most)
 	}
 	n.Min, n.Max, n.Desired, n.Status, n.updateStatus = least, most, desired, "UPDATING", "InProgress"
 	n.update++
@@ -194,7 +200,8 @@ func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 }
 
 func (n *Nodegroup) updateJSON() map[string]any {
-	return map[string]any{"id": "update-" + strconv.Itoa(n.update), "status": n.updateStatus, "type": "ConfigUpdate", "errors": []any{}}
+	return map[string]any{"id": "update-" + strconv.Itoa(n.update), "status": n.updateStatus, "type": "ConfigUpdate",
+		"errors": []any{}}
 }
 
 func (c *Cloud) listUpdates(q request) (any, *failure) {

@@ -88,11 +88,15 @@ func (c *Cloud) AddBucket(b Bucket) { add(c, &c.buckets, b) }
 
 func (c *Cloud) listBuckets(q request) (any, *failure) {
 	region := q.getString("bucket-region")
-	found := slices.DeleteFunc(slices.Clone(c.buckets), func(b Bucket) bool { return region != "" && b.Region != region })
+	found := slices.DeleteFunc(slices.Clone(c.buckets), func(b Bucket) bool {
+		return region != "" && b.Region != region
+	})
 	from, to, next := c.cutPage(q, len(found), "max-buckets", "continuation-token")
 	var nodes []node
 	for _, b := range found[from:to] {
-		nodes = append(nodes, newElement("Bucket", newText("Name", b.Name), newText("BucketRegion", b.Region), newText("CreationDate", at)))
+		nodes = append(nodes,
+			newElement("Bucket", newText("Name", b.Name), newText("BucketRegion", b.Region),
+				newText("CreationDate", at)))
 	}
 	return []node{newItems("Buckets", "Bucket", nodes), newText("ContinuationToken", next)}, nil
 }
@@ -113,7 +117,8 @@ func (c *Cloud) getVersioning(q request) (any, *failure) {
 func (c *Cloud) getLifecycle(q request) (any, *failure) {
 	b, f := c.bucket(q)
 	if f == nil && !b.Lifecycle {
-		f = newFailure(http.StatusNotFound, "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist")
+		f = newFailure(http.StatusNotFound, "NoSuchLifecycleConfiguration",
+			"The lifecycle configuration does not exist")
 	}
 	abort := newElement("AbortIncompleteMultipartUpload", newText("DaysAfterInitiation", "7"))
 	return []node{newElement("Rule", newText("ID", "1"), newText("Status", "Enabled"), abort)}, f
@@ -141,12 +146,14 @@ func (c *Cloud) getQueueAttributes(q request) (any, *failure) {
 		if k.Region == q.region && strings.HasSuffix(url, "/"+k.Name) {
 			a := map[string]string{"CreatedTimestamp": "1767323045", "ReceiveMessageWaitTimeSeconds": "20"}
 			if k.DeadLetters != "" {
-				a["RedrivePolicy"] = `{"deadLetterTargetArn":"arn:aws:sqs:` + k.Region + ":" + Account + ":" + k.DeadLetters + `","maxReceiveCount":5}`
+				a["RedrivePolicy"] = `{"deadLetterTargetArn":"arn:aws:sqs:` + k.Region + ":" + Account + ":" +
+					k.DeadLetters + `","maxReceiveCount":5}`
 			}
 			return map[string]any{"Attributes": a}, nil
 		}
 	}
-	return nil, newFailure(http.StatusBadRequest, "AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.")
+	return nil, newFailure(http.StatusBadRequest, "AWS.SimpleQueueService.NonExistentQueue", "The specified queue "+
+		"does not exist.")
 }
 
 // Repository is an ECR repository that holds so many images, each of a gigabyte, the first one with a tag.
@@ -164,7 +171,9 @@ func (c *Cloud) describeRepositories(q request) (any, *failure) {
 	all := make([]map[string]any, 0, to-from)
 	for _, r := range found[from:to] {
 		all = append(all, map[string]any{
-			"repositoryName": r.Name, "repositoryArn": "arn:aws:ecr:" + r.Region + ":" + Account + ":repository/" + r.Name, "createdAt": 1767323045,
+			"repositoryName":             r.Name,
+			"repositoryArn":              "arn:aws:ecr:" + r.Region + ":" + Account + ":repository/" + r.Name,
+			"createdAt":                  1767323045,
 			"imageScanningConfiguration": map[string]any{"scanOnPush": true},
 		})
 	}
@@ -175,7 +184,8 @@ func (c *Cloud) describeECRImages(q request) (any, *failure) {
 	var all []map[string]any
 	for _, r := range c.repositories {
 		for i := range r.Images {
-			image := map[string]any{"imageSizeInBytes": 1_000_000_000, "imageDigest": "sha256:" + strconv.Itoa(i), "lastRecordedPullTime": 1767323045 + i}
+			image := map[string]any{"imageSizeInBytes": 1_000_000_000, "imageDigest": "sha256:" + strconv.Itoa(i),
+				"lastRecordedPullTime": 1767323045 + i}
 			if i == 0 {
 				image["imageTags"] = []string{"latest"}
 			}
@@ -188,5 +198,6 @@ func (c *Cloud) describeECRImages(q request) (any, *failure) {
 }
 
 func (c *Cloud) getLifecyclePolicy(q request) (any, *failure) {
-	return nil, newFailure(http.StatusBadRequest, "LifecyclePolicyNotFoundException", "Lifecycle policy does not exist for %s", q.getString("repositoryName"))
+	return nil, newFailure(http.StatusBadRequest, "LifecyclePolicyNotFoundException", "Lifecycle policy does not "+
+		"exist for %s", q.getString("repositoryName"))
 }

@@ -37,13 +37,16 @@ func functionOp(method string, path []string) string {
 	last := path[len(path)-1]
 	switch {
 	case len(path) > 2 && path[1] == "tags":
-		return map[string]string{http.MethodGet: "ListTags", http.MethodPost: "TagResource", http.MethodDelete: "UntagResource"}[method]
+		return map[string]string{http.MethodGet: "ListTags", http.MethodPost: "TagResource",
+			http.MethodDelete: "UntagResource"}[method]
 	case last == "concurrency":
-		return map[string]string{http.MethodGet: "Get", http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] + "FunctionConcurrency"
+		return map[string]string{http.MethodGet: "Get", http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] +
+			"FunctionConcurrency"
 	case last == "provisioned-concurrency" && method == http.MethodGet:
 		return "ListProvisionedConcurrencyConfigs"
 	case last == "provisioned-concurrency":
-		return map[string]string{http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] + "ProvisionedConcurrencyConfig"
+		return map[string]string{http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] +
+			"ProvisionedConcurrencyConfig"
 	case last == "list", last == "event-invoke-config":
 		return "ListFunctionEventInvokeConfigs"
 	}
@@ -57,7 +60,8 @@ func (c *Cloud) listFunctions(q request) (any, *failure) {
 	for _, f := range found[from:to] {
 		all = append(all, map[string]any{
 			"FunctionName": f.Name, "FunctionArn": f.ARN(), "Runtime": "python3.12",
-			"MemorySize": f.MemoryMB, "Timeout": 30, "Architectures": []string{"arm64"}, "LastModified": "2026-01-02T03:04:05.000+0000",
+			"MemorySize": f.MemoryMB, "Timeout": 30, "Architectures": []string{"arm64"},
+			"LastModified": "2026-01-02T03:04:05.000+0000",
 		})
 	}
 	return withToken(map[string]any{"Functions": all}, "NextMarker", next), nil
@@ -67,7 +71,8 @@ func (c *Cloud) listFunctions(q request) (any, *failure) {
 func (c *Cloud) function(q request) (*Function, *failure) {
 	name, _ := url.PathUnescape(strings.Join(q.path[2:], "/"))
 	for _, f := range c.functions {
-		if f.Region == q.region && (name == f.ARN() || strings.HasPrefix(name, f.ARN()+"/") || strings.HasPrefix(name, f.Name+"/")) {
+		if f.Region == q.region &&
+			(name == f.ARN() || strings.HasPrefix(name, f.ARN()+"/") || strings.HasPrefix(name, f.Name+"/")) {
 			return f, nil
 		}
 	}
@@ -127,7 +132,8 @@ func (c *Cloud) putReserved(q request) (any, *failure) {
 	n, _ := q.getNumber("ReservedConcurrentExecutions")
 	if total := f.total(); n < total {
 		return nil, newFailure(http.StatusBadRequest, "InvalidParameterValueException",
-			"ReservedConcurrentExecutions for function should not be lower than function's total provisioned concurrency [%d].", total)
+			"ReservedConcurrentExecutions for function should not be lower than function's total provisioned "+
+				"concurrency [%d].", total)
 	}
 	f.Reserved = &n
 	return map[string]any{"ReservedConcurrentExecutions": n}, nil
@@ -160,7 +166,8 @@ func (c *Cloud) listProvisioned(q request) (any, *failure) {
 			status, ready = "IN_PROGRESS", 0
 		}
 		all = append(all, map[string]any{
-			"FunctionArn": f.ARN() + ":" + qualifier, "Status": status, "RequestedProvisionedConcurrentExecutions": f.Provisioned[qualifier],
+			"FunctionArn": f.ARN() + ":" + qualifier, "Status": status,
+			"RequestedProvisionedConcurrentExecutions": f.Provisioned[qualifier],
 			"AllocatedProvisionedConcurrentExecutions": ready,
 		})
 	}

@@ -31,7 +31,8 @@ func (c *Cloud) AddMembers(members ...Member) {
 
 func (c *Cloud) describeOrganization(request) (any, *failure) {
 	if len(c.units) == 0 {
-		return nil, newFailure(http.StatusBadRequest, "AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
+		return nil, newFailure(http.StatusBadRequest, "AWSOrganizationsNotInUseException", "Your account is not a "+
+			"member of an organization.")
 	}
 	return map[string]any{"Organization": map[string]any{"Id": "o-twintwintw", "MasterAccountId": Account}}, nil
 }
@@ -56,7 +57,8 @@ func (c *Cloud) listRoots(q request) (any, *failure) {
 
 func (c *Cloud) parent(q request) *failure {
 	if !slices.ContainsFunc(c.units, func(u Unit) bool { return u.ID == q.getString("ParentId") }) {
-		return newFailure(http.StatusBadRequest, "ParentNotFoundException", "You specified a parent that doesn't exist.")
+		return newFailure(http.StatusBadRequest, "ParentNotFoundException",
+			"You specified a parent that doesn't exist.")
 	}
 	return nil
 }
@@ -91,7 +93,8 @@ func (c *Cloud) listAccounts(q request) (any, *failure) {
 func (c *Cloud) listMemberTags(q request) (any, *failure) {
 	at := slices.IndexFunc(c.members, func(m Member) bool { return m.ID == q.getString("ResourceId") })
 	if at < 0 {
-		return nil, newFailure(http.StatusBadRequest, "TargetNotFoundException", "You specified a target that doesn't exist.")
+		return nil, newFailure(http.StatusBadRequest, "TargetNotFoundException", "You specified a target that "+
+			"doesn't exist.")
 	}
 	var all []map[string]any
 	for k, v := range c.members[at].Tags {

@@ -83,11 +83,16 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 	for _, v := range found[from:to] {
 		state, attachments := "available", []node(nil)
 		if v.Instance != "" {
-			state, attachments = "in-use", []node{newElement("item", newText("instanceId", v.Instance), newText("status", "attached"))}
+			state, attachments = "in-use",
+				[]node{newElement("item", newText("instanceId", v.Instance), newText("status", "attached"))}
 		}
-		nodes = append(nodes, newElement("item", newText("volumeId", v.ID), newText("size", strconv.Itoa(v.SizeGB)), newText("status", state),
-			newText("volumeType", v.Type), newText("iops", "3000"), newText("throughput", "125"), newText("encrypted", "true"), newText("createTime", at),
-			newText("availabilityZone", v.Region+"a"), newItems("attachmentSet", "item", attachments), newItems("tagSet", "item", tagNodes(v.Tags))))
+		nodes = append(nodes,
+			newElement("item", newText("volumeId", v.ID), newText("size", strconv.Itoa(v.SizeGB)),
+				newText("status", state),
+				newText("volumeType", v.Type), newText("iops", "3000"), newText("throughput", "125"),
+				newText("encrypted", "true"), newText("createTime", at),
+				newText("availabilityZone", v.Region+"a"), newItems("attachmentSet", "item", attachments),
+				newItems("tagSet", "item", tagNodes(v.Tags))))
 	}
 	return []node{newItems("volumeSet", "item", nodes), newText("nextToken", next)}, nil
 }
@@ -95,13 +100,17 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 func (c *Cloud) describeSnapshots(q request) (any, *failure) {
 	volumes, ofVolumes := q.filtered("volume-id")
 	found := slices.DeleteFunc(slices.Clone(c.snapshots), func(s Snapshot) bool {
-		return s.Region != q.region || ofVolumes && !slices.Contains(volumes, s.Volume) || len(q.getList("RestorableBy")) > 0 && !s.Public
+		return s.Region != q.region || ofVolumes && !slices.Contains(volumes, s.Volume) ||
+			len(q.getList("RestorableBy")) > 0 && !s.Public
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
 	var nodes []node
 	for _, s := range found[from:to] {
-		nodes = append(nodes, newElement("item", newText("snapshotId", s.ID), newText("volumeId", s.Volume), newText("status", "completed"),
-			newText("startTime", at), newText("volumeSize", strconv.Itoa(s.SizeGB)), newText("storageTier", "standard")))
+		nodes = append(nodes,
+			newElement("item", newText("snapshotId", s.ID), newText("volumeId", s.Volume),
+				newText("status", "completed"),
+				newText("startTime", at), newText("volumeSize", strconv.Itoa(s.SizeGB)),
+				newText("storageTier", "standard")))
 	}
 	return []node{newItems("snapshotSet", "item", nodes), newText("nextToken", next)}, nil
 }
@@ -114,7 +123,8 @@ func (c *Cloud) describeImages(q request) (any, *failure) {
 	for _, s := range c.snapshots {
 		if s.Image != "" {
 			device := newElement("item", newElement("ebs", newText("snapshotId", s.ID)))
-			nodes = append(nodes, newElement("item", newText("imageId", s.Image), newItems("blockDeviceMapping", "item", []node{device})))
+			nodes = append(nodes,
+				newElement("item", newText("imageId", s.Image), newItems("blockDeviceMapping", "item", []node{device})))
 		}
 	}
 	return []node{newItems("imagesSet", "item", nodes)}, nil
@@ -128,7 +138,8 @@ func (c *Cloud) describeAddresses(q request) (any, *failure) {
 		}
 		n := newElement("item", newText("allocationId", a.ID), newText("publicIp", a.IP))
 		if a.Instance != "" {
-			n.kids = append(n.kids, newText("associationId", "eipassoc-"+a.ID), newText("instanceId", a.Instance), newText("networkInterfaceId", "eni-1"))
+			n.kids = append(n.kids, newText("associationId", "eipassoc-"+a.ID), newText("instanceId", a.Instance),
+				newText("networkInterfaceId", "eni-1"))
 		}
 		nodes = append(nodes, n)
 	}
@@ -139,7 +150,8 @@ func (c *Cloud) describeNATGateways(q request) (any, *failure) {
 	var nodes []node
 	for _, n := range c.gateways {
 		if n.Region == q.region {
-			nodes = append(nodes, newElement("item", newText("natGatewayId", n.ID), newText("state", n.State), newText("createTime", at)))
+			nodes = append(nodes,
+				newElement("item", newText("natGatewayId", n.ID), newText("state", n.State), newText("createTime", at)))
 		}
 	}
 	return []node{newItems("natGatewaySet", "item", nodes)}, nil
@@ -152,5 +164,6 @@ func (c *Cloud) describeRouteTables(q request) (any, *failure) {
 			routes = append(routes, newElement("item", newText("natGatewayId", n.ID)))
 		}
 	}
-	return []node{newItems("routeTableSet", "item", []node{newElement("item", newText("routeTableId", "rtb-1"), newItems("routeSet", "item", routes))})}, nil
+	return []node{newItems("routeTableSet", "item",
+		[]node{newElement("item", newText("routeTableId", "rtb-1"), newItems("routeSet", "item", routes))})}, nil
 }

@@ -60,21 +60,25 @@ func (c *Cloud) ElapseSevenDays() {
 }
 
 func (d *Database) node() node {
-	n := newElement("DBInstance", newText("DBInstanceIdentifier", d.ID), newText("DBInstanceArn", d.ARN()), newText("Engine", d.Engine),
+	n := newElement("DBInstance", newText("DBInstanceIdentifier", d.ID), newText("DBInstanceArn", d.ARN()),
+		newText("Engine", d.Engine),
 		newText("DBInstanceStatus", d.Status), newText("DBInstanceClass", d.Class), newText("AllocatedStorage", "20"),
 		newText("MultiAZ", strconv.FormatBool(d.MultiAZ)), newText("DBClusterIdentifier", d.Cluster),
-		newText("ReadReplicaSourceDBInstanceIdentifier", d.ReplicaOf), newText("InstanceCreateTime", "2026-01-02T03:04:05Z"))
+		newText("ReadReplicaSourceDBInstanceIdentifier", d.ReplicaOf),
+		newText("InstanceCreateTime", "2026-01-02T03:04:05Z"))
 	if d.Status == "stopped" {
 		n.kids = append(n.kids, newText("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
 	}
 	for _, r := range d.SourceOf {
-		n.kids = append(n.kids, newElement("ReadReplicaDBInstanceIdentifiers", newText("ReadReplicaDBInstanceIdentifier", r)))
+		n.kids = append(n.kids,
+			newElement("ReadReplicaDBInstanceIdentifiers", newText("ReadReplicaDBInstanceIdentifier", r)))
 	}
 	return n
 }
 
 func (d *Database) clusterNode() node {
-	n := newElement("DBCluster", newText("DBClusterIdentifier", d.ID), newText("DBClusterArn", d.ARN()), newText("Engine", d.Engine),
+	n := newElement("DBCluster", newText("DBClusterIdentifier", d.ID), newText("DBClusterArn", d.ARN()),
+		newText("Engine", d.Engine),
 		newText("Status", d.Status), newText("EngineMode", d.Mode), newText("GlobalClusterIdentifier", d.Global),
 		newText("ReplicationSourceIdentifier", d.ReplicaOf), newText("ClusterCreateTime", "2026-01-02T03:04:05Z"))
 	if d.Status == "stopped" {
@@ -119,7 +123,9 @@ func (c *Cloud) stopDB(q request) (any, *failure)  { return c.turnDB(q, "availab
 func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	cluster := strings.HasSuffix(q.op, "Cluster")
 	id := q.getString("DBInstanceIdentifier") + q.getString("DBClusterIdentifier")
-	at := slices.IndexFunc(c.dbs, func(d *Database) bool { return d.ID == id && d.IsCluster == cluster && d.Region == q.region })
+	at := slices.IndexFunc(c.dbs, func(d *Database) bool {
+		return d.ID == id && d.IsCluster == cluster && d.Region == q.region
+	})
 	switch {
 	case at < 0 && cluster:
 		return nil, newFailure(http.StatusNotFound, "DBClusterNotFoundFault", "DBCluster %s not found.", id)
@@ -129,9 +135,11 @@ func (c *Cloud) turnDB(q request, from, to string) (any, *failure) {
 	d := c.dbs[at]
 	switch {
 	case d.Status != from && cluster:
-		return nil, newFailure(http.StatusBadRequest, "InvalidDBClusterStateFault", "DbCluster %s is in %s state but expected it to be one of %s.", id, d.Status, from)
+		return nil, newFailure(http.StatusBadRequest, "InvalidDBClusterStateFault", "DbCluster %s is in %s state but "+
+			"expected it to be one of %s.", id, d.Status, from)
 	case d.Status != from:
-		return nil, newFailure(http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not in %s state.", id, from)
+		return nil, newFailure(
+			http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not in %s state.", id, from)
 	}
 	if d.Status = to; cluster {
 		return []node{d.clusterNode()}, nil
@@ -156,11 +164,13 @@ func (c *Cloud) describeDeployments(q request) (any, *failure) {
 		if d.Region != q.region {
 			continue
 		}
-		n := newElement("member", newText("BlueGreenDeploymentIdentifier", "bgd-1"), newText("BlueGreenDeploymentName", d.Name),
+		n := newElement("member", newText("BlueGreenDeploymentIdentifier", "bgd-1"),
+			newText("BlueGreenDeploymentName", d.Name),
 			newText("Source", d.Members[0][0]), newText("Target", d.Members[0][1]), newText("Status", d.Status))
 		var details []node
 		for _, m := range d.Members {
-			details = append(details, newElement("member", newText("SourceMember", m[0]), newText("TargetMember", m[1])))
+			details = append(details,
+				newElement("member", newText("SourceMember", m[0]), newText("TargetMember", m[1])))
 		}
 		n.kids = append(n.kids, newItems("SwitchoverDetails", "member", details))
 		nodes = append(nodes, n)

@@ -52,10 +52,13 @@ func (w *Warehouse) node() node {
 	if w.MultiAZ {
 		zones = "Enabled"
 	}
-	return newElement("Cluster", newText("ClusterIdentifier", w.ID), newText("ClusterStatus", w.Status), newText("NodeType", "ra3.large"),
-		newText("NumberOfNodes", strconv.Itoa(w.Nodes)), newText("MultiAZ", zones), newText("AvailabilityZone", w.Region+"a"),
+	return newElement("Cluster", newText("ClusterIdentifier", w.ID), newText("ClusterStatus", w.Status),
+		newText("NodeType", "ra3.large"),
+		newText("NumberOfNodes", strconv.Itoa(w.Nodes)), newText("MultiAZ", zones),
+		newText("AvailabilityZone", w.Region+"a"),
 		newText("ClusterCreateTime", "2026-01-02T03:04:05Z"),
-		newText("ClusterNamespaceArn", w.namespace()), newElement("Tags", newElement("Tag", newText("Key", "team"), newText("Value", "data"))))
+		newText("ClusterNamespaceArn", w.namespace()),
+		newElement("Tags", newElement("Tag", newText("Key", "team"), newText("Value", "data"))))
 }
 
 func (c *Cloud) describeWarehouses(q request) (any, *failure) {
@@ -91,7 +94,8 @@ func (c *Cloud) turnWarehouse(q request, from, to string) (any, *failure) {
 	}
 	w := c.warehouses[at]
 	if w.Status != from {
-		return nil, newFailure(http.StatusBadRequest, "InvalidClusterState", "You can't %s cluster %s because its status is %s.", to, id, w.Status)
+		return nil, newFailure(http.StatusBadRequest, "InvalidClusterState", "You can't %s cluster %s because its "+
+			"status is %s.", to, id, w.Status)
 	}
 	w.Status = to
 	return []node{w.node()}, nil

@@ -93,7 +93,8 @@ func (c *Cloud) turnNotebook(q request, from, to string) (any, *failure) {
 		return nil, f
 	case n.Status != from:
 		return nil, newFailure(http.StatusBadRequest, "ValidationException",
-			"Status (%s) not in ([%s]). Unable to transition to (%s) for Notebook Instance (%s).", n.Status, from, to, n.ARN())
+			"Status (%s) not in ([%s]). Unable to transition to (%s) for Notebook Instance (%s).", n.Status, from, to,
+			n.ARN())
 	}
 	n.Status = to
 	return map[string]any{}, nil

@@ -39,7 +39,8 @@ func (c *Cloud) ScalingPolicies(group string) []string {
 }
 
 func (p *ScalingPolicy) node() node {
-	n := newElement("member", newText("AutoScalingGroupName", p.Group), newText("PolicyName", p.Name), newText("PolicyType", "TargetTrackingScaling"),
+	n := newElement("member", newText("AutoScalingGroupName", p.Group), newText("PolicyName", p.Name),
+		newText("PolicyType", "TargetTrackingScaling"),
 		newElement("TargetTrackingConfiguration", newText("TargetValue", strconv.FormatFloat(p.Target, 'g', -1, 64)),
 			newElement("PredefinedMetricSpecification", newText("PredefinedMetricType", p.Metric))))
 	if p.Cooldown >= 0 {
@@ -67,7 +68,9 @@ func (c *Cloud) describePolicies(q request) (any, *failure) {
 
 // policy finds a policy by group and name.
 func (c *Cloud) policy(region, group, name string) int {
-	return slices.IndexFunc(c.policies, func(p *ScalingPolicy) bool { return p.Region == region && p.Group == group && p.Name == name })
+	return slices.IndexFunc(c.policies, func(p *ScalingPolicy) bool {
+		return p.Region == region && p.Group == group && p.Name == name
+	})
 }
 
 // put adds a policy, or replaces the one of its name.
@@ -88,14 +91,16 @@ func (c *Cloud) putScalingPolicy(q request) (any, *failure) {
 	target, err := strconv.ParseFloat(q.getString(config+"TargetValue"), 64)
 	metric := q.getString(config + "PredefinedMetricSpecification.PredefinedMetricType")
 	if q.getString("PolicyType") != "TargetTrackingScaling" || err != nil || metric == "" {
-		return nil, newFailure(http.StatusBadRequest, "ValidationError", "TargetTrackingConfiguration is required for TargetTrackingScaling")
+		return nil, newFailure(http.StatusBadRequest, "ValidationError", "TargetTrackingConfiguration is required "+
+			"for TargetTrackingScaling")
 	}
 	cooldown, ok := q.getNumber("EstimatedInstanceWarmup")
 	if !ok {
 		cooldown = -1
 	}
 	c.put(ScalingPolicy{g.Name, q.getString("PolicyName"), q.region, metric, target, cooldown})
-	return []node{newText("PolicyARN", "arn:aws:autoscaling:"+q.region+":"+Account+":scalingPolicy:1:autoScalingGroupName/"+g.Name)}, nil
+	return []node{newText("PolicyARN",
+		"arn:aws:autoscaling:"+q.region+":"+Account+":scalingPolicy:1:autoScalingGroupName/"+g.Name)}, nil
 }
 
 func (c *Cloud) deleteScalingPolicy(q request) (any, *failure) {

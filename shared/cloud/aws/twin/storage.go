@@ -65,7 +65,8 @@ func (a content) write(w http.ResponseWriter) {
 func (c *Cloud) bucketHere(q request) (Bucket, *failure) {
 	b, f := c.bucket(q)
 	if f == nil && b.Region != q.region {
-		f = newFailure(http.StatusMovedPermanently, "PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint.")
+		f = newFailure(http.StatusMovedPermanently, "PermanentRedirect",
+			"The bucket you are attempting to access must be addressed using the specified endpoint.")
 		f.bucketRegion = b.Region
 	}
 	return b, f
@@ -89,13 +90,16 @@ func (c *Cloud) getObject(q request) (any, *failure) {
 	case o == nil:
 		return nil, newFailure(http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
 	case match != "" && match != o.etag():
-		return nil, newFailure(http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+		return nil, newFailure(http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the "+
+			"pre-conditions you specified did not hold")
 	}
-	a := content{http.StatusOK, map[string]string{"ETag": o.etag(), "Last-Modified": o.modified.UTC().Format(http.TimeFormat)}, o.bytes}
+	a := content{http.StatusOK,
+		map[string]string{"ETag": o.etag(), "Last-Modified": o.modified.UTC().Format(http.TimeFormat)}, o.bytes}
 	var from, to int
 	if n, _ := fmt.Sscanf(q.header.Get("Range"), "bytes=%d-%d", &from, &to); n == 2 {
 		if from >= len(o.bytes) {
-			return nil, newFailure(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The requested range is not satisfiable")
+			return nil, newFailure(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The requested range is "+
+				"not satisfiable")
 		}
 		to = min(to, len(o.bytes)-1)
 		a.status, a.bytes = http.StatusPartialContent, o.bytes[from:to+1]
@@ -135,15 +139,18 @@ func (c *Cloud) listObjects(q request) (any, *failure) {
 	}
 	slices.Sort(names)
 	from, to, next := c.cutPage(q, len(names), "max-keys", "continuation-token")
-	nodes := []node{newText("Name", b.Name), newText("IsTruncated", strconv.FormatBool(next != "")), newText("NextContinuationToken", next)}
+	nodes := []node{newText("Name", b.Name), newText("IsTruncated", strconv.FormatBool(next != "")),
+		newText("NextContinuationToken", next)}
 	for _, key := range names[from:to] {
 		o := c.objects[b.Name+"/"+key]
 		if o == nil {
 			nodes = append(nodes, newElement("CommonPrefixes", newText("Prefix", key)))
 			continue
 		}
-		nodes = append(nodes, newElement("Contents", newText("Key", key), newText("ETag", o.etag()), newText("Size", strconv.Itoa(len(o.bytes))),
-			newText("LastModified", o.modified.UTC().Format("2006-01-02T15:04:05.000Z"))))
+		nodes = append(nodes,
+			newElement("Contents", newText("Key", key), newText("ETag", o.etag()),
+				newText("Size", strconv.Itoa(len(o.bytes))),
+				newText("LastModified", o.modified.UTC().Format("2006-01-02T15:04:05.000Z"))))
 	}
 	return nodes, nil
 }

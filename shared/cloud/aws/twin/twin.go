@@ -245,7 +245,8 @@ func (c *Cloud) answer(q request) (any, *failure) {
 	case handle == nil && slices.Contains(untold, q.service+":"+q.op):
 		return c.tell(q)
 	case handle == nil:
-		return nil, newFailure(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this web service.", q.op)
+		return nil, newFailure(http.StatusBadRequest, "InvalidAction", "The action %s is not valid for this "+
+			"web service.", q.op)
 	}
 	return handle(c, q)
 }

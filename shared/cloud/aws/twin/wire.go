@@ -19,40 +19,69 @@ var scope = regexp.MustCompile(`Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_requ
 // refused and throttled are how each service says so.
 var (
 	refused = map[string]*failure{
-		"ec2":                     newFailure(401, "AuthFailure", "AWS was not able to validate the provided access credentials"),
-		"rds":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"autoscaling":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"sts":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"organizations":           newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"ecs":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"application-autoscaling": newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"redshift":                newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"sagemaker":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"eks":                     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"elasticloadbalancing":    newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"elasticache":             newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"es":                      newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"monitoring":              newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"s3":                      newFailure(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."),
-		"lambda":                  newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"sqs":                     newFailure(403, "InvalidClientTokenId", "The security token included in the request is invalid."),
-		"ecr":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"tagging":                 newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"workspaces":              newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"apprunner":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"lightsail":               newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"synthetics":              newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"bcm-data-exports":        newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"cur":                     newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"ce":                      newFailure(400, "UnrecognizedClientException", "The security token included in the request is invalid."),
-		"resource-explorer-2":     newFailure(403, "UnrecognizedClientException", "The security token included in the request is invalid."),
+		"ec2": newFailure(401, "AuthFailure",
+			"AWS was not able to validate the provided access credentials"),
+		"rds": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"autoscaling": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"sts": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"organizations": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"ecs": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"application-autoscaling": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"redshift": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"sagemaker": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"eks": newFailure(403, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"elasticloadbalancing": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"elasticache": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"es": newFailure(403, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"monitoring": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"s3": newFailure(403, "InvalidAccessKeyId",
+			"The AWS Access Key Id you provided does not exist in our records."),
+		"lambda": newFailure(403, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"sqs": newFailure(403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."),
+		"ecr": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"tagging": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"workspaces": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"apprunner": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"lightsail": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"synthetics": newFailure(403, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"bcm-data-exports": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"cur": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"ce": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
+		"resource-explorer-2": newFailure(403, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
 	}
 	throttled = map[string]*failure{
-		"ec2":                     newFailure(503, "RequestLimitExceeded", "Request limit exceeded."),
-		"rds":                     newFailure(400, "Throttling", "Rate exceeded"),
-		"autoscaling":             newFailure(400, "Throttling", "Rate exceeded"),
-		"sts":                     newFailure(400, "Throttling", "Rate exceeded"),
-		"organizations":           newFailure(400, "TooManyRequestsException", "AWS Organizations can't complete your request because another request is already in progress. Try again later."),
+		"ec2":         newFailure(503, "RequestLimitExceeded", "Request limit exceeded."),
+		"rds":         newFailure(400, "Throttling", "Rate exceeded"),
+		"autoscaling": newFailure(400, "Throttling", "Rate exceeded"),
+		"sts":         newFailure(400, "Throttling", "Rate exceeded"),
+		"organizations": newFailure(400, "TooManyRequestsException",
+			"AWS Organizations can't complete your request because another request is already in progress. Try "+
+				"again later."),
 		"ecs":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"application-autoscaling": newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"redshift":                newFailure(400, "Throttling", "Rate exceeded"),
@@ -135,8 +164,9 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 
 // bucketOps are the operations on a bucket by what their queries name.
 var bucketOps = map[string]string{
-	"versioning": "GetBucketVersioning", "lifecycle": "GetBucketLifecycleConfiguration", "policyStatus": "GetBucketPolicyStatus",
-	"policy": "GetBucketPolicy", "publicAccessBlock": "GetPublicAccessBlock", "logging": "GetBucketLogging",
+	"versioning": "GetBucketVersioning", "lifecycle": "GetBucketLifecycleConfiguration",
+	"policyStatus": "GetBucketPolicyStatus",
+	"policy":       "GetBucketPolicy", "publicAccessBlock": "GetPublicAccessBlock", "logging": "GetBucketLogging",
 	"uploads": "ListMultipartUploads", "uploadId": "ListParts",
 }
 
@@ -316,7 +346,8 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 	var b strings.Builder
 	switch {
 	case q.service == "ec2":
-		newElement("Response", newElement("Errors", newElement("Error", code, message)), newText("RequestID", "twin")).render(&b)
+		newElement("Response", newElement("Errors", newElement("Error", code, message)),
+			newText("RequestID", "twin")).render(&b)
 	case q.service == "s3":
 		failed := newElement("Error", code, message)
 		if q.op == "GetAccountPublicAccessBlock" { // of S3 Control, which frames errors otherwise
@@ -327,7 +358,8 @@ func (q request) writeError(w http.ResponseWriter, f *failure) {
 		w.Header().Set("X-Amzn-ErrorType", f.code)
 		_ = json.NewEncoder(&b).Encode(map[string]string{"__type": f.code, "message": f.message})
 	default:
-		newElement("ErrorResponse", newElement("Error", newText("Type", "Sender"), code, message), newText("RequestId", "twin")).render(&b)
+		newElement("ErrorResponse", newElement("Error", newText("Type", "Sender"), code, message),
+			newText("RequestId", "twin")).render(&b)
 	}
 	if f.bucketRegion != "" {
 		w.Header().Set("X-Amz-Bucket-Region", f.bucketRegion)

@@ -105,21 +105,26 @@ func anyMatch(patterns []string, op string) bool {
 func (c *Cloud) entra(q request) (answer, *failure) {
 	tenant, _, _ := strings.Cut(strings.Trim(q.URL.Path, "/"), "/")
 	if !strings.EqualFold(tenant, Tenant) {
-		return answer{}, newFailure(http.StatusBadRequest, "invalid_request", "AADSTS90002: Tenant '%s' not found. Check to make sure you have the correct tenant ID.\r\nTrace ID: 1", tenant)
+		return answer{}, newFailure(http.StatusBadRequest, "invalid_request", "AADSTS90002: Tenant '%s' not found. "+
+			"Check to make sure you have the correct tenant ID.\r\nTrace ID: 1", tenant)
 	}
 	base := "https://" + q.Host + "/" + tenant
 	if q.op == "entra:configuration" {
 		return ok(map[string]any{
-			"issuer": base + "/v2.0", "authorization_endpoint": base + "/oauth2/v2.0/authorize", "token_endpoint": base + "/oauth2/v2.0/token",
+			"issuer": base + "/v2.0", "authorization_endpoint": base + "/oauth2/v2.0/authorize",
+			"token_endpoint": base + "/oauth2/v2.0/token",
 		})
 	}
 	switch {
 	case q.body["client_id"] != Client:
-		return answer{}, newFailure(http.StatusBadRequest, "invalid_client", "AADSTS700016: Application with identifier '%s' was not found in the directory.\r\nTrace ID: 1", q.body["client_id"])
+		return answer{}, newFailure(http.StatusBadRequest, "invalid_client", "AADSTS700016: Application with "+
+			"identifier '%s' was not found in the directory.\r\nTrace ID: 1", q.body["client_id"])
 	case q.body["client_assertion"] != nil && (c.Assertion == "" || q.body["client_assertion"] != c.Assertion):
-		return answer{}, newFailure(http.StatusUnauthorized, "invalid_client", "AADSTS700213: No matching federated identity record found for presented assertion audience.\r\nTrace ID: 1")
+		return answer{}, newFailure(http.StatusUnauthorized, "invalid_client", "AADSTS700213: No matching federated "+
+			"identity record found for presented assertion audience.\r\nTrace ID: 1")
 	case q.body["client_assertion"] == nil && q.body["client_secret"] != Secret:
-		return answer{}, newFailure(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request is the client secret value.\r\nTrace ID: 1")
+		return answer{}, newFailure(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret "+
+			"provided. Ensure the secret being sent in the request is the client secret value.\r\nTrace ID: 1")
 	}
 	if c.tokens == nil {
 		c.tokens = map[string]string{}

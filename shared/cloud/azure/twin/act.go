@@ -32,8 +32,10 @@ const (
 
 // types are ordered so that a type comes before those that it begins with.
 var types = []string{
-	typeMachine, typeScaleSet, typeSetting, typePool, typeCluster, typePostgres, typeMySQL, typeInstance, typeDatabase, typeSQLPool,
-	typeContainerApp, typeSite, typePlan, typeGroup, typeExplorer, typeGateway, typeAnalysis, typeFabric, typeJob, typeCompute, typeWorkspace,
+	typeMachine, typeScaleSet, typeSetting, typePool, typeCluster, typePostgres, typeMySQL, typeInstance, typeDatabase,
+	typeSQLPool,
+	typeContainerApp, typeSite, typePlan, typeGroup, typeExplorer, typeGateway, typeAnalysis, typeFabric, typeJob,
+	typeCompute, typeWorkspace,
 }
 
 // verb is a verb of a type: the states that it goes through.
@@ -42,7 +44,8 @@ type verb struct{ during, after string }
 var servers = map[string]verb{"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Ready"}}
 
 var verbs = map[string]map[string]verb{
-	typeMachine:      {"deallocate": {"deallocating", "deallocated"}, "start": {"starting", "running"}, "poweroff": {"stopping", "stopped"}},
+	typeMachine: {"deallocate": {"deallocating", "deallocated"}, "start": {"starting", "running"},
+		"poweroff": {"stopping", "stopped"}},
 	typeCluster:      {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
 	typePostgres:     servers,
 	typeMySQL:        servers,
@@ -61,8 +64,9 @@ var verbs = map[string]map[string]verb{
 
 // statePlaces are where types keep their state that do not call it "state".
 var statePlaces = map[string][]string{
-	typeSQLPool: {"status"}, typeContainerApp: {"runningStatus"}, typeGroup: {"instanceView", "state"}, typeGateway: {"operationalState"},
-	typeJob: {"jobState"}, typeCompute: {"properties", "state"},
+	typeSQLPool: {"status"}, typeContainerApp: {"runningStatus"}, typeGroup: {"instanceView", "state"},
+	typeGateway: {"operationalState"},
+	typeJob:     {"jobState"}, typeCompute: {"properties", "state"},
 }
 
 // statePlace returns the object that holds the state, and its name there.
@@ -115,7 +119,8 @@ func (c *Cloud) act(q request, r *Resource, name string) (answer, *failure) {
 	}
 	v, known := verbs[r.Type][name]
 	if !known {
-		return answer{}, newFailure(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'.", q.URL.Path)
+		return answer{}, newFailure(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the "+
+			"request URI '%s'.", q.URL.Path)
 	}
 	if f := c.hinders(r, name); f != nil {
 		return answer{}, f
@@ -142,15 +147,21 @@ func (c *Cloud) hinders(r *Resource, name string) *failure {
 	p := r.Properties()
 	switch {
 	case r.Locked:
-		return newFailure(http.StatusConflict, "ScopeLocked", "The scope '%s' cannot perform write operation because following scope(s) are locked: '%s'. Please remove the lock and try again.", r.ID, r.ID)
+		return newFailure(http.StatusConflict, "ScopeLocked",
+			"The scope '%s' cannot perform write operation because following scope(s) are locked: '%s'. Please "+
+				"remove the lock and try again.", r.ID, r.ID)
 	case r.next != nil && r.Type == typeCluster:
-		return newFailure(http.StatusConflict, "OperationNotAllowed", "Operation is not allowed: Another operation (%v) is in progress, please wait for it to finish before starting a new operation.", p["provisioningState"])
+		return newFailure(http.StatusConflict, "OperationNotAllowed",
+			"Operation is not allowed: Another operation (%v) is in progress, please wait for it to finish before "+
+				"starting a new operation.", p["provisioningState"])
 	case r.next != nil, p["status"] == "Scaling":
 		return newFailure(http.StatusConflict, "Conflict", "Another operation on the resource is in progress.")
 	case r.Type == typeMachine && name == "deallocate" && isEphemeral(p):
-		return newFailure(http.StatusConflict, "OperationNotAllowed", "Operation 'deallocate' is not supported for VMs with an ephemeral OS disk.")
+		return newFailure(http.StatusConflict, "OperationNotAllowed",
+			"Operation 'deallocate' is not supported for VMs with an ephemeral OS disk.")
 	case r.Type == typeInstance && !strings.EqualFold(text(object(r.Body, "sku"), "tier"), "GeneralPurpose"):
-		return newFailure(http.StatusBadRequest, "OperationNotSupportedOnTier", "Stop is not supported on this service tier.")
+		return newFailure(http.StatusBadRequest, "OperationNotSupportedOnTier",
+			"Stop is not supported on this service tier.")
 	}
 	return nil
 }

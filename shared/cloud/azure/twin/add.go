@@ -29,7 +29,8 @@ func (r *Resource) changed(change func(*Resource)) *Resource {
 
 // AddScaleSet adds a scale set of so many instances; a capacity below 0 is a set without one.
 func (c *Cloud) AddScaleSet(name, region string, capacity int, change func(*Resource)) *Resource {
-	body := map[string]any{"properties": map[string]any{"provisioningState": "Succeeded", "orchestrationMode": "Uniform"}}
+	body := map[string]any{"properties": map[string]any{"provisioningState": "Succeeded",
+		"orchestrationMode": "Uniform"}}
 	if capacity >= 0 {
 		body["sku"] = map[string]any{"name": "Standard_D2s_v5", "tier": "Standard", "capacity": capacity}
 	}
@@ -55,16 +56,19 @@ func (c *Cloud) AddSetting(target *Resource, region string, least, most int) *Re
 // AddCluster adds a running cluster without pools.
 func (c *Cloud) AddCluster(name, region string, change func(*Resource)) *Resource {
 	return c.add(typeCluster, name, region, map[string]any{"properties": map[string]any{
-		"provisioningState": "Succeeded", "powerState": map[string]any{"code": "Running"}, "currentKubernetesVersion": "1.33.2",
+		"provisioningState": "Succeeded", "powerState": map[string]any{"code": "Running"},
+		"currentKubernetesVersion": "1.33.2",
 	}}).changed(change)
 }
 
 // AddPool adds a user pool of the cluster; most is 0 where it has no autoscaler.
 func (c *Cloud) AddPool(cluster *Resource, name string, count, least, most int) *Resource {
 	p := map[string]any{
-		"provisioningState": "Succeeded", "powerState": map[string]any{"code": "Running"}, "mode": "User", "type": "VirtualMachineScaleSets",
-		"vmSize": "Standard_D4s_v5", "count": count, "enableAutoScaling": most > 0, "eTag": "etag-1", "orchestratorVersion": "1.33",
-		"nodeLabels": map[string]any{"team": "web"},
+		"provisioningState": "Succeeded", "powerState": map[string]any{"code": "Running"}, "mode": "User",
+		"type":   "VirtualMachineScaleSets",
+		"vmSize": "Standard_D4s_v5", "count": count, "enableAutoScaling": most > 0, "eTag": "etag-1",
+		"orchestratorVersion": "1.33",
+		"nodeLabels":          map[string]any{"team": "web"},
 	}
 	if most > 0 {
 		p["minCount"], p["maxCount"] = least, most
@@ -75,7 +79,8 @@ func (c *Cloud) AddPool(cluster *Resource, name string, count, least, most int) 
 // AddServer adds a flexible server that is ready; engine is "PostgreSQL" or "MySQL".
 func (c *Cloud) AddServer(engine, name, region string) *Resource {
 	return c.add("Microsoft.DBfor"+engine+"/flexibleServers", name, region, map[string]any{
-		"sku": map[string]any{"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"}, "properties": map[string]any{"state": "Ready", "version": "16"},
+		"sku":        map[string]any{"name": "Standard_D2ds_v5", "tier": "GeneralPurpose"},
+		"properties": map[string]any{"state": "Ready", "version": "16"},
 	})
 }
 
@@ -90,14 +95,16 @@ func (c *Cloud) AddManagedInstance(name, region, tier string) *Resource {
 // AddDatabase adds a database of a server; kind is as Azure has it: "v12.0,user,vcore".
 func (c *Cloud) AddDatabase(name, region, kind string, sku map[string]any) *Resource {
 	return c.add(typeDatabase, "server-1/"+name, region, map[string]any{
-		"kind": kind, "sku": sku, "properties": map[string]any{"status": "Online", "creationDate": "2026-01-02T03:04:05Z"},
+		"kind": kind, "sku": sku,
+		"properties": map[string]any{"status": "Online", "creationDate": "2026-01-02T03:04:05Z"},
 	})
 }
 
 // AddSQLPool adds a dedicated pool of Synapse that is online.
 func (c *Cloud) AddSQLPool(name, region string) *Resource {
 	return c.add(typeSQLPool, "workspace-1/"+name, region, map[string]any{
-		"sku": map[string]any{"name": "DW100c", "capacity": 0}, "properties": map[string]any{"status": "Online", "provisioningState": "Succeeded"},
+		"sku":        map[string]any{"name": "DW100c", "capacity": 0},
+		"properties": map[string]any{"status": "Online", "provisioningState": "Succeeded"},
 	})
 }
 
@@ -119,7 +126,8 @@ func (c *Cloud) AddSite(name, region string) *Resource {
 
 // AddFunctionApp adds a Function app that runs.
 func (c *Cloud) AddFunctionApp(name, region string) *Resource {
-	return c.add(typeSite, name, region, map[string]any{"kind": "functionapp,linux", "properties": map[string]any{"state": "Running"}})
+	return c.add(typeSite, name, region,
+		map[string]any{"kind": "functionapp,linux", "properties": map[string]any{"state": "Running"}})
 }
 
 // AddPlan adds an App Service plan.

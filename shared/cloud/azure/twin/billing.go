@@ -96,9 +96,11 @@ func (c *Cloud) refuseStorage(q request) *failure {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case !strings.HasPrefix(c.tokens[token], "https://storage.azure.com"):
-		return newFailure(http.StatusUnauthorized, "InvalidAuthenticationInfo", "Server failed to authenticate the request.")
+		return newFailure(http.StatusUnauthorized, "InvalidAuthenticationInfo",
+			"Server failed to authenticate the request.")
 	case q.Header.Get("X-Ms-Version") == "":
-		return newFailure(http.StatusBadRequest, "MissingRequiredHeader", "An HTTP header that's mandatory for this request is not specified.")
+		return newFailure(http.StatusBadRequest, "MissingRequiredHeader",
+			"An HTTP header that's mandatory for this request is not specified.")
 	}
 	return nil
 }
@@ -119,14 +121,17 @@ func (c *Cloud) storage(q request) (answer, *failure) {
 	case b == nil:
 		return answer{}, newFailure(http.StatusNotFound, "BlobNotFound", "The specified blob does not exist.")
 	case match != "" && match != b.etag():
-		return answer{}, newFailure(http.StatusPreconditionFailed, "ConditionNotMet", "The condition specified using HTTP conditional header(s) is not met.")
+		return answer{}, newFailure(http.StatusPreconditionFailed, "ConditionNotMet", "The condition specified using "+
+			"HTTP conditional header(s) is not met.")
 	}
 	from, to := 0, len(b.bytes)-1
 	if n, _ := fmt.Sscanf(q.Header.Get("X-Ms-Range"), "bytes=%d-%d", &from, &to); n == 2 && from >= len(b.bytes) {
-		return answer{}, newFailure(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The range specified is invalid for the current size of the resource.")
+		return answer{}, newFailure(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The range specified is "+
+			"invalid for the current size of the resource.")
 	}
 	part := b.bytes[from : min(to, len(b.bytes)-1)+1]
-	a := answer{status: http.StatusPartialContent, header: map[string]string{"Etag": b.etag(), "Content-Length": strconv.Itoa(len(part))}, raw: part}
+	a := answer{status: http.StatusPartialContent,
+		header: map[string]string{"Etag": b.etag(), "Content-Length": strconv.Itoa(len(part))}, raw: part}
 	if c.cut && !strings.HasSuffix(at, "manifest.json") {
 		a.raw = part[:len(part)/2]
 	}
@@ -151,7 +156,8 @@ func (c *Cloud) listBlobs(q request, container string) (answer, *failure) {
 	var out list
 	for at, b := range c.blobs {
 		if name, in := strings.CutPrefix(at, container); in && strings.HasPrefix(name, q.URL.Query().Get("prefix")) {
-			out.Blobs = append(out.Blobs, blob{name, properties{b.modified.UTC().Format(http.TimeFormat), b.etag(), len(b.bytes)}})
+			out.Blobs = append(out.Blobs,
+				blob{name, properties{b.modified.UTC().Format(http.TimeFormat), b.etag(), len(b.bytes)}})
 		}
 	}
 	slices.SortFunc(out.Blobs, func(a, b blob) int { return strings.Compare(a.Name, b.Name) })
@@ -167,7 +173,8 @@ func (c *Cloud) listBlobs(q request, container string) (answer, *failure) {
 		return answer{}, newFailure(http.StatusInternalServerError, "InternalError", "%v", err)
 	}
 	// as Azure does, a mark of the byte order before it
-	return answer{status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"}, raw: append([]byte("\xef\xbb\xbf"+xml.Header), text...)}, nil
+	return answer{status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"},
+		raw: append([]byte("\xef\xbb\xbf"+xml.Header), text...)}, nil
 }
 
 func (c *Cloud) listExports() (answer, *failure) {
@@ -175,29 +182,36 @@ func (c *Cloud) listExports() (answer, *failure) {
 	for _, e := range c.exports {
 		status := map[string]any{"status": "Completed"}
 		if e.Failed != "" {
-			status = map[string]any{"status": "Failed", "error": map[string]string{"code": "ExportFailed", "message": e.Failed}}
+			status = map[string]any{"status": "Failed",
+				"error": map[string]string{"code": "ExportFailed", "message": e.Failed}}
 		}
-		all = append(all, map[string]any{"name": e.Name, "type": "Microsoft.CostManagement/exports", "properties": map[string]any{
-			"definition": map[string]any{"type": e.Type, "timeframe": "MonthToDate"}, "format": "Csv", "partitionData": true,
-			"deliveryInfo": map[string]any{"destination": map[string]any{
-				"type": "AzureBlob", "resourceId": "/subscriptions/" + Subscription + "/resourceGroups/costs/providers/Microsoft.Storage/storageAccounts/" + e.Account,
-				"container": e.Container, "rootFolderPath": e.Folder,
-			}},
-			"runHistory": map[string]any{"value": []any{map[string]any{"properties": status}}},
-		}})
+		all = append(all,
+			map[string]any{"name": e.Name, "type": "Microsoft.CostManagement/exports", "properties": map[string]any{
+				"definition": map[string]any{"type": e.Type, "timeframe": "MonthToDate"}, "format": "Csv",
+				"partitionData": true,
+				"deliveryInfo": map[string]any{"destination": map[string]any{
+					"type": "AzureBlob",
+					"resourceId": "/subscriptions/" + Subscription +
+						"/resourceGroups/costs/providers/Microsoft.Storage/storageAccounts/" + e.Account,
+					"container": e.Container, "rootFolderPath": e.Folder,
+				}},
+				"runHistory": map[string]any{"value": []any{map[string]any{"properties": status}}},
+			}})
 	}
 	return ok(map[string]any{"value": all})
 }
 
 func (c *Cloud) queryCosts(q request) (answer, *failure) {
 	if q.Method != http.MethodPost || q.body["timePeriod"] == nil {
-		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "Invalid query definition: timePeriod is missing.")
+		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "Invalid query definition: timePeriod "+
+			"is missing.")
 	}
 	rows := c.total
 	if rows == "" {
 		rows = "[]"
 	}
 	return ok(map[string]any{"properties": map[string]any{
-		"columns": []any{map[string]string{"name": "Cost", "type": "Number"}, map[string]string{"name": "Currency", "type": "String"}}, "rows": json.RawMessage(rows),
+		"columns": []any{map[string]string{"name": "Cost", "type": "Number"},
+			map[string]string{"name": "Currency", "type": "String"}}, "rows": json.RawMessage(rows),
 	}})
 }

@@ -15,11 +15,13 @@ func (c *Cloud) change(q request, r *Resource) (answer, *failure) {
 		return answer{}, f
 	}
 	if match := q.Header.Get("If-Match"); match != "" && match != text(r.Properties(), "eTag") {
-		return answer{}, newFailure(http.StatusPreconditionFailed, "EtagMismatch", "The etag of the resource does not match.")
+		return answer{}, newFailure(http.StatusPreconditionFailed, "EtagMismatch", "The etag of the resource does "+
+			"not match.")
 	}
 	change := changes[q.Method+" "+r.Type]
 	if change == nil {
-		return answer{}, newFailure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not allowed on %s.", q.Method, r.Type)
+		return answer{}, newFailure(
+			http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not allowed on %s.", q.Method, r.Type)
 	}
 	return change(c, q, r)
 }
@@ -50,7 +52,8 @@ func (c *Cloud) patchScaleSet(q request, r *Resource) (answer, *failure) {
 
 // makeSetting makes a setting that is not there.
 func (c *Cloud) makeSetting(q request) (answer, *failure) {
-	r := &Resource{ID: q.URL.Path, Type: typeSetting, Body: map[string]any{"id": q.URL.Path, "name": q.path[strings.LastIndex(q.path, "/")+1:], "type": typeSetting}}
+	r := &Resource{ID: q.URL.Path, Type: typeSetting,
+		Body: map[string]any{"id": q.URL.Path, "name": q.path[strings.LastIndex(q.path, "/")+1:], "type": typeSetting}}
 	a, f := c.putSetting(q, r)
 	if f == nil {
 		c.resources = append(c.resources, r)
@@ -61,7 +64,8 @@ func (c *Cloud) makeSetting(q request) (answer, *failure) {
 // delete removes a setting; of anything else that is not tried here.
 func (c *Cloud) delete(r *Resource) (answer, *failure) {
 	if r.Type != typeSetting {
-		return answer{}, newFailure(http.StatusMethodNotAllowed, "MethodNotAllowed", "DELETE is not allowed on %s.", r.Type)
+		return answer{}, newFailure(
+			http.StatusMethodNotAllowed, "MethodNotAllowed", "DELETE is not allowed on %s.", r.Type)
 	}
 	c.resources = slices.DeleteFunc(c.resources, func(o *Resource) bool { return o == r })
 	return ok(map[string]any{})

@@ -24,7 +24,8 @@ func (c *Cloud) Fill(region string) {
 	c.AddPlan("plan", region, "PremiumV3", 2)
 	c.AddSQLPool("warehouse", region)
 	c.AddManagedInstance("ledger", region, "GeneralPurpose")
-	c.AddDatabase("billing", region, "v12.0,user,vcore", map[string]any{"name": "GP_Gen5", "tier": "GeneralPurpose", "family": "Gen5", "capacity": 2})
+	c.AddDatabase("billing", region, "v12.0,user,vcore",
+		map[string]any{"name": "GP_Gen5", "tier": "GeneralPurpose", "family": "Gen5", "capacity": 2})
 }
 
 // Move lets what is on its way arrive every pace, until ctx ends.

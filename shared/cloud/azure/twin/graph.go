@@ -44,7 +44,8 @@ func (c *Cloud) rows() []map[string]any {
 // graph answers a query.
 func (c *Cloud) graph(q request) (answer, *failure) {
 	if c.quota != nil && *c.quota == 0 {
-		return answer{}, newFailure(http.StatusTooManyRequests, "RateLimiting", "Please provide below info when asking for support: the client application has been throttled.")
+		return answer{}, newFailure(http.StatusTooManyRequests, "RateLimiting", "Please provide below info when "+
+			"asking for support: the client application has been throttled.")
 	}
 	rows := c.frozen
 	if rows == nil {
@@ -55,9 +56,12 @@ func (c *Cloud) graph(q request) (answer, *failure) {
 	case m != nil && !m.Refuses && ids != Subscription:
 		rows = nil
 	case ids != Subscription:
-		return answer{}, newFailure(http.StatusBadRequest, "NoValidSubscriptionsInQueryRequest", "There must be at least one subscription that is eligible to contain resources, not %s.", ids)
+		return answer{}, newFailure(http.StatusBadRequest, "NoValidSubscriptionsInQueryRequest", "There must be at "+
+			"least one subscription that is eligible to contain resources, not %s.", ids)
 	}
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool { return !c.allowed(text(r, "type") + "/read") })
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
+		return !c.allowed(text(r, "type") + "/read")
+	})
 	clauses := strings.Split(text(q.body, "query"), " | ")
 	if clauses[0] != "Resources" {
 		return answer{}, newFailure(http.StatusBadRequest, "InvalidQuery", "Query is invalid: table %s.", clauses[0])
@@ -142,11 +146,13 @@ func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 	}
 	if skip := text(options, "$skipToken"); skip != "" {
 		if _, err := fmt.Sscan(skip, &from); err != nil || from > len(rows) {
-			return answer{}, newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)
+			return answer{},
+				newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)
 		}
 	}
 	to := min(len(rows), from+top)
-	body := map[string]any{"totalRecords": len(rows), "count": to - from, "resultTruncated": "false", "data": rows[from:to]}
+	body := map[string]any{"totalRecords": len(rows), "count": to - from, "resultTruncated": "false",
+		"data": rows[from:to]}
 	if to < len(rows) {
 		body["$skipToken"] = strconv.Itoa(to)
 	}

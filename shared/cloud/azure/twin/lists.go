@@ -23,7 +23,8 @@ func (c *Cloud) answer(q request) (answer, *failure) {
 	case q.path == "/subscriptions":
 		return ok(c.subscriptions())
 	case !strings.HasPrefix(q.path, base):
-		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", strings.Split(q.path+"//", "/")[2])
+		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not "+
+			"be found.", strings.Split(q.path+"//", "/")[2])
 	case q.path == base:
 		return ok(map[string]any{"id": base, "subscriptionId": Subscription, "displayName": "Twin", "state": "Enabled"})
 	case q.path == base+"/locations":
@@ -115,7 +116,8 @@ func (c *Cloud) page(q request, all []any) (answer, *failure) {
 	var from int
 	if skip := q.URL.Query().Get("$skiptoken"); skip != "" {
 		if _, err := fmt.Sscan(skip, &from); err != nil || from > len(all) {
-			return answer{}, newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)
+			return answer{},
+				newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)
 		}
 	}
 	to := len(all)

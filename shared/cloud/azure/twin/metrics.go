@@ -17,19 +17,24 @@ func (c *Cloud) metrics(q request) (answer, *failure) {
 	to, err2 := time.Parse(time.RFC3339, v.Get("endtime"))
 	period := periods[v.Get("interval")]
 	if err != nil || err2 != nil || period == 0 || len(ids) == 0 || len(ids) > 50 || v.Get("metricnames") == "" {
-		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "The batch of %d resources from %s is not valid.", len(ids), v.Get("starttime"))
+		return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "The batch of %d resources from %s is "+
+			"not valid.", len(ids), v.Get("starttime"))
 	}
 	values := []any{}
 	for _, id := range ids {
 		text, _ := id.(string)
 		r := c.find(text)
 		if r == nil || !strings.EqualFold(r.Type, v.Get("metricnamespace")) {
-			return answer{}, newFailure(http.StatusBadRequest, "BadRequest", "Resource %s is not of namespace %s.", text, v.Get("metricnamespace"))
+			return answer{},
+				newFailure(http.StatusBadRequest, "BadRequest", "Resource %s is not of namespace %s.", text,
+					v.Get("metricnamespace"))
 		}
 		series := []any{}
 		for name := range strings.SplitSeq(v.Get("metricnames"), ",") {
 			series = append(series, map[string]any{
-				"name": map[string]any{"value": name}, "timeseries": []any{map[string]any{"data": r.buckets(name, v.Get("aggregation"), interval{from, to, period})}},
+				"name": map[string]any{"value": name},
+				"timeseries": []any{map[string]any{"data": r.buckets(name, v.Get("aggregation"),
+					interval{from, to, period})}},
 			})
 		}
 		values = append(values, map[string]any{"resourceid": r.ID, "namespace": r.Type, "value": series})

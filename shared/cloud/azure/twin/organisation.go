@@ -86,7 +86,8 @@ func (c *Cloud) group(q request) (answer, *failure) {
 		})
 	}
 	return answer{}, newFailure(http.StatusForbidden, "AuthorizationFailed",
-		"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid.", Client, q.op, q.URL.Path)
+		"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid.",
+		Client, q.op, q.URL.Path)
 }
 
 // descendants are the groups and subscriptions in a group, and in those.
@@ -99,12 +100,14 @@ func (c *Cloud) descendants(id string) []any {
 	}
 	for _, m := range c.members {
 		if m.Group == id {
-			all = append(all, row("/subscriptions/"+m.ID, "Microsoft.Management/managementGroups/subscriptions", m.ID, m.Name, id))
+			all = append(all,
+				row("/subscriptions/"+m.ID, "Microsoft.Management/managementGroups/subscriptions", m.ID, m.Name, id))
 		}
 	}
 	for _, g := range c.groups {
 		if g.Parent == id {
-			all = append(append(all, row(groupsPath+g.ID, "Microsoft.Management/managementGroups", g.ID, g.Name, id)), c.descendants(g.ID)...)
+			all = append(append(all, row(groupsPath+g.ID, "Microsoft.Management/managementGroups", g.ID, g.Name, id)),
+				c.descendants(g.ID)...)
 		}
 	}
 	return all
@@ -115,7 +118,8 @@ func (m *Member) row() map[string]any {
 	if state == "" {
 		state = "Enabled"
 	}
-	return map[string]any{"id": "/subscriptions/" + m.ID, "subscriptionId": m.ID, "displayName": m.Name, "state": state, "tags": m.Tags}
+	return map[string]any{"id": "/subscriptions/" + m.ID, "subscriptionId": m.ID, "displayName": m.Name, "state": state,
+		"tags": m.Tags}
 }
 
 // seen are the subscriptions in which the application has a role.
@@ -135,7 +139,8 @@ func (c *Cloud) onMember(q request, m *Member) (answer, *failure) {
 	switch {
 	case m.Refuses:
 		return answer{}, newFailure(http.StatusForbidden, "AuthorizationFailed",
-			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid.", Client, q.op, q.URL.Path)
+			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope "+
+				"is invalid.", Client, q.op, q.URL.Path)
 	case q.path == base:
 		return ok(m.row())
 	case q.path == base+"/locations":
@@ -156,7 +161,8 @@ func (c *Cloud) FillOrganisation() {
 		Group{ID: "shop", Name: "Shop", Parent: "production"}, Group{ID: "sandbox", Name: "Sandbox", Parent: "acme"})
 	c.AddMembers(
 		Member{ID: Subscription, Name: "Main", Group: "production", Tags: map[string]string{"env": "prod"}},
-		Member{ID: "22222222-0000-0000-0000-000000000001", Name: "Shop", Group: "shop", Tags: map[string]string{"env": "prod"}},
+		Member{ID: "22222222-0000-0000-0000-000000000001", Name: "Shop", Group: "shop",
+			Tags: map[string]string{"env": "prod"}},
 		Member{ID: "22222222-0000-0000-0000-000000000002", Name: "Vault", Group: "production", Refuses: true},
 		Member{ID: "22222222-0000-0000-0000-000000000003", Name: "Playground", Group: "sandbox"},
 		Member{ID: "22222222-0000-0000-0000-000000000004", Name: "Last year", Group: "sandbox", State: "Disabled"},

@@ -154,7 +154,8 @@ func (c *Cloud) render(r *Resource, expanded bool) map[string]any {
 	case r.Type == typeMachine && expanded:
 		statuses := []any{map[string]any{"code": "ProvisioningState/succeeded", "level": "Info"}}
 		if r.failed != nil {
-			statuses[0] = map[string]any{"code": "ProvisioningState/failed/" + r.failed.code, "level": "Error", "message": r.failed.message}
+			statuses[0] = map[string]any{"code": "ProvisioningState/failed/" + r.failed.code, "level": "Error",
+				"message": r.failed.message}
 		}
 		if r.Power != "" {
 			statuses = append(statuses, map[string]any{"code": "PowerState/" + r.Power, "level": "Info"})
@@ -173,9 +174,11 @@ func (c *Cloud) operation(q request) (answer, *failure) {
 	o := c.ops[n]
 	switch {
 	case !o.done:
-		return answer{status: http.StatusOK, header: map[string]string{"Retry-After": "5"}, body: map[string]any{"status": "InProgress"}}, nil
+		return answer{status: http.StatusOK, header: map[string]string{"Retry-After": "5"},
+			body: map[string]any{"status": "InProgress"}}, nil
 	case o.failure != nil:
-		return ok(map[string]any{"status": "Failed", "error": map[string]any{"code": o.failure.code, "message": o.failure.message}})
+		return ok(map[string]any{"status": "Failed",
+			"error": map[string]any{"code": o.failure.code, "message": o.failure.message}})
 	default:
 		return ok(map[string]any{"status": "Succeeded"})
 	}
@@ -203,7 +206,8 @@ func (c *Cloud) accepted(q request, r *Resource, next func()) answer {
 	namespace, _, _ := strings.Cut(r.Type, "/")
 	link := fmt.Sprintf("https://%s/subscriptions/%s/providers/%s/locations/westeurope/operations/%d?api-version=%s",
 		q.Host, Subscription, namespace, len(c.ops)-1, q.URL.Query().Get("api-version"))
-	return answer{status: http.StatusAccepted, header: map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"}}
+	return answer{status: http.StatusAccepted,
+		header: map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"}}
 }
 
 func (c *Cloud) onResource(q request) (answer, *failure) {
@@ -216,12 +220,14 @@ func (c *Cloud) onResource(q request) (answer, *failure) {
 		case http.MethodDelete:
 			return c.delete(r)
 		}
-	} else if q.Method == http.MethodPut && strings.Contains(strings.ToLower(q.path), strings.ToLower("/"+typeSetting+"/")) {
+	} else if q.Method == http.MethodPut &&
+		strings.Contains(strings.ToLower(q.path), strings.ToLower("/"+typeSetting+"/")) {
 		return c.makeSetting(q)
 	}
 	at := strings.LastIndex(q.path, "/")
 	if r := c.find(q.path[:at]); r != nil && q.Method == http.MethodPost && slices.Contains(types, r.Type) {
 		return c.act(q, r, q.path[at+1:])
 	}
-	return answer{}, newFailure(http.StatusNotFound, "ResourceNotFound", "The Resource '%s' under resource group 'Group-1' was not found.", q.URL.Path)
+	return answer{}, newFailure(http.StatusNotFound, "ResourceNotFound", "The Resource '%s' under resource group "+
+		"'Group-1' was not found.", q.URL.Path)
 }

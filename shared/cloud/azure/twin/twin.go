@@ -177,7 +177,9 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := decode(r)
-	c.calls = append(c.calls, Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(), clone(q.body)})
+	c.calls = append(c.calls,
+		Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(),
+			clone(q.body)})
 	if f := c.refuse(q); f != nil {
 		c.fail(w, q, f)
 		return false
@@ -233,15 +235,19 @@ func (c *Cloud) refuse(q request) *failure {
 	case !bearer || c.tokens[token] == "" || strings.HasPrefix(c.tokens[token], aksApplication):
 		return newFailure(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	case q.body == nil:
-		return newFailure(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
+		return newFailure(http.StatusBadRequest, "InvalidRequestContent",
+			"The request content was invalid and could not be deserialized.")
 	case q.URL.Query().Get("api-version") == "":
-		return newFailure(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+		return newFailure(http.StatusBadRequest, "MissingApiVersionParameter",
+			"The api-version query parameter (?api-version=) is required for all requests.")
 	case c.throttled > 0:
 		c.throttled--
-		return newFailure(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of requests for subscription '%s' exceeded the limit.", Subscription)
+		return newFailure(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
+			"Number of requests for subscription '%s' exceeded the limit.", Subscription)
 	case !c.allowed(q.op):
 		return newFailure(http.StatusForbidden, "AuthorizationFailed",
-			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope is invalid.", Client, q.op, q.URL.Path)
+			"The client '%s' does not have authorization to perform action '%s' over scope '%s' or the scope "+
+				"is invalid.", Client, q.op, q.URL.Path)
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func (c *Cloud) mint(q request) (any, *failure) {
 			return nil, newFailure(http.StatusBadRequest, "invalid_grant", "Token has been expired or revoked.")
 		}
 	default:
-		return nil, newFailure(http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type: %s", form.Get("grant_type"))
+		return nil, newFailure(
+			http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type: %s", form.Get("grant_type"))
 	}
 	return map[string]any{"access_token": c.issue("ya29.twin"), "token_type": "Bearer", "expires_in": 3599}, nil
 }
@@ -106,11 +107,13 @@ func checkAssertion(q request, assertion string) *failure {
 		return newFailure(http.StatusBadRequest, "invalid_grant", "Invalid JWT Signature.")
 	}
 	var claims struct{ Iss, Aud, Scope string }
-	if json.Unmarshal(payload, &claims) != nil || claims.Iss != Email || !strings.Contains(claims.Scope, "cloud-platform") {
+	if json.Unmarshal(payload, &claims) != nil || claims.Iss != Email ||
+		!strings.Contains(claims.Scope, "cloud-platform") {
 		return newFailure(http.StatusBadRequest, "invalid_grant", "Invalid JWT: issuer or scope")
 	}
 	if !strings.HasSuffix(claims.Aud, "://"+q.Host+"/token") {
-		return newFailure(http.StatusBadRequest, "invalid_grant", "Invalid JWT: the audience %s is not this", claims.Aud)
+		return newFailure(http.StatusBadRequest, "invalid_grant", "Invalid JWT: the audience %s is not this",
+			claims.Aud)
 	}
 	return nil
 }
@@ -161,16 +164,19 @@ func (c *Cloud) exchange(q request) (any, *failure) {
 	form, _ := url.ParseQuery(q.raw)
 	pool, ok := c.pools[form.Get("audience")]
 	if !ok {
-		return nil, newFailure(http.StatusBadRequest, "invalid_target", "The target service indicated by the \"audience\" parameters is invalid.")
+		return nil, newFailure(http.StatusBadRequest, "invalid_target", "The target service indicated by the "+
+			"\"audience\" parameters is invalid.")
 	}
 	encoded, ours := strings.CutPrefix(form.Get("subject_token"), "twin-jwt.")
 	audience, err := base64.RawURLEncoding.DecodeString(encoded)
 	if !ours || err != nil || (pool.audience != "" && string(audience) != pool.audience) {
-		return nil, newFailure(http.StatusBadRequest, "invalid_grant", "The audience in ID Token [%s] does not match the expected audience.", audience)
+		return nil, newFailure(http.StatusBadRequest, "invalid_grant", "The audience in ID Token [%s] does not match "+
+			"the expected audience.", audience)
 	}
 	return map[string]any{ //nolint:gosec // opens nothing but the twin
-		"access_token": c.issue("federated." + pool.email), "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
-		"token_type": "Bearer", "expires_in": 3599,
+		"access_token":      c.issue("federated." + pool.email),
+		"issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+		"token_type":        "Bearer", "expires_in": 3599,
 	}, nil
 }
 
@@ -178,9 +184,12 @@ func (c *Cloud) exchange(q request) (any, *failure) {
 func (c *Cloud) impersonate(q request) (any, *failure) {
 	token := strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer ")
 	if !c.tokens[token] || !strings.HasPrefix(token, "federated."+q.args[0]+".") {
-		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist).")
+		return nil, newFailure(
+			http.StatusForbidden, "PERMISSION_DENIED",
+			"Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist).")
 	}
-	return map[string]any{"accessToken": c.issue("ya29.impersonated"), "expireTime": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}, nil
+	return map[string]any{"accessToken": c.issue("ya29.impersonated"),
+		"expireTime": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}, nil
 }
 
 func (c *Cloud) getProject(q request) (any, *failure) {
@@ -190,7 +199,8 @@ func (c *Cloud) getProject(q request) (any, *failure) {
 	if q.args[0] != Project {
 		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")
 	}
-	return map[string]any{"name": "projects/" + ProjectNumber, "projectId": Project, "state": "ACTIVE", "displayName": "Acme"}, nil
+	return map[string]any{"name": "projects/" + ProjectNumber, "projectId": Project, "state": "ACTIVE",
+		"displayName": "Acme"}, nil
 }
 
 func (c *Cloud) testPermissions(q request) (any, *failure) {

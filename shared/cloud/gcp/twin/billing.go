@@ -58,7 +58,9 @@ func (c *Cloud) listDatasets(q request) (any, *failure) {
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && !slices.Contains(names, t.Dataset) {
 			names = append(names, t.Dataset)
-			all = append(all, map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset}, "location": t.Location})
+			all = append(all,
+				map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
+					"location": t.Location})
 		}
 	}
 	from, to, next := c.cut(q, len(all), "maxResults")
@@ -68,7 +70,8 @@ func (c *Cloud) listDatasets(q request) (any, *failure) {
 func (c *Cloud) getDataset(q request) (any, *failure) {
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && t.Dataset == q.args[1] {
-			return map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset}, "location": t.Location}, nil
+			return map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
+				"location": t.Location}, nil
 		}
 	}
 	return nil, missing("dataset %s:%s", q.args[0], q.args[1])
@@ -78,7 +81,10 @@ func (c *Cloud) listTables(q request) (any, *failure) {
 	all := []any{}
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && t.Dataset == q.args[1] {
-			all = append(all, map[string]any{"type": "TABLE", "tableReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset, "tableId": t.ID}})
+			all = append(all,
+				map[string]any{"type": "TABLE",
+					"tableReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset,
+						"tableId": t.ID}})
 		}
 	}
 	from, to, next := c.cut(q, len(all), "maxResults")
@@ -118,11 +124,15 @@ func (c *Cloud) query(q request) (any, *failure) {
 	case name == nil:
 		return nil, newFailure(http.StatusBadRequest, "invalidQuery", "Syntax error: no table is named.")
 	case bytes == "" || strings.Contains(sql, "*,") || strings.Contains(sql, "SELECT *"):
-		return nil, newFailure(http.StatusBadRequest, "bytesBilledLimitExceeded", "Query exceeded limit for bytes billed.")
+		return nil, newFailure(http.StatusBadRequest, "bytesBilledLimitExceeded", "Query exceeded limit for "+
+			"bytes billed.")
 	}
-	i := slices.IndexFunc(c.tables, func(t BillingTable) bool { return t.Project == name[1] && t.Dataset == name[2] && t.ID == name[3] })
+	i := slices.IndexFunc(c.tables, func(t BillingTable) bool {
+		return t.Project == name[1] && t.Dataset == name[2] && t.ID == name[3]
+	})
 	if i < 0 || c.tables[i].Location != location {
-		return nil, newFailure(http.StatusNotFound, "notFound", "Not found: Table %s was not found in location %s", name[1], location)
+		return nil, newFailure(
+			http.StatusNotFound, "notFound", "Not found: Table %s was not found in location %s", name[1], location)
 	}
 	a := &queryAnswer{columns: columnsOf(sql), location: location, waits: c.Slow}
 	if month := ofMonth.FindStringSubmatch(sql); month != nil {
@@ -169,7 +179,8 @@ func (c *Cloud) queryResults(q request) (any, *failure) {
 // pageOf is a page of an answer, as the query itself or the question for its results tells it.
 func (c *Cloud) pageOf(q request, id string, from int) map[string]any {
 	a := c.answers[id]
-	out := map[string]any{"jobReference": map[string]string{"projectId": q.args[0], "jobId": id, "location": a.location}, "totalBytesProcessed": "1024"}
+	out := map[string]any{"jobReference": map[string]string{"projectId": q.args[0], "jobId": id,
+		"location": a.location}, "totalBytesProcessed": "1024"}
 	if a.waits {
 		a.waits = false
 		out["jobComplete"] = false
@@ -196,7 +207,8 @@ func (c *Cloud) pageOf(q request, id string, from int) map[string]any {
 		}
 		rows = append(rows, map[string]any{"f": cells})
 	}
-	out["jobComplete"], out["schema"], out["rows"], out["totalRows"] = true, map[string]any{"fields": fields}, rows, strconv.Itoa(len(a.rows))
+	out["jobComplete"], out["schema"], out["rows"], out["totalRows"] = true, map[string]any{"fields": fields}, rows,
+		strconv.Itoa(len(a.rows))
 	return out
 }
 
@@ -212,9 +224,12 @@ func (t BillingTable) partitions(since string) []map[string]string {
 	}
 	var out []map[string]string
 	for at, n := range counts {
-		out = append(out, map[string]string{"month": at[0], "day": at[1], "exported": last[at], "content": strconv.Itoa(n)})
+		out = append(out,
+			map[string]string{"month": at[0], "day": at[1], "exported": last[at], "content": strconv.Itoa(n)})
 	}
-	slices.SortFunc(out, func(a, b map[string]string) int { return strings.Compare(a["month"]+a["day"], b["month"]+b["day"]) })
+	slices.SortFunc(out, func(a, b map[string]string) int {
+		return strings.Compare(a["month"]+a["day"], b["month"]+b["day"])
+	})
 	return out
 }
 
@@ -225,8 +240,10 @@ func (t BillingTable) billed(month string) []map[string]string {
 	sums := map[string]map[string]string{}
 	add := func(r BillingRow, category, about, amount string) {
 		row := map[string]string{
-			"BillingAccountId": "01-AB", "SubAccountId": r.Project, "ServiceName": r.Service, "SkuId": r.SKU, "RegionId": r.Region, "ResourceId": r.Resource,
-			"BillingCurrency": r.Currency, "ChargePeriodStart": r.Day + "T00:00:00Z", "Tags": r.Labels, "ChargeCategory": category, "ChargeDescription": about,
+			"BillingAccountId": "01-AB", "SubAccountId": r.Project, "ServiceName": r.Service, "SkuId": r.SKU,
+			"RegionId": r.Region, "ResourceId": r.Resource,
+			"BillingCurrency": r.Currency, "ChargePeriodStart": r.Day + "T00:00:00Z", "Tags": r.Labels,
+			"ChargeCategory": category, "ChargeDescription": about,
 		}
 		key := fmt.Sprint(row)
 		if sums[key] == nil {

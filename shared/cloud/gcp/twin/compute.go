@@ -75,8 +75,10 @@ func (i *Instance) fields() map[string]string {
 
 func (i *Instance) render() map[string]any {
 	out := map[string]any{
-		"kind": "compute#instance", "id": "7", "name": i.Name, "zone": computeURL + "zones/" + i.Zone, "status": i.Status,
-		"machineType": computeURL + "zones/" + i.Zone + "/machineTypes/e2-medium", "creationTimestamp": Created, "labels": i.Labels,
+		"kind": "compute#instance", "id": "7", "name": i.Name, "zone": computeURL + "zones/" + i.Zone,
+		"status":      i.Status,
+		"machineType": computeURL + "zones/" + i.Zone + "/machineTypes/e2-medium", "creationTimestamp": Created,
+		"labels":   i.Labels,
 		"selfLink": computeURL + "zones/" + i.Zone + "/instances/" + i.Name, "lastStopTimestamp": Created,
 	}
 	disks := []any{map[string]any{"type": "PERSISTENT", "boot": true}}
@@ -204,10 +206,12 @@ func (c *Cloud) change(q request, to string, from ...string) (any, *failure) {
 }
 
 func (c *Cloud) instanceOperation(q request, i *Instance) any {
-	o := &operation{name: fmt.Sprint("operation-", c.next()), scope: "zones/" + i.Zone, kind: q.op[strings.LastIndex(q.op, ".")+1:], target: i.UID()}
+	o := &operation{name: fmt.Sprint("operation-", c.next()), scope: "zones/" + i.Zone,
+		kind: q.op[strings.LastIndex(q.op, ".")+1:], target: i.UID()}
 	if o.kind != "stop" && i.NoCapacity {
 		o.apply = func() {
-			o.code, o.message = "ZONE_RESOURCE_POOL_EXHAUSTED", "The zone '"+i.Zone+"' does not have enough resources available to fulfill the request."
+			o.code, o.message = "ZONE_RESOURCE_POOL_EXHAUSTED",
+				"The zone '"+i.Zone+"' does not have enough resources available to fulfill the request."
 		}
 	}
 	c.operations = append(c.operations, o)
@@ -218,7 +222,8 @@ func (c *Cloud) instanceOperation(q request, i *Instance) any {
 func (c *Cloud) stopInstance(q request) (any, *failure) {
 	i, f := c.instance(q)
 	if f == nil && i.LocalSSDs > 0 && q.URL.Query().Get("discardLocalSsd") == "" {
-		return nil, newFailure(http.StatusBadRequest, "badRequest", "You must specify whether to discard local SSD data with discardLocalSsd.")
+		return nil, newFailure(http.StatusBadRequest, "badRequest", "You must specify whether to discard local SSD "+
+			"data with discardLocalSsd.")
 	}
 	return c.change(q, "STOPPING", "RUNNING", "SUSPENDED")
 }

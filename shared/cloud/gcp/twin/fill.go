@@ -30,8 +30,9 @@ func (c *Cloud) Fill() {
 	c.AddSparkCluster(region, "sparks", 0, 0)
 	c.AddAlloyInstance(region, "ledger", "main", "PRIMARY")
 	c.AddAsset(Asset{
-		Name: "//compute.googleapis.com/projects/" + Project + "/zones/" + zone + "/disks/forgotten", AssetType: "compute.googleapis.com/Disk",
-		Location: zone, Created: "2026-03-01T16:00:00Z", Thing: `{"sizeGb":"500","type":"pd-ssd"}`,
+		Name:      "//compute.googleapis.com/projects/" + Project + "/zones/" + zone + "/disks/forgotten",
+		AssetType: "compute.googleapis.com/Disk",
+		Location:  zone, Created: "2026-03-01T16:00:00Z", Thing: `{"sizeGb":"500","type":"pd-ssd"}`,
 	})
 }
 

@@ -84,8 +84,9 @@ func (n *Pool) render() map[string]any {
 		status = "RECONCILING"
 	}
 	out := map[string]any{
-		"name": n.Name, "status": status, "statusMessage": n.StatusMessage, "initialNodeCount": n.Initial, "instanceGroupUrls": links,
-		"locations": n.Zones, "config": map[string]any{"machineType": "e2-standard-4"},
+		"name": n.Name, "status": status, "statusMessage": n.StatusMessage, "initialNodeCount": n.Initial,
+		"instanceGroupUrls": links,
+		"locations":         n.Zones, "config": map[string]any{"machineType": "e2-standard-4"},
 		"selfLink": "https://container.googleapis.com/v1/" + n.cluster.path() + "/nodePools/" + n.Name,
 	}
 	if n.Scaling != nil {
@@ -99,13 +100,18 @@ func (k *Cluster) render() map[string]any {
 	for _, n := range k.Pools {
 		pools = append(pools, n.render())
 	}
-	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{"endpoint": k.DNS, "allowExternalTraffic": k.DNS != ""}}
+	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{"endpoint": k.DNS,
+		"allowExternalTraffic": k.DNS != ""}}
 	return map[string]any{
-		"privateClusterConfig": map[string]any{"enablePrivateEndpoint": k.Private},
-		"masterAuth":           map[string]any{"clusterCaCertificate": k.Authority}, "controlPlaneEndpointsConfig": endpoints,
-		"name": k.Name, "location": k.Location, "status": k.Status, "currentMasterVersion": k.Version, "nodePools": pools,
-		"selfLink": "https://container.googleapis.com/v1/" + k.path(), "resourceLabels": map[string]string{"team": "shop"},
-		"autopilot": map[string]any{"enabled": k.Autopilot}, "currentNodeCount": 99, "endpoint": k.Endpoint,
+		"privateClusterConfig":        map[string]any{"enablePrivateEndpoint": k.Private},
+		"masterAuth":                  map[string]any{"clusterCaCertificate": k.Authority},
+		"controlPlaneEndpointsConfig": endpoints,
+		"name":                        k.Name, "location": k.Location, "status": k.Status,
+		"currentMasterVersion": k.Version,
+		"nodePools":            pools,
+		"selfLink":             "https://container.googleapis.com/v1/" + k.path(),
+		"resourceLabels":       map[string]string{"team": "shop"},
+		"autopilot":            map[string]any{"enabled": k.Autopilot}, "currentNodeCount": 99, "endpoint": k.Endpoint,
 	}
 }
 
@@ -124,7 +130,9 @@ func (c *Cloud) listClusters(request) (any, *failure) {
 func (c *Cloud) cluster(q request) (*Cluster, *failure) {
 	n := slices.IndexFunc(c.clusters, func(k *Cluster) bool { return k.Location == q.args[1] && k.Name == q.args[2] })
 	if n < 0 {
-		return nil, newFailure(http.StatusNotFound, "NOT_FOUND", "Not found: projects/%s/locations/%s/clusters/%s.", q.args[0], q.args[1], q.args[2])
+		return nil, newFailure(
+			http.StatusNotFound, "NOT_FOUND", "Not found: projects/%s/locations/%s/clusters/%s.", q.args[0], q.args[1],
+			q.args[2])
 	}
 	return c.clusters[n], nil
 }
@@ -145,7 +153,8 @@ func (c *Cloud) pool(q request) (*Pool, *failure) {
 	}
 	for _, n := range k.Pools {
 		if n.busy != nil && !n.busy.done {
-			return nil, newFailure(http.StatusBadRequest, "FAILED_PRECONDITION", "Cluster is running incompatible operation %s.", n.busy.name)
+			return nil, newFailure(http.StatusBadRequest, "FAILED_PRECONDITION", "Cluster is running incompatible "+
+				"operation %s.", n.busy.name)
 		}
 	}
 	n := slices.IndexFunc(k.Pools, func(n *Pool) bool { return n.Name == q.args[3] })

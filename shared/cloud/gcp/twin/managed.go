@@ -38,17 +38,20 @@ func (c *Cloud) AddWorkstation(region, name string) *Managed {
 	config := cluster + "/workstationConfigs/small"
 	for _, path := range []string{cluster, config} {
 		if c.findManaged(path) == nil {
-			c.AddManaged(Managed{Service: service, Path: path, Body: map[string]any{"host": map[string]any{"gceInstance": map[string]any{"machineType": "e2-standard-4"}}}})
+			c.AddManaged(Managed{Service: service, Path: path,
+				Body: map[string]any{"host": map[string]any{"gceInstance": map[string]any{"machineType": "e2-standard-4"}}}})
 		}
 	}
-	return c.AddManaged(Managed{Service: service, Path: config + "/workstations/" + name, Body: map[string]any{"createTime": "2026-03-01T16:00:00Z"}})
+	return c.AddManaged(Managed{Service: service, Path: config + "/workstations/" + name,
+		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z"}})
 }
 
 // AddWorkbench adds an instance of Workbench.
 func (c *Cloud) AddWorkbench(zone, name string) *Managed {
 	return c.AddManaged(Managed{
 		Service: "notebooks.googleapis.com", Path: "projects/" + Project + "/locations/" + zone + "/instances/" + name,
-		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z", "gceSetup": map[string]any{"machineType": "e2-standard-4"}},
+		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z",
+			"gceSetup": map[string]any{"machineType": "e2-standard-4"}},
 	})
 }
 
@@ -57,8 +60,9 @@ func (c *Cloud) AddSparkCluster(region, name string, secondary, localSSDs int) *
 	return c.AddManaged(Managed{
 		Service: "dataproc.googleapis.com", Path: "projects/" + Project + "/regions/" + region + "/clusters/" + name,
 		Body: map[string]any{"projectId": Project, "clusterName": name, "config": map[string]any{
-			"masterConfig":          map[string]any{"numInstances": 1, "machineTypeUri": "n2-standard-4"},
-			"workerConfig":          map[string]any{"numInstances": 2, "machineTypeUri": "n2-standard-4", "diskConfig": map[string]any{"numLocalSsds": localSSDs}},
+			"masterConfig": map[string]any{"numInstances": 1, "machineTypeUri": "n2-standard-4"},
+			"workerConfig": map[string]any{"numInstances": 2, "machineTypeUri": "n2-standard-4",
+				"diskConfig": map[string]any{"numLocalSsds": localSSDs}},
 			"secondaryWorkerConfig": map[string]any{"numInstances": secondary},
 		}},
 	})
@@ -67,9 +71,11 @@ func (c *Cloud) AddSparkCluster(region, name string, secondary, localSSDs int) *
 // AddAlloyInstance adds an instance of AlloyDB; kind is PRIMARY, READ_POOL or SECONDARY.
 func (c *Cloud) AddAlloyInstance(region, cluster, name, kind string) *Managed {
 	return c.AddManaged(Managed{
-		Service: "alloydb.googleapis.com", Path: "projects/" + Project + "/locations/" + region + "/clusters/" + cluster + "/instances/" + name,
+		Service: "alloydb.googleapis.com",
+		Path:    "projects/" + Project + "/locations/" + region + "/clusters/" + cluster + "/instances/" + name,
 		Body: map[string]any{
-			"createTime": "2026-03-01T16:00:00Z", "instanceType": kind, "activationPolicy": "ALWAYS", "machineConfig": map[string]any{"cpuCount": 2, "machineType": "n2-highmem-2"},
+			"createTime": "2026-03-01T16:00:00Z", "instanceType": kind, "activationPolicy": "ALWAYS",
+			"machineConfig": map[string]any{"cpuCount": 2, "machineType": "n2-highmem-2"},
 		},
 	})
 }
@@ -169,7 +175,9 @@ func (c *Cloud) turnManaged(q request) (any, *failure) {
 		from, during, to = words.off, words.starting, words.on
 	}
 	if m.State != from {
-		return nil, newFailure(http.StatusBadRequest, "FAILED_PRECONDITION", "%s is in state %s, it must be in state %s", m.Path, m.State, from)
+		return nil, newFailure(
+			http.StatusBadRequest, "FAILED_PRECONDITION", "%s is in state %s, it must be in state %s", m.Path, m.State,
+			from)
 	}
 	m.State, m.next = during, to
 	m.etag++

@@ -79,7 +79,8 @@ func (c *Cloud) matching(filter string) []Series {
 // listSeries answers the points of an interval, the newest first, as Cloud Monitoring does. It knows hours alone.
 func (c *Cloud) listSeries(q request) (any, *failure) {
 	query := q.URL.Query()
-	if query.Get("aggregation.alignmentPeriod") != "3600s" || !strings.HasPrefix(query.Get("aggregation.perSeriesAligner"), "ALIGN_") {
+	if query.Get("aggregation.alignmentPeriod") != "3600s" ||
+		!strings.HasPrefix(query.Get("aggregation.perSeriesAligner"), "ALIGN_") {
 		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "aggregation")
 	}
 	from, err := time.Parse(time.RFC3339, query.Get("interval.startTime"))
@@ -122,10 +123,12 @@ func reduced(all []Series, fields []string, how string) []Series {
 
 func joined(group []Series, fields []string, how string) Series {
 	first := group[0]
-	s := Series{Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{}, System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{}}
+	s := Series{Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{},
+		System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{}}
 	for _, f := range fields {
 		m := fieldName.FindStringSubmatch(f)
-		map[string]map[string]string{"labels": s.Labels, "system_labels": s.System, "user_labels": s.User}[m[2]][m[3]] = fieldOf(f)(first)
+		map[string]map[string]string{"labels": s.Labels, "system_labels": s.System,
+			"user_labels": s.User}[m[2]][m[3]] = fieldOf(f)(first)
 	}
 	values := map[time.Time][]float64{}
 	for _, one := range group {
@@ -155,11 +158,14 @@ func (s Series) render(from, to time.Time) any {
 	for at := to; at.After(from); at = at.Add(-time.Hour) {
 		if v, ok := s.At[at]; ok {
 			end := at.Format(time.RFC3339)
-			points = append(points, map[string]any{"interval": map[string]string{"startTime": end, "endTime": end}, "value": map[string]any{"doubleValue": v}})
+			points = append(points,
+				map[string]any{"interval": map[string]string{"startTime": end, "endTime": end},
+					"value": map[string]any{"doubleValue": v}})
 		}
 	}
 	return map[string]any{
-		"metric": map[string]any{"type": s.Metric, "labels": s.MetricLabels}, "resource": map[string]any{"type": s.Resource, "labels": s.Labels}, "points": points,
+		"metric":   map[string]any{"type": s.Metric, "labels": s.MetricLabels},
+		"resource": map[string]any{"type": s.Resource, "labels": s.Labels}, "points": points,
 		"metadata": map[string]any{"systemLabels": maps.Clone(s.System), "userLabels": maps.Clone(s.User)},
 	}
 }

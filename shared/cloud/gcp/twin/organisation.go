@@ -60,7 +60,8 @@ func (m *Member) row() map[string]any {
 		number = fmt.Sprintf("7%011d", len(m.ID))
 	}
 	return map[string]any{
-		"name": "projects/" + number, "parent": m.Parent, "projectId": m.ID, "state": m.state(), "displayName": m.Title, "labels": m.Labels,
+		"name": "projects/" + number, "parent": m.Parent, "projectId": m.ID, "state": m.state(), "displayName": m.Title,
+		"labels": m.Labels,
 	}
 }
 
@@ -105,7 +106,8 @@ func (c *Cloud) getUnit(q request) (any, *failure) {
 func (c *Cloud) listProjects(q request) (any, *failure) {
 	var all []any
 	for _, m := range c.members {
-		if m.Parent == q.URL.Query().Get("parent") && (m.state() == "ACTIVE" || q.URL.Query().Get("showDeleted") == "true") {
+		if m.Parent == q.URL.Query().Get("parent") &&
+			(m.state() == "ACTIVE" || q.URL.Query().Get("showDeleted") == "true") {
 			all = append(all, m.row())
 		}
 	}
@@ -116,7 +118,8 @@ func (c *Cloud) listFolders(q request) (any, *failure) {
 	var all []any
 	for _, u := range c.units {
 		if u.Parent != "" && u.Parent == q.URL.Query().Get("parent") {
-			all = append(all, map[string]any{"name": u.Name, "displayName": u.Title, "parent": u.Parent, "state": "ACTIVE"})
+			all = append(all,
+				map[string]any{"name": u.Name, "displayName": u.Title, "parent": u.Parent, "state": "ACTIVE"})
 		}
 	}
 	return c.listed(q, "folders", all)
@@ -134,8 +137,10 @@ func (c *Cloud) listed(q request, name string, all []any) (any, *failure) {
 // FillOrganisation adds the organization organizations/1: the folder Production with the twin's own project, one of a folder in it and
 // one that refuses, and the folder Sandbox with one that is open and one that is being deleted.
 func (c *Cloud) FillOrganisation() {
-	c.AddUnits(Unit{Name: "organizations/1", Title: "acme.example"}, Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
-		Unit{Name: "folders/3", Title: "Shop", Parent: "folders/2"}, Unit{Name: "folders/4", Title: "Sandbox", Parent: "organizations/1"})
+	c.AddUnits(Unit{Name: "organizations/1", Title: "acme.example"},
+		Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
+		Unit{Name: "folders/3", Title: "Shop", Parent: "folders/2"},
+		Unit{Name: "folders/4", Title: "Sandbox", Parent: "organizations/1"})
 	c.AddMembers(
 		Member{ID: Project, Title: "Main", Parent: "folders/2", Labels: map[string]string{"env": "prod"}},
 		Member{ID: "acme-shop", Title: "Shop", Parent: "folders/3", Labels: map[string]string{"env": "prod"}},

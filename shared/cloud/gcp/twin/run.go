@@ -41,12 +41,15 @@ func (s *Service) render() map[string]any {
 	}
 	state := map[string]any{"type": "Ready", "state": "CONDITION_SUCCEEDED"}
 	if s.Failed != "" {
-		state = map[string]any{"type": "Ready", "state": "CONDITION_FAILED", "reason": "HEALTH_CHECK_CONTAINER_ERROR", "message": s.Failed}
+		state = map[string]any{"type": "Ready", "state": "CONDITION_FAILED", "reason": "HEALTH_CHECK_CONTAINER_ERROR",
+			"message": s.Failed}
 	}
 	return map[string]any{
-		"name": s.path(), "labels": s.Labels, "annotations": s.Annotations, "createTime": "2026-03-01T16:00:00Z", "etag": strconv.Itoa(s.etag),
+		"name": s.path(), "labels": s.Labels, "annotations": s.Annotations, "createTime": "2026-03-01T16:00:00Z",
+		"etag":        strconv.Itoa(s.etag),
 		"reconciling": s.Reconciling, "terminalCondition": state,
-		"scaling":  map[string]any{"scalingMode": mode, "manualInstanceCount": s.Manual, "minInstanceCount": s.Min, "maxInstanceCount": s.Max},
+		"scaling": map[string]any{"scalingMode": mode, "manualInstanceCount": s.Manual, "minInstanceCount": s.Min,
+			"maxInstanceCount": s.Max},
 		"template": map[string]any{"scaling": map[string]any{"minInstanceCount": s.RevisionMin}},
 	}
 }
@@ -54,7 +57,8 @@ func (s *Service) render() map[string]any {
 // listServices denies a place where Cloud Run is not, as it does.
 func (c *Cloud) listServices(q request) (any, *failure) {
 	if q.args[1] == "us-central1" {
-		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "Permission denied on 'locations/us-central1' (or it may not exist).")
+		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "Permission denied on "+
+			"'locations/us-central1' (or it may not exist).")
 	}
 	var found []any
 	for _, s := range c.services {
@@ -69,7 +73,8 @@ func (c *Cloud) listServices(q request) (any, *failure) {
 func (c *Cloud) service(q request) (*Service, *failure) {
 	n := slices.IndexFunc(c.services, func(s *Service) bool { return s.Region == q.args[1] && s.Name == q.args[2] })
 	if n < 0 {
-		return nil, newFailure(http.StatusNotFound, "NOT_FOUND", "Resource '%s' of kind 'SERVICE' does not exist.", q.args[2])
+		return nil, newFailure(
+			http.StatusNotFound, "NOT_FOUND", "Resource '%s' of kind 'SERVICE' does not exist.", q.args[2])
 	}
 	return c.services[n], nil
 }
@@ -89,7 +94,8 @@ func (c *Cloud) patchService(q request) (any, *failure) {
 		return nil, f
 	}
 	if e, ok := q.body["etag"].(string); ok && e != strconv.Itoa(s.etag) {
-		return nil, newFailure(http.StatusConflict, "ABORTED", "Conflict for resource '%s': version '%s' was specified but current version is '%d'.", s.Name, e, s.etag)
+		return nil, newFailure(http.StatusConflict, "ABORTED", "Conflict for resource '%s': version '%s' was "+
+			"specified but current version is '%d'.", s.Name, e, s.etag)
 	}
 	for field := range strings.SplitSeq(q.URL.Query().Get("updateMask"), ",") {
 		if !s.set(field, q.body) {
@@ -98,7 +104,8 @@ func (c *Cloud) patchService(q request) (any, *failure) {
 	}
 	s.Reconciling = true
 	s.etag++
-	return map[string]any{"name": "projects/" + Project + "/locations/" + s.Region + "/operations/o-1", "done": false}, nil
+	return map[string]any{"name": "projects/" + Project + "/locations/" + s.Region + "/operations/o-1", "done": false},
+		nil
 }
 
 // set takes a field that the mask names from the body; false when it is not there.
@@ -111,7 +118,8 @@ func (s *Service) set(field string, body map[string]any) bool {
 		return true
 	}
 	to, known := map[string]*int64{
-		"scaling.manualInstanceCount": &s.Manual, "scaling.minInstanceCount": &s.Min, "scaling.maxInstanceCount": &s.Max,
+		"scaling.manualInstanceCount": &s.Manual, "scaling.minInstanceCount": &s.Min,
+		"scaling.maxInstanceCount": &s.Max,
 	}[field]
 	n, ok := number(object(body, "scaling"), field[strings.LastIndex(field, ".")+1:])
 	if known && ok {

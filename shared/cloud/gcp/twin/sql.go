@@ -43,22 +43,29 @@ func (c *Cloud) Begin(d *Database, kind string) {
 
 // Fail makes the newest operation of the instance have failed.
 func (c *Cloud) Fail(d *Database, code, message string) {
-	c.ChangeLocked(func() { d.operations[0].status, d.operations[0].code, d.operations[0].message = "DONE", code, message })
+	c.ChangeLocked(func() {
+		d.operations[0].status, d.operations[0].code, d.operations[0].message = "DONE", code, message
+	})
 }
 
 func (c *Cloud) beginOperation(d *Database, kind string) *databaseOperation {
 	o := &databaseOperation{kind: kind, status: "RUNNING"}
 	d.operations = slices.Insert(d.operations, 0, o)
-	c.operations = append(c.operations, &operation{name: fmt.Sprint("sql-", c.next()), apply: func() { o.status = "DONE" }})
+	c.operations = append(c.operations, &operation{name: fmt.Sprint("sql-", c.next()), apply: func() {
+		o.status = "DONE"
+	}})
 	return o
 }
 
 func (d *Database) render() map[string]any {
 	out := map[string]any{
-		"name": d.Name, "region": d.Region, "state": d.State, "project": Project, "createTime": Created, "gceZone": d.Region + "-b",
-		"instanceType": cmp.Or(d.Type, "CLOUD_SQL_INSTANCE"), "replicaNames": d.Replicas, "suspensionReason": d.Suspension,
+		"name": d.Name, "region": d.Region, "state": d.State, "project": Project, "createTime": Created,
+		"gceZone":      d.Region + "-b",
+		"instanceType": cmp.Or(d.Type, "CLOUD_SQL_INSTANCE"), "replicaNames": d.Replicas,
+		"suspensionReason": d.Suspension,
 		"settings": map[string]any{
-			"tier": "db-custom-2-8192", "activationPolicy": d.Policy, "settingsVersion": strconv.FormatInt(d.version, 10), "dataDiskSizeGb": "20",
+			"tier": "db-custom-2-8192", "activationPolicy": d.Policy,
+			"settingsVersion": strconv.FormatInt(d.version, 10), "dataDiskSizeGb": "20",
 			"userLabels": map[string]string{"env": "dev"},
 		},
 	}
@@ -81,7 +88,9 @@ func (c *Cloud) listDatabases(q request) (any, *failure) {
 	out := map[string]any{"items": found[from:to], "nextPageToken": next}
 	var warnings []any
 	for _, scope := range c.Unreachable {
-		warnings = append(warnings, map[string]string{"code": "REGION_UNREACHABLE", "region": strings.TrimPrefix(scope, "regions/"), "message": scope + " is unreachable"})
+		warnings = append(warnings,
+			map[string]string{"code": "REGION_UNREACHABLE", "region": strings.TrimPrefix(scope, "regions/"),
+				"message": scope + " is unreachable"})
 	}
 	out["warnings"] = warnings
 	return out, nil
@@ -113,11 +122,13 @@ func (c *Cloud) patchDatabase(q request) (any, *failure) {
 	policy, _ := settings["activationPolicy"].(string)
 	switch {
 	case slices.ContainsFunc(d.operations, func(o *databaseOperation) bool { return o.status != "DONE" }):
-		return nil, newFailure(http.StatusConflict, "operationInProgress", "Operation failed because another operation was already in progress.")
+		return nil, newFailure(http.StatusConflict, "operationInProgress", "Operation failed because another "+
+			"operation was already in progress.")
 	case settings["settingsVersion"] != strconv.FormatInt(d.version, 10):
 		return nil, newFailure(http.StatusPreconditionFailed, "staleData", "Input or retrieved data is out of date.")
 	case policy == "NEVER" && (d.ReplicaOf != "" || len(d.Replicas) > 0):
-		return nil, newFailure(http.StatusBadRequest, "invalidOperation", "The instance cannot be stopped: it is replicated.")
+		return nil, newFailure(http.StatusBadRequest, "invalidOperation", "The instance cannot be stopped: it is "+
+			"replicated.")
 	}
 	d.Policy = policy
 	d.version++

@@ -22,8 +22,9 @@ const MaxBytes = 256 << 10
 
 // Access is what is kept of a kubeconfig. It is a secret.
 type Access struct {
-	Server      string `json:"server"`                // https://…
-	ServerName  string `json:"serverName,omitempty"`  // that the server's certificate has to bear, when it is not the server's host
+	Server string `json:"server"` // https://…
+	// that the server's certificate has to bear, when it is not the server's host
+	ServerName  string `json:"serverName,omitempty"`
 	Authority   []byte `json:"authority,omitempty"`   // PEM; empty: the authorities of the system
 	Token       string `json:"token,omitempty"`       // bearer token
 	Certificate []byte `json:"certificate,omitempty"` // PEM, with Key
@@ -123,7 +124,8 @@ var line = regexp.MustCompile(`line \d+`)
 func decode(text string) (file, error) {
 	var f, more file
 	if len(text) > MaxBytes {
-		return f, errInvalid("%d bytes are more than %d: send the one context that is needed (kubectl config view --minify --flatten)", len(text), MaxBytes)
+		return f, errInvalid("%d bytes are more than %d: send the one context that is needed (kubectl config view "+
+			"--minify --flatten)", len(text), MaxBytes)
 	}
 	d := yaml.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
@@ -190,7 +192,8 @@ func inline(field, path, instead string) error {
 	if path == "" {
 		return nil
 	}
-	return errInvalid("%s names a file, which is not here: put its content into %s (kubectl config view --minify --flatten)", field, instead)
+	return errInvalid("%s names a file, which is not here: put its content into %s (kubectl config view --minify "+
+		"--flatten)", field, instead)
 }
 
 func (c cluster) check() error {
@@ -205,7 +208,8 @@ func (c cluster) check() error {
 	case u.User != nil:
 		return errInvalid("server holds a user name or password")
 	case c.Insecure:
-		return errInvalid("insecure-skip-tls-verify is not accepted, for anybody could pose as the cluster: give certificate-authority-data")
+		return errInvalid("insecure-skip-tls-verify is not accepted, for anybody could pose as the cluster: give " +
+			"certificate-authority-data")
 	case c.Proxy != "":
 		return errInvalid("proxy-url is not accepted: the cluster has to be reached directly")
 	case len(c.ServerName) > 253:

@@ -26,8 +26,9 @@ func pair(t testing.TB, end time.Time) (certificate, key string) {
 	t.Helper()
 	k := apitest.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "deployer"}, NotBefore: end.AddDate(-1, 0, 0), NotAfter: end,
-		IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "deployer"}, NotBefore: end.AddDate(-1, 0, 0),
+		NotAfter: end,
+		IsCA:     true, BasicConstraintsValid: true,
 	}
 	der := apitest.Value(x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k))(t)
 	private := apitest.Value(x509.MarshalPKCS8PrivateKey(k))(t)
@@ -74,16 +75,21 @@ func indented(lines string) string {
 
 func TestATokenOfTheCurrentContextIsTaken(t *testing.T) {
 	authority, _ := pair(t, noon.AddDate(1, 0, 0))
-	got := apitest.Value(kubeconfig.ParseKubeconfig(written("certificate-authority-data: "+authority+"\ntls-server-name: api.internal", "token: abc.def"), noon))(t)
-	if got.Server != "https://ABC.gr7.eu-west-1.eks.amazonaws.com" || got.Token != "abc.def" || got.ServerName != "api.internal" || !bytes.Contains(got.Authority, []byte("BEGIN CERTIFICATE")) || got.Certificate != nil {
+	got := apitest.Value(kubeconfig.ParseKubeconfig(written("certificate-authority-data: "+authority+
+		"\ntls-server-name: api.internal", "token: abc.def"), noon))(t)
+	if got.Server != "https://ABC.gr7.eu-west-1.eks.amazonaws.com" || got.Token != "abc.def" ||
+		got.ServerName != "api.internal" || !bytes.Contains(got.Authority, []byte("BEGIN CERTIFICATE")) ||
+		got.Certificate != nil {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestAClientCertificateIsTaken(t *testing.T) {
 	certificate, key := pair(t, noon.Add(time.Hour))
-	got, err := kubeconfig.ParseKubeconfig(written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+key), noon)
-	if err != nil || !bytes.Contains(got.Certificate, []byte("BEGIN CERTIFICATE")) || !bytes.Contains(got.Key, []byte("PRIVATE KEY")) || got.Token != "" {
+	got, err := kubeconfig.ParseKubeconfig(written("",
+		"client-certificate-data: "+certificate+"\nclient-key-data: "+key), noon)
+	if err != nil || !bytes.Contains(got.Certificate, []byte("BEGIN CERTIFICATE")) ||
+		!bytes.Contains(got.Key, []byte("PRIVATE KEY")) || got.Token != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -91,7 +97,8 @@ func TestAClientCertificateIsTaken(t *testing.T) {
 func TestJSONAndASingleContextWithoutAChoiceAreTaken(t *testing.T) {
 	text := `{"contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
 		"clusters":[{"name":"c","cluster":{"server":"https://10.0.0.1:6443"}}],"users":[{"name":"u","user":{"token":"t","exec":null}}]}`
-	if got, err := kubeconfig.ParseKubeconfig(text, noon); err != nil || got.Server != "https://10.0.0.1:6443" || got.Token != "t" {
+	if got, err := kubeconfig.ParseKubeconfig(text, noon); err != nil || got.Server != "https://10.0.0.1:6443" ||
+		got.Token != "t" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -110,22 +117,33 @@ func TestWhatIsNotAcceptedIsNamed(t *testing.T) {
 		{"two documents", written("", token) + "---\nkind: Config\n", "more than one document"},
 		{"too much of it", strings.Repeat("#", kubeconfig.MaxBytes+1), "--minify"},
 		{"no context at all", "kind: Config", "current-context is missing, and there are 0 contexts"},
-		{"a context that is not there", strings.Replace(written("", token), "current-context: prod", "current-context: dev", 1), `no context "dev"`},
-		{"a cluster that is not there", strings.Replace(written("", token), "name: prod-cluster", "name: c", 1), `no cluster "prod-cluster"`},
-		{"a user that is not there", strings.Replace(written("", token), "name: deployer", "name: d", 1), `no user "deployer"`},
-		{"a server that is not https", strings.Replace(written("", token), "https://", "http://", 1), "not an https address"},
-		{"no server", strings.Replace(written("", token), "https://ABC.gr7.eu-west-1.eks.amazonaws.com", `""`, 1), "server is missing"},
-		{"a password in the server", strings.Replace(written("", token), "https://", "https://hush-hush@", 1), "user name"},
+		{"a context that is not there",
+			strings.Replace(written("", token), "current-context: prod", "current-context: dev", 1),
+			`no context "dev"`},
+		{"a cluster that is not there", strings.Replace(written("", token), "name: prod-cluster", "name: c", 1),
+			`no cluster "prod-cluster"`},
+		{"a user that is not there", strings.Replace(written("", token), "name: deployer", "name: d", 1),
+			`no user "deployer"`},
+		{"a server that is not https", strings.Replace(written("", token), "https://", "http://", 1),
+			"not an https address"},
+		{"no server", strings.Replace(written("", token), "https://ABC.gr7.eu-west-1.eks.amazonaws.com", `""`, 1),
+			"server is missing"},
+		{"a password in the server", strings.Replace(written("", token), "https://", "https://hush-hush@", 1),
+			"user name"},
 		{"a server that is not checked", written("insecure-skip-tls-verify: true", token), "insecure-skip-tls-verify"},
 		{"a proxy", written("proxy-url: http://proxy", token), "proxy-url"},
 		{"a file of the authority", written("certificate-authority: /etc/ca.crt", token), "certificate-authority-data"},
-		{"an authority that is not base64", written("certificate-authority-data: '***'", token), "certificate-authority-data is not base64"},
-		{"an authority that is no certificate", written("certificate-authority-data: aGVsbG8=", token), "no certificate"},
+		{"an authority that is not base64", written("certificate-authority-data: '***'", token),
+			"certificate-authority-data is not base64"},
+		{"an authority that is no certificate", written("certificate-authority-data: aGVsbG8=", token),
+			"no certificate"},
 		{"a plugin", written("", token+"\nexec: {command: /bin/sh}"), "exec: plugins are not run"},
 		{"an auth provider", written("", token+"\nauth-provider: {name: gcp}"), "auth-provider"},
 		{"a file of the token", written("", "tokenFile: /var/run/secrets/token"), "tokenFile names a file"},
-		{"a file of the certificate", written("", "client-certificate: /c.pem\nclient-key-data: "+key), "client-certificate names a file"},
-		{"a file of the key", written("", "client-certificate-data: "+certificate+"\nclient-key: /k.pem"), "client-key names a file"},
+		{"a file of the certificate", written("", "client-certificate: /c.pem\nclient-key-data: "+key),
+			"client-certificate names a file"},
+		{"a file of the key", written("", "client-certificate-data: "+certificate+"\nclient-key: /k.pem"),
+			"client-key names a file"},
 		{"somebody else's name", written("", token+"\nas: root"), "impersonation"},
 		{"somebody else's groups", written("", token+"\nas-groups: [system:masters]"), "impersonation"},
 		{"a password", written("", "username: root\npassword: hush-hush"), "username and password"},
@@ -133,16 +151,22 @@ func TestWhatIsNotAcceptedIsNamed(t *testing.T) {
 		{"a token that cannot be one", written("", `token: "hush-hush\nX-Evil: 1"`), "characters"},
 		{"a token without end", written("", "token: "+strings.Repeat("x", 17<<10)), "longer than"},
 		{"a key without its certificate", written("", "client-key-data: "+key), "client-certificate-data is missing"},
-		{"a certificate without its key", written("", "client-certificate-data: "+certificate), "client-key-data is missing"},
-		{"another certificate's key", written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+foreign), "not a certificate and its key"},
-		{"a key with a passphrase", written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+locked), "passphrase"},
-		{"a certificate that has ended", written("", "client-certificate-data: "+ended+"\nclient-key-data: "+endedKey), "ended on 2026-03-01T11:00:00Z"},
+		{"a certificate without its key", written("", "client-certificate-data: "+certificate),
+			"client-key-data is missing"},
+		{"another certificate's key",
+			written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+foreign),
+			"not a certificate and its key"},
+		{"a key with a passphrase", written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+locked),
+			"passphrase"},
+		{"a certificate that has ended", written("", "client-certificate-data: "+ended+"\nclient-key-data: "+endedKey),
+			"ended on 2026-03-01T11:00:00Z"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := kubeconfig.ParseKubeconfig(tt.text, noon)
 			said := fault.Message(err)
-			if !fault.Is(err, fault.Invalid) || !strings.Contains(said, tt.says) || !strings.HasPrefix(said, "kubeconfig: ") {
+			if !fault.Is(err, fault.Invalid) || !strings.Contains(said, tt.says) ||
+				!strings.HasPrefix(said, "kubeconfig: ") {
 				t.Errorf("%v; want it refused with %q", err, tt.says)
 			}
 			if strings.Contains(err.Error(), "hush-hush") {
@@ -162,7 +186,8 @@ func TestAHostileTextIsRefusedSoon(t *testing.T) {
 	}
 	bomb.WriteString("users: [{name: u, user: {exec: *a9}}]\n")
 	for _, text := range []string{
-		bomb.String(), strings.Repeat("[", 200_000), strings.Repeat("- ", 100_000), strings.Repeat("{a: ", 50_000), "users: &a [*a]",
+		bomb.String(), strings.Repeat("[", 200_000), strings.Repeat("- ", 100_000), strings.Repeat("{a: ", 50_000),
+		"users: &a [*a]",
 	} {
 		start := time.Now()
 		if _, err := kubeconfig.ParseKubeconfig(text, noon); !fault.Is(err, fault.Invalid) {
@@ -177,7 +202,8 @@ func TestAHostileTextIsRefusedSoon(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	certificate, key := pair(f, noon.Add(time.Hour))
 	f.Add(written("", "token: t"))
-	f.Add(written("certificate-authority-data: "+certificate, "client-certificate-data: "+certificate+"\nclient-key-data: "+key))
+	f.Add(written("certificate-authority-data: "+certificate,
+		"client-certificate-data: "+certificate+"\nclient-key-data: "+key))
 	f.Add(`{"users":[{"user":{"exec":{}}}]}`)
 	f.Add("users: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -185,7 +211,8 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err != nil && !fault.Is(err, fault.Invalid):
 			t.Errorf("a refusal of another kind: %v", err)
-		case err == nil && (!strings.HasPrefix(strings.ToLower(got.Server), "https://") || got.Token == "" && got.Key == nil):
+		case err == nil &&
+			(!strings.HasPrefix(strings.ToLower(got.Server), "https://") || got.Token == "" && got.Key == nil):
 			t.Errorf("accepted %+v", got)
 		}
 	})

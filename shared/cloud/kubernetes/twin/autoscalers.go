@@ -14,7 +14,9 @@ func (c *Cluster) create(q request) (any, *failure) {
 	}
 	meta := at(o, "metadata")
 	if c.objects[q.resource][place(q.ns, text(meta["name"]))] != nil {
-		return nil, newFailure(http.StatusConflict, "AlreadyExists", "%s %q already exists", strings.TrimSuffix(q.resource+"."+q.group, "."), text(meta["name"]))
+		return nil, newFailure(
+			http.StatusConflict, "AlreadyExists", "%s %q already exists",
+			strings.TrimSuffix(q.resource+"."+q.group, "."), text(meta["name"]))
 	}
 	if f := invalid(q.resource, o); f != nil {
 		return nil, f
@@ -29,7 +31,8 @@ func (c *Cluster) delete(q request, o fields) (any, *failure) {
 	var options fields
 	_ = json.Unmarshal(q.body, &options) // no body is no condition
 	if uid := at(options, "preconditions")["uid"]; uid != nil && uid != at(o, "metadata")["uid"] {
-		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, at(o, "metadata")["uid"])
+		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: UID in precondition: %v, UID "+
+			"in object meta: %v", uid, at(o, "metadata")["uid"])
 	}
 	delete(c.objects[q.resource], q.place())
 	return fields{"kind": "Status", "apiVersion": "v1", "status": "Success"}, nil
@@ -43,10 +46,12 @@ func invalid(resource string, o fields) *failure {
 	spec := at(o, "spec")
 	least, most := number(spec["minReplicas"], 1), number(spec["maxReplicas"], 0)
 	if least < 1 || most < least {
-		return newFailure(http.StatusUnprocessableEntity, "Invalid", "spec.minReplicas: Invalid value: %d: must be from 1 to maxReplicas %d", least, most)
+		return newFailure(http.StatusUnprocessableEntity, "Invalid",
+			"spec.minReplicas: Invalid value: %d: must be from 1 to maxReplicas %d", least, most)
 	}
 	if spec["metrics"] == nil {
-		spec["metrics"] = []any{fields{"type": "Resource", "resource": fields{"name": "cpu", "target": fields{"type": "Utilization", "averageUtilization": 80}}}}
+		spec["metrics"] = []any{fields{"type": "Resource",
+			"resource": fields{"name": "cpu", "target": fields{"type": "Utilization", "averageUtilization": 80}}}}
 	}
 	return nil
 }

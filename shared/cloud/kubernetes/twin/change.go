@@ -18,7 +18,8 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 	meta := at(o, "metadata")
 	if v := at(p, "metadata")["resourceVersion"]; v != nil && v != meta["resourceVersion"] {
 		return nil, newFailure(http.StatusConflict, "Conflict",
-			"Operation cannot be fulfilled on %s %q: the object has been modified; please apply your changes to the latest version and try again",
+			"Operation cannot be fulfilled on %s %q: the object has been modified; please apply your changes to the "+
+				"latest version and try again",
 			strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
 	}
 	if q.sub == "scale" { // of a scale, only the replicas are the object's
@@ -26,7 +27,8 @@ func (c *Cluster) patch(q request, o fields) (any, *failure) {
 	}
 	next := merge(clone(o), p).(fields)
 	if n := number(at(next, "spec")["replicas"], 0); n < 0 {
-		return nil, newFailure(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: spec.replicas: Invalid value: %d: must be greater than or equal to 0", q.resource, q.name, n)
+		return nil, newFailure(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: spec.replicas: Invalid "+
+			"value: %d: must be greater than or equal to 0", q.resource, q.name, n)
 	}
 	if f := invalid(q.resource, next); f != nil {
 		return nil, f
@@ -54,7 +56,8 @@ func scaleOf(q request, o fields) any {
 	meta := at(o, "metadata")
 	return fields{
 		"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": fields{"replicas": replicas(o)},
-		"metadata": fields{"name": meta["name"], "namespace": meta["namespace"], "resourceVersion": meta["resourceVersion"]},
+		"metadata": fields{"name": meta["name"], "namespace": meta["namespace"],
+			"resourceVersion": meta["resourceVersion"]},
 	}
 }
 

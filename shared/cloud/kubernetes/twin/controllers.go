@@ -103,7 +103,8 @@ func (c *Cluster) settle(resource string, o fields) {
 		status["observedGeneration"] = fmt.Sprint(meta["generation"])
 	case "daemonsets":
 		was, want = number(at(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
-		status = fields{"observedGeneration": meta["generation"], "desiredNumberScheduled": want, "currentNumberScheduled": want, "numberReady": want}
+		status = fields{"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
+			"currentNumberScheduled": want, "numberReady": want}
 	}
 	if same(o["status"], status) {
 		c.removePods(o)
@@ -136,7 +137,8 @@ func (c *Cluster) endPods(o fields) {
 	pod := fields{
 		"kind": "Pod", "apiVersion": "v1", "status": fields{"phase": "Running"},
 		"metadata": fields{
-			"namespace": meta["namespace"], "name": text(meta["name"]) + "-ending", "labels": at(o, "spec", "selector")["matchLabels"],
+			"namespace": meta["namespace"], "name": text(meta["name"]) + "-ending",
+			"labels":            at(o, "spec", "selector")["matchLabels"],
 			"deletionTimestamp": "2026-03-01T09:00:00Z", "resourceVersion": "1",
 		},
 	}

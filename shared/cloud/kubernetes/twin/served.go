@@ -16,7 +16,8 @@ func (c *Cluster) servedGroups() fields {
 	for _, gv := range slices.Sorted(maps.Keys(versions)) {
 		group, version, _ := strings.Cut(gv, "/")
 		if !slices.Contains(c.Without, group) {
-			list = append(list, fields{"name": group, "versions": []any{fields{"groupVersion": gv, "version": version}}})
+			list = append(list,
+				fields{"name": group, "versions": []any{fields{"groupVersion": gv, "version": version}}})
 		}
 	}
 	return fields{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
@@ -27,7 +28,9 @@ func served(gv string) fields {
 	list := []any{}
 	for _, r := range slices.Sorted(maps.Keys(kinds)) {
 		if groupVersion(r) == gv {
-			list = append(list, fields{"name": r, "kind": kinds[r], "namespaced": r != "namespaces", "verbs": []any{"get", "list", "patch"}})
+			list = append(list,
+				fields{"name": r, "kind": kinds[r], "namespaced": r != "namespaces",
+					"verbs": []any{"get", "list", "patch"}})
 		}
 	}
 	return fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": gv, "resources": list}

@@ -17,22 +17,33 @@ import (
 // kinds and groups are the resources that the twin serves.
 var (
 	kinds = map[string]string{
-		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment",
-		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob", "horizontalpodautoscalers": "HorizontalPodAutoscaler",
-		"poddisruptionbudgets": "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
-		"selfsubjectaccessreviews": "SelfSubjectAccessReview", "nodes": "Node", "services": "Service", "persistentvolumes": "PersistentVolume",
-		"resourcequotas": "ResourceQuota", "limitranges": "LimitRange", "jobs": "Job", "ingresses": "Ingress", "ingressclasses": "IngressClass",
-		"networkpolicies": "NetworkPolicy", "storageclasses": "StorageClass", "csidrivers": "CSIDriver", "volumeattachments": "VolumeAttachment",
-		"priorityclasses": "PriorityClass", "customresourcedefinitions": "CustomResourceDefinition", "gateways": "Gateway", "httproutes": "HTTPRoute",
+		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim",
+		"deployments":  "Deployment",
+		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob",
+		"horizontalpodautoscalers": "HorizontalPodAutoscaler",
+		"poddisruptionbudgets":     "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
+		"selfsubjectaccessreviews": "SelfSubjectAccessReview", "nodes": "Node", "services": "Service",
+		"persistentvolumes": "PersistentVolume",
+		"resourcequotas":    "ResourceQuota", "limitranges": "LimitRange", "jobs": "Job", "ingresses": "Ingress",
+		"ingressclasses":  "IngressClass",
+		"networkpolicies": "NetworkPolicy", "storageclasses": "StorageClass", "csidrivers": "CSIDriver",
+		"volumeattachments": "VolumeAttachment",
+		"priorityclasses":   "PriorityClass", "customresourcedefinitions": "CustomResourceDefinition",
+		"gateways": "Gateway", "httproutes": "HTTPRoute",
 		"volumesnapshots": "VolumeSnapshot", "verticalpodautoscalers": "VerticalPodAutoscaler",
 	}
 	groups = map[string]string{
-		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1", "horizontalpodautoscalers": "autoscaling/v2",
-		"poddisruptionbudgets": "policy/v1", "scaledobjects": "keda.sh/v1alpha1", "rollouts": "argoproj.io/v1alpha1",
+		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1",
+		"horizontalpodautoscalers": "autoscaling/v2",
+		"poddisruptionbudgets":     "policy/v1", "scaledobjects": "keda.sh/v1alpha1",
+		"rollouts":                 "argoproj.io/v1alpha1",
 		"selfsubjectaccessreviews": "authorization.k8s.io/v1", "jobs": "batch/v1", "ingresses": "networking.k8s.io/v1",
-		"ingressclasses": "networking.k8s.io/v1", "networkpolicies": "networking.k8s.io/v1", "storageclasses": "storage.k8s.io/v1",
-		"csidrivers": "storage.k8s.io/v1", "volumeattachments": "storage.k8s.io/v1", "priorityclasses": "scheduling.k8s.io/v1",
-		"customresourcedefinitions": "apiextensions.k8s.io/v1", "gateways": "gateway.networking.k8s.io/v1", "httproutes": "gateway.networking.k8s.io/v1",
+		"ingressclasses": "networking.k8s.io/v1", "networkpolicies": "networking.k8s.io/v1",
+		"storageclasses": "storage.k8s.io/v1",
+		"csidrivers":     "storage.k8s.io/v1", "volumeattachments": "storage.k8s.io/v1",
+		"priorityclasses":           "scheduling.k8s.io/v1",
+		"customresourcedefinitions": "apiextensions.k8s.io/v1", "gateways": "gateway.networking.k8s.io/v1",
+		"httproutes":      "gateway.networking.k8s.io/v1",
 		"volumesnapshots": "snapshot.storage.k8s.io/v1", "verticalpodautoscalers": "autoscaling.k8s.io/v1",
 	}
 	scalable = map[string]bool{"deployments": true, "statefulsets": true, "rollouts": true}
@@ -113,7 +124,8 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := decodeRequest(r)
-	c.calls = append(c.calls, Call{Op: q.op(), Namespace: q.ns, Name: q.name, Query: r.URL.RawQuery, Body: string(q.body)})
+	c.calls = append(c.calls,
+		Call{Op: q.op(), Namespace: q.ns, Name: q.name, Query: r.URL.RawQuery, Body: string(q.body)})
 	code := &c.calls[len(c.calls)-1].Code
 	if c.between != nil {
 		c.between(q.op())
@@ -154,7 +166,8 @@ func (c *Cluster) refuse(r *http.Request, q request) *failure {
 		return nil
 	}
 	if c.forbids(q.op()) {
-		return newFailure(http.StatusForbidden, "Forbidden", `%s "%s" is forbidden: User "lamplighter" cannot %s resource "%s" in API group "%s"`,
+		return newFailure(http.StatusForbidden, "Forbidden",
+			`%s "%s" is forbidden: User "lamplighter" cannot %s resource "%s" in API group "%s"`,
 			q.resource, q.name, q.verb, q.resource, q.group)
 	}
 	return nil
@@ -191,7 +204,8 @@ func (c *Cluster) answer(q request) (any, *failure) {
 	}
 	o := c.objects[q.resource][q.place()]
 	if o == nil {
-		return nil, newFailure(http.StatusNotFound, "NotFound", "%s %q not found", strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
+		return nil, newFailure(
+			http.StatusNotFound, "NotFound", "%s %q not found", strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
 	}
 	switch q.verb {
 	case "get":
@@ -209,7 +223,8 @@ func (c *Cluster) review(q request) (any, *failure) {
 		return nil, newFailure(http.StatusBadRequest, "BadRequest", "%s", err)
 	}
 	a := at(r, "spec", "resourceAttributes")
-	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]), sub: text(a["subresource"])}
+	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]),
+		sub: text(a["subresource"])}
 	r["status"] = fields{"allowed": !c.forbids(ask.op())}
 	return r, nil
 }
@@ -224,7 +239,8 @@ func (c *Cluster) list(q request) (any, *failure) {
 		}
 		if c.expired > 0 {
 			c.expired--
-			f := newFailure(http.StatusGone, "Expired", "The provided continue parameter is too old to display a consistent list result.")
+			f := newFailure(http.StatusGone, "Expired",
+				"The provided continue parameter is too old to display a consistent list result.")
 			f.more = fields{"metadata": fields{"continue": token}}
 			return nil, f
 		}
@@ -244,7 +260,8 @@ func (c *Cluster) list(q request) (any, *failure) {
 		page = page[:limit]
 		meta["continue"] = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(from + limit)))
 	}
-	return fields{"kind": kinds[q.resource] + "List", "apiVersion": groupVersion(q.resource), "metadata": meta, "items": page}, nil
+	return fields{"kind": kinds[q.resource] + "List", "apiVersion": groupVersion(q.resource), "metadata": meta,
+		"items": page}, nil
 }
 
 func (c *Cluster) selected(q request) []any {

@@ -19,9 +19,12 @@ const (
 // texts returns the texts of a charge, in the order of their bits.
 func texts(c *focus.Charge) [23]*string {
 	return [...]*string{
-		&c.BillingAccountID, &c.SubAccountID, &c.SubAccountName, &c.ProviderName, &c.PublisherName, &c.InvoiceIssuerName, &c.InvoiceID,
-		&c.ChargeCategory, &c.ChargeClass, &c.ChargeFrequency, &c.ChargeText, &c.ServiceCategory, &c.ServiceName, &c.RegionID,
-		&c.ResourceID, &c.ResourceName, &c.ResourceType, &c.SkuID, &c.PricingCategory, &c.CommitmentID, &c.CommitmentStatus,
+		&c.BillingAccountID, &c.SubAccountID, &c.SubAccountName, &c.ProviderName, &c.PublisherName,
+		&c.InvoiceIssuerName, &c.InvoiceID,
+		&c.ChargeCategory, &c.ChargeClass, &c.ChargeFrequency, &c.ChargeText, &c.ServiceCategory, &c.ServiceName,
+		&c.RegionID,
+		&c.ResourceID, &c.ResourceName, &c.ResourceType, &c.SkuID, &c.PricingCategory, &c.CommitmentID,
+		&c.CommitmentStatus,
 		&c.BillingCurrency, &c.Unit,
 	}
 }

@@ -229,7 +229,8 @@ func (s *session) died(err, waited error) error {
 // memoryComplaints are parts of the last words of a process that lacks memory: of its own watch, and of the Go runtime.
 var memoryComplaints = []string{
 	errMemory, "out of memory", "cannot allocate memory", "failed to create new OS thread",
-	"too many address space collisions", "ThreadSanitizer failed to allocate", // of a program that the race detector watches
+	// of a program that the race detector watches
+	"too many address space collisions", "ThreadSanitizer failed to allocate",
 }
 
 // reportsLackOfMemory reports whether a process wrote to its standard error that it lacks memory.

@@ -99,7 +99,8 @@ func (memory) Close() error { return nil }
 
 func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 
-type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*focus.Charge) error) (bill.Totals, error)
+type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*focus.Charge) error) (bill.Totals,
+	error)
 
 // readAll reads a file and keeps its charges.
 func readAll(t *testing.T, read readFunc, name string, b []byte) ([]focus.Charge, bill.Totals, error) {
@@ -145,7 +146,8 @@ func TestRead_IsWhatReadingInThisProcessIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want, wantTotals, wantErr := readAll(t, bill.Read, name, file)
 			got, totals, err := readAll(t, reader("read").Read, name, file)
-			if fmt.Sprint(err) != fmt.Sprint(wantErr) || fault.Is(err, fault.Invalid) != fault.Is(wantErr, fault.Invalid) {
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) ||
+				fault.Is(err, fault.Invalid) != fault.Is(wantErr, fault.Invalid) {
 				t.Errorf("got  %v\nwant %v", err, wantErr)
 			}
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(totals, wantTotals) {
@@ -197,7 +199,8 @@ func TestRead_OthersErrors(t *testing.T) {
 	}
 	other := fault.New(fault.Invalid, "a row of 2026-03 in a bill of 2026-02")
 	err := read(inMemory(file), func(*focus.Charge) error { return other })
-	if got := fault.Message(err); !fault.Is(err, fault.Invalid) || got != "f, row 1: a row of 2026-03 in a bill of 2026-02" {
+	if got := fault.Message(err); !fault.Is(err, fault.Invalid) ||
+		got != "f, row 1: a row of 2026-03 in a bill of 2026-02" {
 		t.Errorf("what is invalid to the taker became %q", got)
 	}
 	if err := read(broken{inMemory(file)}, ignore); fault.Is(err, fault.Invalid) || !errors.Is(err, io.ErrClosedPipe) {
@@ -209,7 +212,8 @@ func TestRead_OthersErrors(t *testing.T) {
 		t.Errorf("reading was not canceled: %v", err)
 	}
 	missing := confined.New([]string{filepath.Join(t.TempDir(), "none")}, 1<<30)
-	if _, err := missing.Read(t.Context(), "", "f", inMemory(file), ignore); err == nil || fault.Is(err, fault.Invalid) {
+	if _, err := missing.Read(t.Context(), "", "f", inMemory(file), ignore); err == nil ||
+		fault.Is(err, fault.Invalid) {
 		t.Errorf("a command that is not there: %v", err)
 	}
 }
@@ -227,10 +231,13 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Skipf("no file to read: %v", err)
 	}
-	for name, read := range map[string]readFunc{"in this process": bill.Read, "in a process of its own": reader("read").Read} {
+	for name, read := range map[string]readFunc{"in this process": bill.Read,
+		"in a process of its own": reader("read").Read} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*focus.Charge) error { return nil })
+				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*focus.Charge) error {
+					return nil
+				})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -215,7 +215,8 @@ func (p *page) checkSum(packed []byte) error {
 func (c *Chunk) account(was *int64, n int64) error {
 	if open := c.file.open + n - *was; n > 0 && open > MaxOpenBytes {
 		return fault.New(fault.Invalid,
-			"it takes %d bytes, which makes %d for the current pages of all columns; at most %d are read: export the file with smaller pages",
+			"it takes %d bytes, which makes %d for the current pages of all columns; at most %d are read: export the "+
+				"file with smaller pages",
 			n, open, int64(MaxOpenBytes))
 	}
 	c.replaceEstimate(was, n)

@@ -198,7 +198,8 @@ func (f *footer) check(end int64) error {
 		return err
 	}
 	if next != len(f.elements) {
-		return refuse("the schema has %d elements, of which %d belong to no group", len(f.elements), len(f.elements)-next)
+		return refuse("the schema has %d elements, of which %d belong to no group", len(f.elements),
+			len(f.elements)-next)
 	}
 	return f.checkGroups(end)
 }
@@ -255,7 +256,8 @@ func (f *footer) checkGroups(end int64) error {
 	for i := range f.groups {
 		g := &f.groups[i]
 		if g.rows < 0 || g.rows > most-rows {
-			return refuse("row group %d claims %d rows, after %d rows; a file of this size has at most %d", i+1, g.rows, rows, most)
+			return refuse("row group %d claims %d rows, after %d rows; a file of this size has at most %d", i+1, g.rows,
+				rows, most)
 		}
 		rows += g.rows
 		if len(g.chunks) != len(f.columns) {
@@ -263,7 +265,8 @@ func (f *footer) checkGroups(end int64) error {
 		}
 		for k := range g.chunks {
 			if err := f.checkChunk(g, k, end, most); err != nil {
-				return fault.New(fault.Invalid, "row group %d, column %.100q: %s", i+1, f.columns[k].name, fault.Message(err))
+				return fault.New(fault.Invalid, "row group %d, column %.100q: %s", i+1, f.columns[k].name,
+					fault.Message(err))
 			}
 		}
 	}
@@ -292,9 +295,11 @@ func (f *footer) checkChunk(g *group, k int, end, most int64) error {
 func (c *chunk) checkPlace(end int64) error {
 	switch {
 	case c.start() < 4 || c.packed < 0 || c.start() > end || c.packed > end-c.start():
-		return refuse("its pages are at offset %d and have %d bytes; pages are in the bytes 4 to %d", c.start(), c.packed, end)
+		return refuse("its pages are at offset %d and have %d bytes; pages are in the bytes 4 to %d", c.start(),
+			c.packed, end)
 	case !isKnownCodec(c.codec):
-		return fault.New(fault.Invalid, "its compression is codec %d; GZIP, SNAPPY, ZSTD, BROTLI, LZ4_RAW and none are read", c.codec)
+		return fault.New(fault.Invalid,
+			"its compression is codec %d; GZIP, SNAPPY, ZSTD, BROTLI, LZ4_RAW and none are read", c.codec)
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func (f *File) readFooter() ([]byte, error) {
 		return nil, fault.New(fault.Invalid, "the Parquet file is encrypted: export it without encryption")
 	case !bytes.Equal(head[:], magic), !bytes.Equal(end[4:], magic):
 		return nil, fault.New(fault.Invalid,
-			"open the Parquet file, which may be cut off: it begins with %q and ends with %q; both must be %q", head[:], end[4:], magic)
+			"open the Parquet file, which may be cut off: it begins with %q and ends with %q; both must be %q", head[:],
+			end[4:], magic)
 	}
 	n := int64(binary.LittleEndian.Uint32(end[:4]))
 	if most := min(f.size-12, MaxFooterBytes); n > most {
@@ -117,7 +118,8 @@ func readFull(r io.ReaderAt, p []byte, off int64) error {
 
 // refuse returns the error of a file that breaks a rule.
 func refuse(format string, args ...any) error {
-	return fault.New(fault.Invalid, "%s. The Parquet file is damaged or was not written by an exporter: export it again",
+	return fault.New(fault.Invalid,
+		"%s. The Parquet file is damaged or was not written by an exporter: export it again",
 		fmt.Sprintf(format, args...))
 }
 

@@ -73,7 +73,8 @@ func (p *page) check(left, leftValues int64) error {
 	case p.packed < 0 || p.packed > left:
 		return refuse("its header claims %d bytes; %d are left of the column", p.packed, left)
 	case p.unpacked < 0 || max(p.unpacked, p.packed) > MaxPageBytes:
-		return refuse("its header claims %d bytes when unpacked; at most %d are read", max(p.unpacked, p.packed), MaxPageBytes)
+		return refuse("its header claims %d bytes when unpacked; at most %d are read", max(p.unpacked, p.packed),
+			MaxPageBytes)
 	}
 	return p.checkCounts(leftValues)
 }

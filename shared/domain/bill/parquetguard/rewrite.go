@@ -28,7 +28,8 @@ func (f *footer) encode() ([]byte, error) {
 		for k := range g.Columns {
 			g.Columns[k].MetaData = format.ColumnMetaData{
 				Type: format.Type(f.columns[k].kind), Encoding: []format.Encoding{format.Plain}, //nolint:gosec // checked
-				NumValues: f.groups[i].chunks[k].values, DataPageOffset: pagesOffset, TotalCompressedSize: math.MaxInt64 / 2,
+				NumValues: f.groups[i].chunks[k].values, DataPageOffset: pagesOffset,
+				TotalCompressedSize: math.MaxInt64 / 2,
 			}
 		}
 		meta.NumRows += g.NumRows

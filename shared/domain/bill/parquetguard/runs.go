@@ -169,7 +169,8 @@ func checkEncoded(b []byte, p *page, values int, kind int64) error {
 	case format.DeltaByteArray:
 		return checkPrefixes(b, values)
 	default:
-		return fault.New(fault.Invalid, "its encoding is %d; PLAIN, dictionaries, RLE, the DELTA encodings and BYTE_STREAM_SPLIT are read",
+		return fault.New(fault.Invalid,
+			"its encoding is %d; PLAIN, dictionaries, RLE, the DELTA encodings and BYTE_STREAM_SPLIT are read",
 			p.encoding)
 	}
 }

@@ -179,8 +179,9 @@ func (c *cursor) skip(kind byte, listed bool) error {
 	case typeStruct:
 		err = c.readStruct(func(field) (bool, error) { return false, nil })
 	default:
-		err = fault.New(fault.Invalid, "the metadata of the Parquet file has a value of type %d at byte %d, which Parquet does not use: "+
-			"export the file again", kind, c.at)
+		err = fault.New(fault.Invalid,
+			"the metadata of the Parquet file has a value of type %d at byte %d, which Parquet does not use: "+
+				"export the file again", kind, c.at)
 	}
 	return err
 }
@@ -207,7 +208,8 @@ func (c *cursor) eachStruct(what string, most int, read func(i int) error) error
 		return refuse("the list of %ss has elements of type %d, not structs", what, kind)
 	}
 	if n > most {
-		return fault.New(fault.Invalid, "the Parquet file has %d %ss; at most %d are read: split the file", n, what, most)
+		return fault.New(fault.Invalid, "the Parquet file has %d %ss; at most %d are read: split the file", n, what,
+			most)
 	}
 	for i := 0; i < n && err == nil; i++ {
 		err = read(i)

@@ -51,7 +51,8 @@ func TestColdLoadsOfAHugeIndexThrottleNobody(t *testing.T) {
 		}
 		r := limited.Report()
 		if r.Throttled+r.Conflicts+r.GivenUp > 0 || time.Since(began) > time.Second {
-			t.Errorf("in %v %d calls were throttled, %d in conflict, %d given up", time.Since(began), r.Throttled, r.Conflicts, r.GivenUp)
+			t.Errorf("in %v %d calls were throttled, %d in conflict, %d given up", time.Since(began), r.Throttled,
+				r.Conflicts, r.GivenUp)
 		}
 		for pk, u := range r.Peaks {
 			if u.Read > dynamoLimits.ReadUnits {
@@ -102,7 +103,8 @@ func checkCold(t *testing.T, cold map[string]table.Units) {
 			t.Errorf("a load reads %.0f units of %s; %d are allowed", u.Read, pk, maxColdUnits)
 		}
 	}
-	t.Logf("a load reads %.0f units of %d keys: %.0f of the changes, at most %.1f of a chunk", sum, len(cold), changes, most)
+	t.Logf("a load reads %.0f units of %d keys: %.0f of the changes, at most %.1f of a chunk", sum, len(cold), changes,
+		most)
 	if len(cold) < 50 {
 		t.Errorf("only %d keys were read", len(cold))
 	}

@@ -31,7 +31,8 @@ func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	t := table.Fenced(tabletest.NewAt(tb, c))
-	return &fixture{TB: tb, ctx: table.WithOrg(context.Background(), testOrg), clock: c, table: t, store: NewStore(t, c)}
+	return &fixture{TB: tb, ctx: table.WithOrg(context.Background(), testOrg), clock: c, table: t,
+		store: NewStore(t, c)}
 }
 
 func (f *fixture) check(err error) {
@@ -66,22 +67,28 @@ type sample struct {
 // newSampleRow makes an entry of a segment.
 func newSampleRow(g *Segment, s sample) Entry {
 	syms := g.Symbols
-	r := Entry{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags), Capacity: syms.InternCapacity(s.capacity)}
-	r.Refs[KindRef], r.Refs[RegionRef], r.Refs[StatusRef] = syms.Intern(s.kind), syms.Intern(s.region), syms.Intern(s.status)
+	r := Entry{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags),
+		Capacity: syms.InternCapacity(s.capacity)}
+	r.Refs[KindRef], r.Refs[RegionRef], r.Refs[StatusRef] = syms.Intern(s.kind), syms.Intern(s.region),
+		syms.Intern(s.status)
 	r.Refs[ProviderRef], r.Refs[AccountRef] = syms.Intern("aws"), syms.Intern("ca")
-	r.Times[ContentTime], r.Times[SeenTime], r.Times[StatusTime], r.Times[CreatedTime] = s.seenAt, s.seenAt, s.statusAt, s.createdAt
+	r.Times[ContentTime], r.Times[SeenTime], r.Times[StatusTime], r.Times[CreatedTime] = s.seenAt, s.seenAt, s.statusAt,
+		s.createdAt
 	return r
 }
 
 // largeSample returns the n-th of many rows that are as large as those of real clouds, and little alike.
 func largeSample(n int) sample {
 	return sample{
-		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761), name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003),
+		id: ulid.ULID{1, byte(n), byte(n >> 8)}, uid: fmt.Sprintf("i-%017x", n*2654435761),
+		name: fmt.Sprintf("Web-%06d", (n*7919)%1_000_003),
 		kind: "aws-ec2", region: "eu-west-1", status: []string{"running", "stopped"}[n%2],
 		tags: map[string]string{
-			"env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500),
+			"env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40),
+			"owner": fmt.Sprintf("person-%d", n%500),
 		},
-		capacity: map[string]int64{"vCPU": int64(n%8 + 1)}, statusAt: int64(n), seenAt: int64(n) * 1e6, createdAt: int64(n) * 6e7,
+		capacity: map[string]int64{"vCPU": int64(n%8 + 1)}, statusAt: int64(n), seenAt: int64(n) * 1e6,
+		createdAt: int64(n) * 6e7,
 	}
 }
 

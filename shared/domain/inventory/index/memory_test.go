@@ -36,7 +36,8 @@ func TestAnIndexTakesWhatItSays(t *testing.T) {
 				said += open(t, s, org(n))
 			}
 			took := heap() - before
-			t.Logf("%d bytes a row; said %.1f MB, took %.1f MB", took/(c.orgs*c.rows), float64(said)/1e6, float64(took)/1e6)
+			t.Logf("%d bytes a row; said %.1f MB, took %.1f MB", took/(c.orgs*c.rows), float64(said)/1e6,
+				float64(took)/1e6)
 			if off := float64(said)/float64(took) - 1; off < -0.15 || off > 0.15 {
 				t.Errorf("it says %d bytes and takes %d: %+.0f %%", said, took, 100*off)
 			}

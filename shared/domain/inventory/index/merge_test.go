@@ -47,7 +47,8 @@ func randomSegments(r *rand.Rand) [][]byte {
 		for range r.IntN(4) {
 			n, at := r.IntN(8), int64(r.IntN(6))
 			row := newSampleRow(g, sample{
-				id: ulid.ULID{byte(r.IntN(2)), byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("Name-%d", r.IntN(3)),
+				id: ulid.ULID{byte(r.IntN(2)), byte(n)}, uid: fmt.Sprintf("i-%d", n),
+				name: fmt.Sprintf("Name-%d", r.IntN(3)),
 				kind: "aws-ec2", status: anyStatus(r), statusAt: int64(r.IntN(6)), seenAt: at,
 				tags: map[string]string{"k": strconv.Itoa(r.IntN(2))},
 			})
@@ -144,7 +145,8 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("what was read cannot be written and read again: %v", err)
 		}
 		if len(again.Rows) != len(g.Rows) || len(again.seen) != len(g.seen) {
-			t.Errorf("%d rows and %d statuses became %d and %d", len(g.Rows), len(g.seen), len(again.Rows), len(again.seen))
+			t.Errorf("%d rows and %d statuses became %d and %d", len(g.Rows), len(g.seen), len(again.Rows),
+				len(again.seen))
 		}
 		st := newState()
 		if err = st.apply(z); err != nil {
@@ -165,7 +167,8 @@ func TestOrdersFollowChanges(t *testing.T) {
 		for range 1 + r.IntN(40) {
 			n := r.IntN(300)
 			row := newSampleRow(g, sample{
-				id: ulid.ULID{byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("n%d", r.IntN(50)), kind: fmt.Sprintf("t%d", r.IntN(4)),
+				id: ulid.ULID{byte(n)}, uid: fmt.Sprintf("i-%d", n), name: fmt.Sprintf("n%d", r.IntN(50)),
+				kind:   fmt.Sprintf("t%d", r.IntN(4)),
 				region: fmt.Sprintf("r%d", r.IntN(4)), status: anyStatus(r), statusAt: int64(step), seenAt: int64(step),
 			})
 			row.Gone = r.IntN(9) == 0

@@ -18,7 +18,8 @@ const (
 	everyOrder
 )
 
-var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef, RegionOrder: RegionRef}
+var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef,
+	RegionOrder: RegionRef}
 
 // order is the rows of a State in one order, without dropped ones. Dirty are those that changed since it was made.
 type order struct {

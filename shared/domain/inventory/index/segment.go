@@ -35,7 +35,8 @@ func (g *Segment) AddStatus(uid, status string, at int64) {
 
 // AddScan adds that a scan of a partition, begun at a time in Unix microseconds, found all there is.
 func (g *Segment) AddScan(account, region, kind string, at int64) {
-	g.scans = append(g.scans, scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
+	g.scans = append(g.scans,
+		scanned{Partition{g.Symbols.Intern(account), g.Symbols.Intern(region), g.Symbols.Intern(kind)}, at})
 }
 
 // maxSegment bounds the compressed bytes of one item: base64 makes a third more of them, and an item holds 400,000.

@@ -248,7 +248,8 @@ func (st *State) Partitions() []PartitionNames {
 		p := r.Partition()
 		if _, known := had[p]; !known {
 			had[p] = struct{}{}
-			out = append(out, PartitionNames{st.Symbols.Name(p.account), st.Symbols.Name(p.region), st.Symbols.Name(p.kind)})
+			out = append(out,
+				PartitionNames{st.Symbols.Name(p.account), st.Symbols.Name(p.region), st.Symbols.Name(p.kind)})
 		}
 	}
 	return out
@@ -295,7 +296,8 @@ const keptBytes = 120
 
 // Bytes returns how much memory the index takes, without what requests have in hand. It needs the read lock.
 func (st *State) Bytes() int {
-	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + 8*cap(st.costs) + len(st.cells)*cellPage*cellSize
+	sum := st.Symbols.held() + st.runs.held() + st.byUID.held() + 24*cap(st.cells) + 8*cap(st.costs) +
+		len(st.cells)*cellPage*cellSize
 	if st.byID != nil {
 		sum += st.byID.held()
 	}

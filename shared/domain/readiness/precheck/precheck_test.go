@@ -29,7 +29,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t)}
 	f.Checker = Checker{Table: f.Platform.Table, Inventory: inventory.New(f.Platform)}
-	f.ids = inventorytest.Discover(f.Fixture, org, cloud.AWSASG, cloud.Resource{UID: "web", Type: cloud.AWSASG, Status: cloud.Running},
+	f.ids = inventorytest.Discover(f.Fixture, org, cloud.AWSASG,
+		cloud.Resource{UID: "web", Type: cloud.AWSASG, Status: cloud.Running},
 		cloud.Resource{UID: "api", Type: cloud.AWSASG, Status: cloud.Running})
 	return f
 }
@@ -52,19 +53,32 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 		acting  bool
 		says    string
 	}{
-		"nothing holds it":                          {func(*fixture) {}, 0, true, ""},
-		"an override that holds it off":             {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}) }, 0, false, "it is held by"},
-		"an override that is over by then":          {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff}) }, 2 * time.Hour, false, ""},
-		"an override that holds it on":              {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOn}) }, 0, false, ""},
-		"an override on another resource":           {func(f *fixture) { f.hold(override.Held{ResourceID: f.ids[1], Action: override.ForceOff}) }, 0, false, ""},
-		"an override on a group that it is in":      {func(f *fixture) { f.hold(override.Held{GroupID: f.group(), Action: override.ForceOff}) }, 0, false, "it is held by"},
-		"a stop under way, when it is to be raised": {func(f *fixture) { f.stopping() }, 0, true, "a stop of the resource is in flight (act_1)"},
-		"a stop under way, when it is checked":      {func(f *fixture) { f.stopping() }, 0, false, ""},
+		"nothing holds it": {func(*fixture) {}, 0, true, ""},
+		"an override that holds it off": {func(f *fixture) {
+			f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff})
+		}, 0, false, "it is held by"},
+		"an override that is over by then": {func(f *fixture) {
+			f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOff})
+		}, 2 * time.Hour, false, ""},
+		"an override that holds it on": {func(f *fixture) {
+			f.hold(override.Held{ResourceID: f.ids[0], Action: override.ForceOn})
+		}, 0, false, ""},
+		"an override on another resource": {func(f *fixture) {
+			f.hold(override.Held{ResourceID: f.ids[1], Action: override.ForceOff})
+		}, 0, false, ""},
+		"an override on a group that it is in": {func(f *fixture) {
+			f.hold(override.Held{GroupID: f.group(), Action: override.ForceOff})
+		}, 0, false, "it is held by"},
+		"a stop under way, when it is to be raised": {func(f *fixture) {
+			f.stopping()
+		}, 0, true, "a stop of the resource is in flight (act_1)"},
+		"a stop under way, when it is checked": {func(f *fixture) { f.stopping() }, 0, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c.prepare(f)
-			q := Query{Org: org, Targets: []autoscaling.Target{target("web"), target("web"), target("gone")}, At: f.Clock.Now().Add(c.in), Acting: c.acting}
+			q := Query{Org: org, Targets: []autoscaling.Target{target("web"), target("web"), target("gone")},
+				At: f.Clock.Now().Add(c.in), Acting: c.acting}
 			got := apitest.Value(f.Obstacles(f.In(org), q))(t)
 			if why := got["web"]; (why != "") != (c.says != "") || !strings.Contains(why, c.says) || got["gone"] != "" {
 				t.Errorf("%v; want %q", got, c.says)
@@ -83,7 +97,8 @@ func (f *fixture) group() string {
 
 // stopping has a stop of web be in flight.
 func (f *fixture) stopping() {
-	f.Change(inventory.ResourceKey(org, "web"), table.Set("actionID", "act_1"), table.Set("actionType", string(cloud.Stop)))
+	f.Change(inventory.ResourceKey(org, "web"), table.Set("actionID", "act_1"),
+		table.Set("actionType", string(cloud.Stop)))
 }
 
 func TestObstacles_OfNoTargetsTakeNoRoundTrip(t *testing.T) {
@@ -104,12 +119,17 @@ func TestStartProblem_TellsWhatAStartWouldRestore(t *testing.T) {
 		uid     string
 		says    string
 	}{
-		"a size that is remembered":                {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size}), "web", ""},
-		"no size":                                  {func(*fixture) {}, "web", "its size before it was stopped is not known"},
-		"a size that a start has given back":       {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size, UsedBy: "act_2"}), "web", "its size before it was stopped is not known"},
-		"a size that an event has left for a stop": {kept(execution.Snapshot{ActionID: "event", Snapshot: size, KeepUntil: 1}), "web", "its size before it was stopped is not known"},
-		"off before it was stopped":                {kept(execution.Snapshot{ActionID: "act_1", Snapshot: cloud.WasOff}), "web", "a start leaves it so"},
-		"a resource that is not in the inventory":  {func(*fixture) {}, "gone", "it is not in the inventory"},
+		"a size that is remembered": {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size}), "web",
+			""},
+		"no size": {func(*fixture) {}, "web",
+			"its size before it was stopped is not known"},
+		"a size that a start has given back": {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size,
+			UsedBy: "act_2"}), "web", "its size before it was stopped is not known"},
+		"a size that an event has left for a stop": {kept(execution.Snapshot{ActionID: "event", Snapshot: size,
+			KeepUntil: 1}), "web", "its size before it was stopped is not known"},
+		"off before it was stopped": {kept(execution.Snapshot{ActionID: "act_1",
+			Snapshot: cloud.WasOff}), "web", "a start leaves it so"},
+		"a resource that is not in the inventory": {func(*fixture) {}, "gone", "it is not in the inventory"},
 		"a resource that can never be started": {func(f *fixture) {
 			f.Change(inventory.ResourceKey(org, "web"), table.Set("unschedulable", "belongs to a node group"))
 		}, "web", "belongs to a node group"},

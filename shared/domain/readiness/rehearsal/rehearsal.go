@@ -55,7 +55,8 @@ func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehear
 		return readiness.Rehearsed{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{}, blocked: map[string]string{}}
+	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{},
+		blocked: map[string]string{}}
 	if s.store, err = table.Open(filepath.Join(dir, "store.db"), table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}); err != nil { //nolint:contextcheck // a file is opened
 		return readiness.Rehearsed{}, err
 	}
@@ -103,10 +104,12 @@ func (s *trial) build(ctx context.Context, in readiness.RehearsalInput) error {
 // place gives a group the size of a target, and the target's policy to the group.
 func (s *trial) place(ctx context.Context, org string, t readiness.Target, g cloud.Resource) error {
 	o := t.Original()
-	if err := s.scaler().SetAutoscaling(ctx, g.Type, g.Region, g.UID, cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
+	if err := s.scaler().SetAutoscaling(ctx, g.Type, g.Region, g.UID,
+		cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
 		return err
 	}
-	policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
+	policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot,
+		Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
 	_, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, org, policy)
 	return err
 }
@@ -118,9 +121,11 @@ const region = "us-east-1"
 func (s *trial) connect(ctx context.Context, p readiness.Plan, launch time.Duration) error {
 	var err error
 	s.conn, err = simulated.New(s.store, s.clock).Connect(ctx, cloud.Account{
-		Org: p.Org, ID: "ca_rehearsal", Provider: "simulated", NativeID: "000000000001", AuthMethod: simulated.AuthMethod,
+		Org: p.Org, ID: "ca_rehearsal", Provider: "simulated", NativeID: "000000000001",
+		AuthMethod: simulated.AuthMethod,
 		Credentials: map[string]string{
-			"kinds": cloud.AWSASG, "size": "100", "regions": region, "stopped": "0", "transitionSeconds": fmt.Sprint(launch.Seconds()),
+			"kinds": cloud.AWSASG, "size": "100", "regions": region, "stopped": "0",
+			"transitionSeconds": fmt.Sprint(launch.Seconds()),
 		},
 	})
 	if err != nil {
@@ -133,7 +138,8 @@ func (s *trial) connect(ctx context.Context, p readiness.Plan, launch time.Durat
 		}
 	}
 	if err == nil && len(s.groups) < len(p.Targets) {
-		err = fault.New(fault.Internal, "the simulated cloud has %d groups for %d targets", len(s.groups), len(p.Targets))
+		err = fault.New(fault.Internal, "the simulated cloud has %d groups for %d targets", len(s.groups),
+			len(p.Targets))
 	}
 	return err
 }

@@ -14,11 +14,14 @@ import (
 func plan(before int64) readiness.Plan {
 	start := time.Date(2026, 11, 27, 8, 0, 0, 0, time.UTC)
 	return readiness.Plan{
-		ID: "evt_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: apitest.Org, Name: "Sale", EventStart: start, EventEnd: start.Add(8 * time.Hour),
-		PreScaleMinutes: before, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000, Timezone: "UTC", Status: readiness.Completed, Run: 7, Logged: 80,
+		ID: "evt_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: apitest.Org, Name: "Sale", EventStart: start,
+		EventEnd:        start.Add(8 * time.Hour),
+		PreScaleMinutes: before, PostEventMinutes: 30, ExpectedMultiplier: 3_000_000, Timezone: "UTC",
+		Status: readiness.Completed, Run: 7, Logged: 80,
 		Targets: []readiness.Target{
 			{PolicyID: "asp_web", OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4},
-			{PolicyID: "asp_api", OriginalMin: 0, OriginalMax: 3, OriginalDesired: 2, AverageCPU: 3500, TargetCPU: 7000},
+			{PolicyID: "asp_api", OriginalMin: 0, OriginalMax: 3, OriginalDesired: 2, AverageCPU: 3500,
+				TargetCPU: 7000},
 		},
 	}
 }
@@ -64,7 +67,8 @@ func TestRun_TellsWhatIsMissingWhenMachinesAreSlowerThanThePlan(t *testing.T) {
 func TestRun_EndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := rehearsal.Run(ctx, readiness.RehearsalInput{Org: apitest.Org, Plan: plan(30), Launch: time.Minute}); err == nil {
+	if _, err := rehearsal.Run(ctx,
+		readiness.RehearsalInput{Org: apitest.Org, Plan: plan(30), Launch: time.Minute}); err == nil {
 		t.Error("nobody waits for it")
 	}
 }
@@ -74,12 +78,14 @@ func TestRun_StartsAStoppedTargetFirst(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	p := plan(30)
-	got, err := rehearsal.Run(ctx, readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: 5 * time.Minute, Stopped: []string{"asp_web"}})
+	got, err := rehearsal.Run(ctx,
+		readiness.RehearsalInput{Org: p.Org, Plan: p, Launch: 5 * time.Minute, Stopped: []string{"asp_web"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	web, api := got.Targets[0], got.Targets[1]
-	if got.Status != readiness.Completed || web.Shortfall != 0 || !web.Restored || web.Scaled != (readiness.Size{Min: 9, Max: 22, Desired: 9}) {
+	if got.Status != readiness.Completed || web.Shortfall != 0 || !web.Restored ||
+		web.Scaled != (readiness.Size{Min: 9, Max: 22, Desired: 9}) {
 		t.Errorf("%s", apitest.JSON(got))
 	}
 	if !web.ReachedAt.After(api.ReachedAt) {

@@ -53,5 +53,6 @@ func (s *trial) stop(ctx context.Context, g cloud.Resource) error {
 		return fault.New(fault.Internal, "the simulated cloud has lost %s", g.UID)
 	}
 	s.stopped[g.UID] = states[0].Snapshot
-	return s.conn.Act(ctx, cloud.Stop, g.Type, g.Region, []cloud.Target{{UID: g.UID, Snapshot: states[0].Snapshot}})[0].Err
+	return s.conn.Act(ctx, cloud.Stop, g.Type, g.Region,
+		[]cloud.Target{{UID: g.UID, Snapshot: states[0].Snapshot}})[0].Err
 }

@@ -46,7 +46,8 @@ func (s *trial) begin() error {
 		if err != nil {
 			return err
 		}
-		s.out.Targets[i] = readiness.RehearsedTarget{PolicyID: t.PolicyID, Original: t.Original(), Scaled: size, Shortfall: size.Desired - t.OriginalDesired}
+		s.out.Targets[i] = readiness.RehearsedTarget{PolicyID: t.PolicyID, Original: t.Original(), Scaled: size,
+			Shortfall: size.Desired - t.OriginalDesired}
 	}
 	return nil
 }
@@ -114,7 +115,8 @@ func (s *trial) end(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.Restored = readiness.Size{Min: a.Min, Max: a.Max, Desired: a.Desired} == t.Original || s.blocked[g.UID] != "" && a.RunsNothing()
+		t.Restored = readiness.Size{Min: a.Min, Max: a.Max, Desired: a.Desired} == t.Original ||
+			s.blocked[g.UID] != "" && a.RunsNothing()
 	}
 	q := readiness.Logs(p.Org, p.ID)
 	q.Reverse, q.Limit = false, 1000

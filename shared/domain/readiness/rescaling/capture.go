@@ -18,7 +18,8 @@ import (
 type state string
 
 const (
-	starting  state = "starting"  // it had 0 instances: the executor was asked to start it, and nothing is recorded of its size yet
+	// it had 0 instances: the executor was asked to start it, and nothing is recorded of its size yet
+	starting  state = "starting"
 	raising   state = "raising"   // it may be raised: a call is, or was, under way
 	raised    state = "raised"    // all of its instances have been seen in service
 	restoring state = "restoring" // it is being given back
@@ -74,7 +75,8 @@ const mostCaptures = 1000
 
 // captures reads those of a plan: one round trip.
 func (r *Runner) captures(ctx context.Context, in readiness.Input) (map[string]capture, error) {
-	all, _, err := table.ReadPage[capture](ctx, r.Table, table.Query{PK: pk(in.Org), Prefix: in.PlanID + "#", Limit: mostCaptures})
+	all, _, err := table.ReadPage[capture](ctx, r.Table,
+		table.Query{PK: pk(in.Org), Prefix: in.PlanID + "#", Limit: mostCaptures})
 	out := make(map[string]capture, len(all))
 	for _, c := range all {
 		out[c.PolicyID] = c

@@ -23,7 +23,8 @@ const (
 
 // obstacles returns what keeps targets of a plan from being raised now, by policy. A target that this dispatch has begun to raise has none: the
 // plan holds it. It costs one round trip, and none when all targets have been begun.
-func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness.Plan, kept map[string]capture) (map[string]string, error) {
+func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness.Plan,
+	kept map[string]capture) (map[string]string, error) {
 	var ids []string
 	for _, id := range p.PolicyIDs() {
 		if c := kept[id]; !c.isOf(in.Run) {
@@ -80,7 +81,8 @@ func (r *Runner) tell(ctx context.Context, in readiness.Input, p *readiness.Plan
 	if message == p.Message || len(p.Reports) >= maxReports {
 		return nil
 	}
-	report := readiness.Report{ID: fmt.Sprintf("%s-%d-%d", p.Status, in.Run, len(p.Reports)), Run: in.Run, Status: p.Status, Message: message}
+	report := readiness.Report{ID: fmt.Sprintf("%s-%d-%d", p.Status, in.Run, len(p.Reports)), Run: in.Run,
+		Status: p.Status, Message: message}
 	err := r.Report(ctx, in.Org, in.PlanID, report)
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 		return nil // the plan has changed: the next step sees to that

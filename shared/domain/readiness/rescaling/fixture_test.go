@@ -174,8 +174,9 @@ type fixture struct {
 func newFixture(t testing.TB, uids ...string) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t), cloud: &groups{
-		at: map[string]cloud.Autoscaling{}, booting: map[string]string{}, stopped: map[string]cloud.Autoscaling{}, blocked: map[string]string{},
-		refuse: map[string]error{}, ended: map[string]string{},
+		at: map[string]cloud.Autoscaling{}, booting: map[string]string{}, stopped: map[string]cloud.Autoscaling{},
+		blocked: map[string]string{},
+		refuse:  map[string]error{}, ended: map[string]string{},
 	}}
 	f.plans = readiness.New(f.Table, f.Clock)
 	f.r = &Runner{
@@ -191,7 +192,9 @@ func newFixture(t testing.TB, uids ...string) *fixture {
 	}
 	for _, uid := range uids {
 		f.cloud.at[uid] = before
-		f.Put(autoscaling.Key(org, policyOf(uid)), autoscaling.Policy{ID: policyOf(uid), Mode: autoscaling.Autopilot, CloudAccountID: "ca_1", Target: autoscaling.Target{Type: "aws-asg", UID: uid, Region: "eu-west-1"}})
+		f.Put(autoscaling.Key(org, policyOf(uid)),
+			autoscaling.Policy{ID: policyOf(uid), Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
+				Target: autoscaling.Target{Type: "aws-asg", UID: uid, Region: "eu-west-1"}})
 	}
 	return f
 }
@@ -209,11 +212,13 @@ func (f *fixture) dispatched() (readiness.Plan, readiness.Input) {
 	f.Helper()
 	start := f.Clock.Now().Add(2 * time.Hour)
 	p := readiness.Plan{
-		ID: id.New("evt", f.Clock.Now()), Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(4 * time.Hour), PreScaleMinutes: 30, PostEventMinutes: 30,
+		ID: id.New("evt", f.Clock.Now()), Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(4 * time.Hour),
+		PreScaleMinutes: 30, PostEventMinutes: 30,
 		ExpectedMultiplier: 3_000_000, Timezone: "UTC", CreatedBy: "ada@example.com",
 	}
 	for uid := range f.cloud.at {
-		p.Targets = append(p.Targets, readiness.Target{PolicyID: policyOf(uid), OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
+		p.Targets = append(p.Targets,
+			readiness.Target{PolicyID: policyOf(uid), OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
 	}
 	p = apitest.Value(f.plans.Create(f.In(org), p))(f)
 	return f.dispatch(p)
@@ -277,7 +282,8 @@ func (f *fixture) asBefore(in readiness.Input) {
 		}
 	}
 	p := readiness.Plan{ID: in.PlanID, Run: in.Run}
-	got, err := f.Table.BatchGet(table.Within(f.In(org), workqueue.Prefix), workqueue.WorkKey(p.WorkID()), workqueue.WorkKey(p.RollbackID()))
+	got, err := f.Table.BatchGet(table.Within(f.In(org), workqueue.Prefix), workqueue.WorkKey(p.WorkID()),
+		workqueue.WorkKey(p.RollbackID()))
 	if err != nil || len(got) != 0 {
 		f.Errorf("%d pieces of work are pending, %v", len(got), err)
 	}

@@ -44,7 +44,8 @@ func (r *Runner) LetGo(ctx context.Context, f Forced) (at time.Time, why string,
 }
 
 func forcedNote(f Forced) string {
-	return fmt.Sprintf("%s: %s forced a stop (%s): the plan gives back its capacity and lets it go", f.PolicyID, f.By, f.ActionID)
+	return fmt.Sprintf("%s: %s forced a stop (%s): the plan gives back its capacity and lets it go", f.PolicyID, f.By,
+		f.ActionID)
 }
 
 // reportForced tells the plan, once, that a target is let go. A plan that was dispatched again meanwhile, or is gone, is not told.
@@ -52,7 +53,8 @@ func (r *Runner) reportForced(ctx context.Context, f Forced, run int64) error {
 	p, err := r.plans().Get(ctx, f.Org, f.PlanID)
 	if err == nil && p.Run == run {
 		err = r.Report(ctx, f.Org, f.PlanID, readiness.Report{
-			ID: "forced-" + f.PolicyID + "-" + f.ActionID, Run: run, Status: p.Status, Message: text([]string{forcedNote(f)}),
+			ID: "forced-" + f.PolicyID + "-" + f.ActionID, Run: run, Status: p.Status,
+			Message: text([]string{forcedNote(f)}),
 		})
 	}
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) {
@@ -68,7 +70,8 @@ func (r *raiser) holdWrites(ctx context.Context, c *capture) ([]table.Write, err
 		return nil, err
 	}
 	return eventhold.Begin(r.in.Org, eventhold.Hold{
-		PlanID: r.p.ID, PolicyID: c.PolicyID, UID: c.Target.UID, Enclosing: enclosing, Since: r.p.Since, Until: r.p.ScaleDownAt(),
+		PlanID: r.p.ID, PolicyID: c.PolicyID, UID: c.Target.UID, Enclosing: enclosing, Since: r.p.Since,
+		Until: r.p.ScaleDownAt(),
 	}), nil
 }
 

@@ -14,7 +14,8 @@ func TestLetGo_OfATargetThatIsRestoredOnlyDropsItsHold(t *testing.T) {
 		f := newFixture(t, "web", "api")
 		_, in := f.dispatched()
 		f.drive(in, readiness.Completed)
-		h := eventhold.Hold{PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(), Until: f.Clock.Now()}
+		h := eventhold.Hold{PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(),
+			Until: f.Clock.Now()}
 		f.Write(eventhold.Begin(org, h)[0]) // as a process left it that died
 		at, _, err := f.r.LetGo(f.In(org), f.forced(in, uid))
 		if n := len(f.holds().All()); err != nil || !at.IsZero() || n != 0 {

@@ -45,7 +45,9 @@ func TestLetGo_DyingAtAnyWriteLeavesNothingRaised(t *testing.T) {
 			_, in := f.dispatched()
 			f.drive(in, readiness.Active)
 			ctx, p := killpoint.Start(f.In(org), killpoint.Point{Step: n, Landed: after})
-			_ = f.letGo(ctx, &Runner{Table: p.Store(f.Table), Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: f.r.Report}, f.forced(in, "web"))
+			_ = f.letGo(ctx,
+				&Runner{Table: p.Store(f.Table), Clock: f.Clock, Open: f.r.Open, Starter: f.cloud, Report: f.r.Report},
+				f.forced(in, "web"))
 			died := p.Killed()
 			f.Clock.Advance(2 * lockTime)
 			f.Must(f.letGo(f.In(org), f.r, f.forced(in, "web")))
@@ -63,7 +65,8 @@ func (f *fixture) checkLetGo(in readiness.Input, name string) {
 	if got := apitest.JSON(f.cloud.at["web"]); got != apitest.JSON(before) {
 		f.Errorf("%s: the target has %s; before the event it had %s", name, got, apitest.JSON(before))
 	}
-	if kept := f.cloud.kept; len(kept) == 0 || kept[0].ActionID != "act_1" || string(kept[0].Snapshot) != apitest.JSON(sizeOf(before)) {
+	if kept := f.cloud.kept; len(kept) == 0 || kept[0].ActionID != "act_1" ||
+		string(kept[0].Snapshot) != apitest.JSON(sizeOf(before)) {
 		f.Errorf("%s: the stop is left %s to remember", name, apitest.JSON(kept))
 	}
 	if _, held := f.holds().Of("web"); held || len(f.holds().All()) != 1 {

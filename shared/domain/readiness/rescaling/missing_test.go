@@ -35,7 +35,8 @@ func (f *fixture) fail(uid string, err error) {
 func TestAdvance_AMissingTargetLeavesTheOthersRaisedAndIsTriedUntilItIsThere(t *testing.T) {
 	for name, err := range map[string]error{
 		"a cloud that does not answer": &cloud.Error{Class: cloud.Transient, Message: "no answer"},
-		"a cloud that refuses":         &cloud.Error{Class: cloud.Denied, Message: "autoscaling:UpdateAutoScalingGroup is not allowed"},
+		"a cloud that refuses": &cloud.Error{Class: cloud.Denied,
+			Message: "autoscaling:UpdateAutoScalingGroup is not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, twenty()...)
@@ -46,7 +47,8 @@ func TestAdvance_AMissingTargetLeavesTheOthersRaisedAndIsTriedUntilItIsThere(t *
 				f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t))
 			}
 			now := f.plan(in)
-			if now.Status != readiness.ScalingUp || !strings.Contains(now.Message, "asp_g07: ") || strings.Contains(now.Message, "asp_g08") {
+			if now.Status != readiness.ScalingUp || !strings.Contains(now.Message, "asp_g07: ") ||
+				strings.Contains(now.Message, "asp_g08") {
 				t.Errorf("the plan is %s and says %q", now.Status, now.Message)
 			}
 			for _, uid := range twenty() {
@@ -86,8 +88,9 @@ func TestAdvance_AnOrganizationMayWantAllTargetsOrNone(t *testing.T) {
 		err    error
 		failed time.Duration // after the time to scale up, at most
 	}{
-		"a refused target fails the plan at once":      {&cloud.Error{Class: cloud.Denied, Message: "no"}, time.Minute},
-		"a slow target fails it once the event begins": {&cloud.Error{Class: cloud.Transient, Message: "no answer"}, 35 * time.Minute},
+		"a refused target fails the plan at once": {&cloud.Error{Class: cloud.Denied, Message: "no"}, time.Minute},
+		"a slow target fails it once the event begins": {&cloud.Error{Class: cloud.Transient, Message: "no answer"},
+			35 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, "web", "api")
@@ -130,7 +133,8 @@ func TestAdvance_APlanIsNotActiveBeforeAllInstancesAreInService(t *testing.T) {
 	}
 	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t))
 	now := f.plan(in)
-	if now.Status != readiness.ScalingUp || !strings.Contains(now.Message, "asp_web: ") || !strings.Contains(now.Message, "4 of 9 instances are in service") {
+	if now.Status != readiness.ScalingUp || !strings.Contains(now.Message, "asp_web: ") ||
+		!strings.Contains(now.Message, "4 of 9 instances are in service") {
 		t.Errorf("the plan is %s and says %q", now.Status, now.Message)
 	}
 	if f.cloud.sets != 1 {
@@ -148,7 +152,8 @@ func TestAdvance_ATargetUnderAnOverrideIsNamedWhenThePlanStartsAndRaisedOnceItEn
 	f.cloud.blocked["web"] = "it is held by override ovr_1"
 	f.drive(in, readiness.ScalingUp)
 	apitest.Value(f.r.Advance(f.In(org), in))(t)
-	if p := f.plan(in); !strings.Contains(p.Message, "asp_web: it is held by override ovr_1") || f.size("web") != sizeOf(before) || f.size("api") != during {
+	if p := f.plan(in); !strings.Contains(p.Message, "asp_web: it is held by override ovr_1") ||
+		f.size("web") != sizeOf(before) || f.size("api") != during {
 		t.Errorf("the plan says %q; web has %s, api %s", p.Message, f.size("web"), f.size("api"))
 	}
 	delete(f.cloud.blocked, "web")
@@ -186,7 +191,8 @@ func TestAdvance_NothingIsRaisedOnceTheEventIsOver(t *testing.T) {
 			if f.cloud.starts != 0 || changes != 0 {
 				t.Errorf("web was started %d times and changed %d times", f.cloud.starts, changes)
 			}
-			if p := f.plan(in); !strings.Contains(p.Message, "asp_web: ") || !strings.Contains(p.Message, "until the event was over") {
+			if p := f.plan(in); !strings.Contains(p.Message, "asp_web: ") ||
+				!strings.Contains(p.Message, "until the event was over") {
 				t.Errorf("the plan says %q", p.Message)
 			}
 		})

@@ -47,7 +47,10 @@ func (r *Runner) decideRaise(ctx context.Context, in readiness.Input, p *readine
 	case len(out.failed) == len(p.Targets):
 		return r.enter(ctx, in, readiness.Report{Status: readiness.Failed, Message: text(out.failed)})
 	case !now.Before(p.ScaleDownAt()):
-		return r.enter(ctx, in, readiness.Report{Status: readiness.Failed, Message: "these targets did not have their planned capacity until the event was over: " + text(out.notes)})
+		return r.enter(ctx, in,
+			readiness.Report{Status: readiness.Failed,
+				Message: "these targets did not have their planned capacity until the event was over: " +
+					text(out.notes)})
 	case !late && len(out.failed) == 0 && out.obstructed == 0:
 		return Result{At: clock.Earliest(out.at, p.ScaleDownAt())}, nil
 	}
@@ -84,7 +87,8 @@ func (r *Runner) raisedAll(ctx context.Context, in readiness.Input, p *readiness
 	report := readiness.Report{Status: readiness.Active}
 	for _, t := range p.Targets {
 		o := kept[t.PolicyID].original()
-		report.Targets = append(report.Targets, readiness.Target{PolicyID: t.PolicyID, OriginalMin: o.Min, OriginalMax: o.Max, OriginalDesired: o.Desired})
+		report.Targets = append(report.Targets,
+			readiness.Target{PolicyID: t.PolicyID, OriginalMin: o.Min, OriginalMax: o.Max, OriginalDesired: o.Desired})
 	}
 	return r.enter(ctx, in, report)
 }
@@ -234,7 +238,8 @@ func (r *raiser) begin(ctx context.Context, c *capture) (mine bool, err error) {
 		return false, err
 	}
 	err = r.Table.Transact(ctx, append([]table.Write{
-		table.Check(readiness.Key(r.in.Org, r.p.ID), table.Equal("status", string(readiness.ScalingUp)), table.Equal("run", r.in.Run)),
+		table.Check(readiness.Key(r.in.Org, r.p.ID), table.Equal("status", string(readiness.ScalingUp)),
+			table.Equal("run", r.in.Run)),
 		own, r.policies().Hold(r.in.Org, c.PolicyID, r.p.ID),
 	}, held...)...)
 	lost, refused := errors.AsType[*table.ConditionError](err)
@@ -269,7 +274,8 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 		return r.cannotStart(ctx, c, err)
 	}
 	c.StartID = got.ActionID
-	moving := &cloud.Error{Class: cloud.Moving, Message: "it had 0 instances and is being started by action " + got.ActionID}
+	moving := &cloud.Error{Class: cloud.Moving,
+		Message: "it had 0 instances and is being started by action " + got.ActionID}
 	if got.Ended {
 		c.StartID = ""
 	}
@@ -343,7 +349,8 @@ func inService(ctx context.Context, g Group, c *capture, live cloud.Autoscaling)
 	case len(states) != 1:
 		return &cloud.Error{Class: cloud.NotFound, Message: "it does not exist any more"}
 	case states[0].Status != cloud.Running:
-		return &cloud.Error{Class: cloud.Moving, Message: "it has " + now.String() + ", and not all instances are in service: " + stateText(states[0])}
+		return &cloud.Error{Class: cloud.Moving,
+			Message: "it has " + now.String() + ", and not all instances are in service: " + stateText(states[0])}
 	}
 	return nil
 }

@@ -271,6 +271,7 @@ func (r *Runner) GiveUp(ctx context.Context, in readiness.Input, reason string) 
 // forget takes what is at its end off the list of pending work.
 func (r *Runner) forget(ctx context.Context, in readiness.Input) error {
 	p := readiness.Plan{ID: in.PlanID, Run: in.Run}
-	err := r.Table.Transact(table.Within(ctx, workqueue.Prefix), workqueue.RemoveWork(p.WorkID()), workqueue.RemoveWork(p.RollbackID()))
+	err := r.Table.Transact(table.Within(ctx, workqueue.Prefix), workqueue.RemoveWork(p.WorkID()),
+		workqueue.RemoveWork(p.RollbackID()))
 	return fault.Wrap("end the work for "+in.PlanID, err)
 }

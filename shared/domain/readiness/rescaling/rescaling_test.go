@@ -30,7 +30,8 @@ func TestAdvance_CapacityIsRaisedForTheEventAndGivenBack(t *testing.T) {
 		if f.size(uid) != during {
 			t.Errorf("%s is %s", uid, f.size(uid))
 		}
-		if held := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyOf(uid))); held.PlanID != p.ID {
+		if held := apitest.Read[autoscaling.Policy](f.Fixture,
+			autoscaling.Key(org, policyOf(uid))); held.PlanID != p.ID {
 			t.Errorf("%s is held by %q", uid, held.PlanID)
 		}
 	}
@@ -56,7 +57,8 @@ func TestAdvance_WhatSomebodyChangedMeanwhileIsGivenBackAndNoted(t *testing.T) {
 	f.drive(in, readiness.Completed)
 	f.asBefore(in)
 	p := apitest.Value(f.plans.Get(f.In(org), org, in.PlanID))(t)
-	if !strings.Contains(p.Message, "somebody changed it: it had min 9, max 40, desired 12 where min 9, max 22, desired 9 was set") {
+	if !strings.Contains(p.Message,
+		"somebody changed it: it had min 9, max 40, desired 12 where min 9, max 22, desired 9 was set") {
 		t.Errorf("the plan says %q", p.Message)
 	}
 }
@@ -81,7 +83,8 @@ func TestAdvance_AGroupThatIsGoneIsNotedAndTheRestGivenBack(t *testing.T) {
 	delete(f.cloud.at, "web")
 	f.drive(in, readiness.Completed)
 	f.asBefore(in)
-	if p := apitest.Value(f.plans.Get(f.In(org), org, in.PlanID))(t); !strings.Contains(p.Message, "asp_web: it does not exist any more") {
+	if p := apitest.Value(f.plans.Get(f.In(org), org, in.PlanID))(t); !strings.Contains(p.Message,
+		"asp_web: it does not exist any more") {
 		t.Errorf("the plan says %q", p.Message)
 	}
 }
@@ -106,7 +109,8 @@ func TestAdvance_OneTargetThatCannotBeScaledFailsThePlanAndTheOthersAreGivenBack
 			}
 			f.asBefore(in)
 			p := apitest.Value(f.plans.Get(f.In(org), org, in.PlanID))(t)
-			if lines := f.once(in); !strings.Contains(p.Message, "asp_api: ") || !strings.HasPrefix(lines[len(lines)-1].Message, "rolled back: 2") {
+			if lines := f.once(in); !strings.Contains(p.Message, "asp_api: ") ||
+				!strings.HasPrefix(lines[len(lines)-1].Message, "rolled back: 2") {
 				t.Errorf("the plan says %q, its log %s", p.Message, apitest.JSON(lines))
 			}
 		})
@@ -142,22 +146,27 @@ func TestAdvance_APolicyThatAnotherPlanHoldsIsWaitedFor(t *testing.T) {
 	if f.cloud.sets != 0 {
 		t.Error("it was scaled all the same")
 	}
-	if p = apitest.Value(f.plans.Get(f.In(org), org, p.ID))(t); !strings.Contains(p.Message, "another plan has raised it") {
+	if p = apitest.Value(f.plans.Get(f.In(org), org, p.ID))(t); !strings.Contains(p.Message,
+		"another plan has raised it") {
 		t.Errorf("the plan says %q", p.Message)
 	}
-	if held := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, "asp_web")); held.PlanID != "evt_other" {
+	if held := apitest.Read[autoscaling.Policy](f.Fixture,
+		autoscaling.Key(org, "asp_web")); held.PlanID != "evt_other" {
 		t.Errorf("it is held by %q", held.PlanID)
 	}
 }
 
 // Cancelling in every moment of a dispatch leaves the capacity as it was.
 func TestAdvance_CancelFromEveryStatusRollsBack(t *testing.T) {
-	for _, at := range []readiness.Status{readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown, readiness.Failed, readiness.Completed} {
+	for _, at := range []readiness.Status{readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp,
+		readiness.Active, readiness.ScalingDown, readiness.Failed, readiness.Completed} {
 		t.Run(string(at), func(t *testing.T) {
 			f := newFixture(t, "web", "api")
 			_, in := f.dispatched()
 			f.cloud.before = func(uid string, want cloud.Autoscaling) error {
-				stuck := uid == "api" && (at == readiness.ScalingUp && want.Min == during.Min || at == readiness.ScalingDown && want.Min == before.Min)
+				stuck := uid == "api" &&
+					(at == readiness.ScalingUp && want.Min == during.Min || at == readiness.ScalingDown &&
+						want.Min == before.Min)
 				if stuck && f.status(in) == at {
 					return &cloud.Error{Class: cloud.Transient, Message: "no answer"}
 				}
@@ -250,7 +259,8 @@ func TestAdvance_ACallThatLandsLateIsSeenByTheSecondLook(t *testing.T) {
 	f.cancel(in)
 	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t)) // waits for the lock
 	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t)) // looks, and finds it as it was
-	f.cloud.at["web"] = cloud.Autoscaling{Min: during.Min, Max: during.Max, Desired: during.Desired, Native: before.Native}
+	f.cloud.at["web"] = cloud.Autoscaling{Min: during.Min, Max: during.Max, Desired: during.Desired,
+		Native: before.Native}
 	f.drive(in, "")
 	f.asBefore(in)
 }
@@ -260,7 +270,8 @@ func TestAdvance_WhatAnEarlierDispatchLeftRaisedIsGivenBackBeforeTheNextOneCaptu
 	_, in := f.dispatched()
 	f.drive(in, readiness.Active)
 	f.cloud.before = func(string, cloud.Autoscaling) error { return &cloud.Error{Class: cloud.Denied, Message: "no"} }
-	f.Must(f.r.Report(f.In(org), org, in.PlanID, readiness.Report{ID: "broken", Run: in.Run, Status: readiness.Failed, Message: "broken"}))
+	f.Must(f.r.Report(f.In(org), org, in.PlanID,
+		readiness.Report{ID: "broken", Run: in.Run, Status: readiness.Failed, Message: "broken"}))
 	p := apitest.Value(f.plans.Get(f.In(org), org, in.PlanID))(t)
 	if f.size("web") != during {
 		t.Fatal("nothing is left raised")

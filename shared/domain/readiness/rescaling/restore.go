@@ -21,7 +21,8 @@ func (r *Runner) lower(ctx context.Context, in readiness.Input, p *readiness.Pla
 	case err != nil:
 		return Result{}, err
 	case out.left() && r.Clock.Now().After(p.Since.Add(restoreTime)):
-		return r.enter(ctx, in, readiness.Report{Status: readiness.Failed, Message: "not restored in time: " + text(out.notes)})
+		return r.enter(ctx, in,
+			readiness.Report{Status: readiness.Failed, Message: "not restored in time: " + text(out.notes)})
 	case out.left():
 		return Result{At: out.at}, nil
 	}
@@ -41,7 +42,9 @@ func (r *Runner) rollBack(ctx context.Context, in readiness.Input, p *readiness.
 		return Result{At: out.at}, nil
 	}
 	if p != nil {
-		err = r.Report(ctx, in.Org, in.PlanID, readiness.Report{ID: fmt.Sprintf("rolled-back-%d", in.Run), Run: in.Run, Status: p.Status, Message: out.rolledBack()})
+		err = r.Report(ctx, in.Org, in.PlanID,
+			readiness.Report{ID: fmt.Sprintf("rolled-back-%d", in.Run), Run: in.Run, Status: p.Status,
+				Message: out.rolledBack()})
 		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 			return Result{}, fmt.Errorf("report the rollback of %s: %w", in.PlanID, err)
 		}
@@ -181,7 +184,8 @@ func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 		return err
 	}
 	if !isReturned(live, c) {
-		return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original())}
+		return &cloud.Error{Class: cloud.Moving,
+			Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original())}
 	}
 	return r.settleReturned(ctx, c, live)
 }
@@ -198,7 +202,8 @@ func (r *restorer) settleReturned(ctx context.Context, c *capture, live cloud.Au
 func (c *capture) noteChange(live cloud.Autoscaling) {
 	now := sizeOf(live)
 	if !sameBounds(now, c.Wanted) && !sameBounds(now, c.original()) {
-		c.Note = fmt.Sprintf("%s: somebody changed it: it had %s where %s was set; given back %s", c.PolicyID, now, c.Wanted, c.original())
+		c.Note = fmt.Sprintf("%s: somebody changed it: it had %s where %s was set; given back %s", c.PolicyID, now,
+			c.Wanted, c.original())
 	}
 }
 
@@ -210,12 +215,14 @@ func startedNote(c *capture) string {
 	case c.Original.RunsNothing():
 		return c.PolicyID + ": it had 0 instances; the plan had it started, and leaves it running"
 	}
-	return fmt.Sprintf("%s: it had 0 instances; the plan had it started, and leaves it running with %s", c.PolicyID, c.original())
+	return fmt.Sprintf("%s: it had 0 instances; the plan had it started, and leaves it running with %s", c.PolicyID,
+		c.original())
 }
 
 // leaveStopped leaves a target stopped that somebody stopped while the plan held it. Its next start restores what it was before the plan.
 func (r *restorer) leaveStopped(ctx context.Context, g Group, c *capture) error {
-	c.Note = fmt.Sprintf("%s: somebody stopped it: it is left at 0 instances; before the plan it had %s", c.PolicyID, c.original())
+	c.Note = fmt.Sprintf("%s: somebody stopped it: it is left at 0 instances; before the plan it had %s", c.PolicyID,
+		c.original())
 	bounds := c.Original
 	bounds.KeepStopped = true
 	if err := setSizes(ctx, g, c.Target, bounds); err != nil || len(c.Snapshot) == 0 {
@@ -279,7 +286,8 @@ func (r *restorer) free(ctx context.Context, c *capture) error {
 	if err != nil {
 		return err
 	}
-	kept, err := r.keep(ctx, r.in.Org, c, append([]table.Write{r.policies().Release(r.in.Org, c.PolicyID, c.PlanID)}, held...)...)
+	kept, err := r.keep(ctx, r.in.Org, c,
+		append([]table.Write{r.policies().Release(r.in.Org, c.PolicyID, c.PlanID)}, held...)...)
 	if err == nil && !kept {
 		c.Version = version
 		kept, err = r.keep(ctx, r.in.Org, c, held...)

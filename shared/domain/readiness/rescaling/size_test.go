@@ -24,7 +24,8 @@ func TestAdvance_AGroupThatItsProviderSizesLeavesTheSizeFromBeforeToTheNextStop(
 		t.Fatal("no size is kept for the next stop")
 	}
 	for _, m := range f.cloud.kept {
-		if m.Target.UID != "web" || string(m.Snapshot) != apitest.JSON(sizeOf(before)) || !m.KeepUntil.Equal(f.Clock.Now().Add(settleTime)) || m.ActionID != "" {
+		if m.Target.UID != "web" || string(m.Snapshot) != apitest.JSON(sizeOf(before)) ||
+			!m.KeepUntil.Equal(f.Clock.Now().Add(settleTime)) || m.ActionID != "" {
 			t.Errorf("kept for the next stop: %s", apitest.JSON(m))
 		}
 	}

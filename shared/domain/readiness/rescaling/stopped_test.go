@@ -31,7 +31,8 @@ func TestAdvance_AStoppedGroupIsStartedFirstAndKeepsItsSizeAfterTheEvent(t *test
 	}
 	f.drive(in, readiness.Completed)
 	f.asBefore(in)
-	if p = f.plan(in); !strings.Contains(p.Message, "asp_web: it had 0 instances; the plan had it started, and leaves it running with min 2, max 10, desired 4") {
+	if p = f.plan(in); !strings.Contains(p.Message,
+		"asp_web: it had 0 instances; the plan had it started, and leaves it running with min 2, max 10, desired 4") {
 		t.Errorf("the plan says %q", p.Message)
 	}
 	if f.cloud.starts != 1 {
@@ -45,13 +46,16 @@ func TestAdvance_AGroupThatCannotBeStartedIsNeverActiveAndZeroIsNotRestored(t *t
 	f.cloud.refuse["web"] = fault.New(fault.Conflict, "it is held by override ovr_1 (force_off until Monday)")
 	p, in := f.dispatched()
 	f.drive(in, readiness.Scheduled)
-	if now := f.plan(in); !strings.Contains(now.Message, "asp_web: it has 0 instances, and cannot be started: it is held by override ovr_1") {
+	if now := f.plan(in); !strings.Contains(now.Message,
+		"asp_web: it has 0 instances, and cannot be started: it is held by override ovr_1") {
 		t.Errorf("when it is scheduled the plan says %q", now.Message)
 	}
 	f.drive(in, readiness.ScalingUp)
 	f.Clock.Advance(p.EventStart.Sub(f.Clock.Now()))
 	apitest.Value(f.r.Advance(f.In(org), in))(t)
-	if now := f.plan(in); now.Status != readiness.ScalingUp || !strings.Contains(now.Message, "asp_web: it has 0 instances, and cannot be started: it is held by override ovr_1") {
+	if now := f.plan(in); now.Status != readiness.ScalingUp ||
+		!strings.Contains(now.Message,
+			"asp_web: it has 0 instances, and cannot be started: it is held by override ovr_1") {
 		t.Errorf("when the event begins the plan is %s and says %q", now.Status, now.Message)
 	}
 	f.cloud.at["web"] = before // somebody starts it after all, and the plan takes it up
@@ -73,7 +77,8 @@ func TestAdvance_AStartThatFailsIsNamedAndTriedAgain(t *testing.T) {
 	for range 4 {
 		f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t))
 	}
-	if p := f.plan(in); !strings.Contains(p.Message, "asp_web: it has 0 instances, and action act_web_2 could not start it: InsufficientInstanceCapacity") {
+	if p := f.plan(in); !strings.Contains(p.Message,
+		"asp_web: it has 0 instances, and action act_web_2 could not start it: InsufficientInstanceCapacity") {
 		t.Errorf("the plan says %q", p.Message)
 	}
 	delete(f.cloud.ended, "web")
@@ -98,7 +103,8 @@ func TestAdvance_ACancelWhileATargetIsBeingStartedRestoresNothing(t *testing.T) 
 	}
 	f.cancel(in)
 	f.drive(in, "")
-	if f.status(in) != readiness.Cancelled || f.cloud.sets != 0 || apitest.JSON(f.cloud.at["web"]) != apitest.JSON(off) {
+	if f.status(in) != readiness.Cancelled || f.cloud.sets != 0 ||
+		apitest.JSON(f.cloud.at["web"]) != apitest.JSON(off) {
 		t.Errorf("it is %s, after %d changes, and web %s", f.status(in), f.cloud.sets, f.size("web"))
 	}
 }
@@ -116,7 +122,8 @@ func TestAdvance_AGroupThatIsStoppedDuringTheEventStaysStopped(t *testing.T) {
 	if got := sizeOf(f.cloud.stopped["web"]); got != sizeOf(before) {
 		t.Errorf("the next start restores %s", got)
 	}
-	if p := f.plan(in); !strings.Contains(p.Message, "asp_web: somebody stopped it: it is left at 0 instances; before the plan it had min 2, max 10, desired 4") {
+	if p := f.plan(in); !strings.Contains(p.Message,
+		"asp_web: somebody stopped it: it is left at 0 instances; before the plan it had min 2, max 10, desired 4") {
 		t.Errorf("the plan says %q", p.Message)
 	}
 }
@@ -142,8 +149,10 @@ func (f *fixture) late() (readiness.Plan, readiness.Input) {
 	f.Helper()
 	start := f.Clock.Now().Add(2 * time.Hour)
 	p := readiness.Plan{
-		ID: "evt_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(time.Hour), PreScaleMinutes: 5, PostEventMinutes: 5,
-		ExpectedMultiplier: 3_000_000, Timezone: "UTC", CreatedBy: "ada@example.com", Targets: []readiness.Target{{PolicyID: "asp_web", OriginalDesired: 1}},
+		ID: "evt_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: org, Name: "Sale", EventStart: start, EventEnd: start.Add(time.Hour),
+		PreScaleMinutes: 5, PostEventMinutes: 5,
+		ExpectedMultiplier: 3_000_000, Timezone: "UTC", CreatedBy: "ada@example.com",
+		Targets: []readiness.Target{{PolicyID: "asp_web", OriginalDesired: 1}},
 	}
 	return f.dispatch(apitest.Value(f.plans.Create(f.In(org), p))(f))
 }
@@ -182,7 +191,8 @@ func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCannotBeReadyIsReported(t
 	if got = apitest.Value(f.r.Advance(f.In(org), in))(t); !got.At.Equal(p.ScaleUpAt()) {
 		t.Errorf("it goes on at %s, not at %s", got.At, p.ScaleUpAt())
 	}
-	if now := f.plan(in); now.Status != readiness.Scheduled || !strings.Contains(now.Message, "asp_web: it is held by override ovr_1") {
+	if now := f.plan(in); now.Status != readiness.Scheduled ||
+		!strings.Contains(now.Message, "asp_web: it is held by override ovr_1") {
 		t.Errorf("the plan is %s and says %q", now.Status, now.Message)
 	}
 }

@@ -18,9 +18,11 @@ func (b *Bucket) Link(ctx context.Context, name, fileName string, until time.Tim
 		return "", err
 	}
 	in := &s3.GetObjectInput{
-		Bucket: &b.name, Key: &name, ResponseContentDisposition: aws.String(archive.Attachment(fileName)), ResponseContentType: aws.String("application/octet-stream"),
+		Bucket: &b.name, Key: &name, ResponseContentDisposition: aws.String(archive.Attachment(fileName)),
+		ResponseContentType: aws.String("application/octet-stream"),
 	}
-	signed, err := s3.NewPresignClient(b.client).PresignGetObject(ctx, in, s3.WithPresignExpires(until.Sub(clock.System{}.Now())))
+	signed, err := s3.NewPresignClient(b.client).PresignGetObject(ctx, in,
+		s3.WithPresignExpires(until.Sub(clock.System{}.Now())))
 	if err != nil {
 		return "", fmt.Errorf("sign a link to %s: %w", name, err)
 	}

@@ -15,7 +15,8 @@ import (
 
 func TestBucketOfMoto_KeepsTheContract(t *testing.T) {
 	cfg := aws.Config{
-		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), BaseEndpoint: aws.String(tabletest.StartMoto(t)),
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		BaseEndpoint: aws.String(tabletest.StartMoto(t)),
 	}
 	byPath := func(o *sdk.Options) { o.UsePathStyle = true }
 	client := sdk.NewFromConfig(cfg, byPath)

@@ -65,7 +65,8 @@ func (b *Bucket) Erase(ctx context.Context, folder string) error {
 	if err := archive.CheckName(folder); err != nil {
 		return err
 	}
-	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(folder + "/")})
+	pages := s3.NewListObjectsV2Paginator(b.client,
+		&s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(folder + "/")})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err == nil {
@@ -86,10 +87,12 @@ func (b *Bucket) delete(ctx context.Context, objects []types.Object) error {
 	for i, o := range objects {
 		ids[i].Key = o.Key
 	}
-	out, err := b.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &b.name, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
+	out, err := b.client.DeleteObjects(ctx,
+		&s3.DeleteObjectsInput{Bucket: &b.name, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
 	if err == nil && len(out.Errors) > 0 {
 		first := out.Errors[0]
-		err = fmt.Errorf("%d objects were not deleted, the first is %s: %s", len(out.Errors), aws.ToString(first.Key), aws.ToString(first.Message))
+		err = fmt.Errorf("%d objects were not deleted, the first is %s: %s", len(out.Errors), aws.ToString(first.Key),
+			aws.ToString(first.Message))
 	}
 	return err
 }

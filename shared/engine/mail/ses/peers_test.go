@@ -46,7 +46,8 @@ func sent(t *testing.T, endpoint string) (raw []string) {
 func TestSESOfMotoTakesAMailAsItIs(t *testing.T) {
 	endpoint := tabletest.StartMoto(t)
 	cfg := reach(endpoint)
-	if _, err := sesv2.NewFromConfig(cfg).CreateEmailIdentity(t.Context(), &sesv2.CreateEmailIdentityInput{EmailIdentity: aws.String(from)}); err != nil {
+	if _, err := sesv2.NewFromConfig(cfg).CreateEmailIdentity(t.Context(),
+		&sesv2.CreateEmailIdentityInput{EmailIdentity: aws.String(from)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := ses.New(cfg, from).Send(t.Context(), message); err != nil {

@@ -28,7 +28,8 @@ func New(cfg aws.Config, from string) *Sender {
 // Send hands m to SES as it is. Without a sender's address it is Invalid: the stage has been deployed without one.
 func (s *Sender) Send(ctx context.Context, m mail.Message) error {
 	if s.from == "" {
-		return fault.NewWithCause(fault.Invalid, errors.New("LAMPLIGHTER_MAIL_FROM is empty"), "this stage has no sender of mails")
+		return fault.NewWithCause(fault.Invalid, errors.New("LAMPLIGHTER_MAIL_FROM is empty"),
+			"this stage has no sender of mails")
 	}
 	_, err := s.client.SendEmail(ctx, &sesv2.SendEmailInput{
 		FromEmailAddress: aws.String(s.from),

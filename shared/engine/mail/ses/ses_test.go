@@ -18,13 +18,15 @@ import (
 const from = "no-reply@lamplighter.test"
 
 var message = mail.Message{
-	ID: "mail_1", To: "ada@example.com", Subject: "Ærø: 042137", Text: "Hello, Ærø.\n\n.\n", Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
+	ID: "mail_1", To: "ada@example.com", Subject: "Ærø: 042137", Text: "Hello, Ærø.\n\n.\n",
+	Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
 }
 
 func reach(endpoint string) aws.Config {
 	return aws.Config{
-		Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
-		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 	}
 }
 

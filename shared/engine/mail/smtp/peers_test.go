@@ -41,7 +41,8 @@ func inbox(t *testing.T, address string) []smtptest.Letter {
 	var out []smtptest.Letter
 	for _, m := range mails {
 		for _, to := range m.Envelope.To {
-			out = append(out, smtptest.Letter{From: m.Envelope.From.Address, To: to.Address, Subject: m.Subject, Text: m.Text})
+			out = append(out,
+				smtptest.Letter{From: m.Envelope.From.Address, To: to.Address, Subject: m.Subject, Text: m.Text})
 		}
 	}
 	return out

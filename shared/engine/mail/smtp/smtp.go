@@ -52,7 +52,8 @@ func newSender(address, from string, roots *x509.CertPool) (*Sender, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" {
-		return nil, errors.New("the address of the mail server is not of the form smtp://user:password@host:port or smtps://…")
+		return nil, errors.New("the address of the mail server is not of the form smtp://user:password@host:port or " +
+			"smtps://…")
 	}
 	s := &Sender{host: u.Hostname(), from: from}
 	if s.options, err = options(u, roots); err != nil {
@@ -87,7 +88,8 @@ func options(u *url.URL, roots *x509.CertPool) ([]gomail.Option, error) {
 		return out, nil
 	}
 	password, _ := u.User.Password()
-	return append(out, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password)), nil
+	return append(out, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()),
+		gomail.WithPassword(password)), nil
 }
 
 // Send hands m to the server. What the server refuses for good (5yz, to the address or the message) is fault.Invalid;

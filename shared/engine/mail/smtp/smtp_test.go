@@ -21,7 +21,8 @@ const from = "no-reply@lamplighter.test"
 // message has what mail servers stumble over: letters beyond ASCII, a line that is a dot, one that is long.
 var message = mail.Message{
 	ID: "mail_1", To: "ada@example.com", Subject: "Ærø: your code is 042137 — dot’s next",
-	Text: "Hello, Ærø.\n\n.\n..two\n" + strings.Repeat("long ", 300) + "\n\n— the end\n", Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
+	Text: "Hello, Ærø.\n\n.\n..two\n" + strings.Repeat("long ", 300) + "\n\n— the end\n",
+	Date: time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC),
 }
 
 // contract returns what every mail server is held to: what was sent arrives once, as it was.
@@ -35,7 +36,8 @@ func contract(t *testing.T, s *Sender, received func() []smtptest.Letter) {
 		t.Fatalf("it arrived %d times: %+v", len(got), got)
 	}
 	g := got[0]
-	if g.From != from || g.To != message.To || g.Subject != message.Subject || strings.TrimRight(g.Text, "\n")+"\n" != message.Text {
+	if g.From != from || g.To != message.To || g.Subject != message.Subject ||
+		strings.TrimRight(g.Text, "\n")+"\n" != message.Text {
 		t.Errorf("it arrived as\n%+v\nwant\n%+v", g, message)
 	}
 }
@@ -141,10 +143,18 @@ func TestThePasswordStaysSecret(t *testing.T) {
 		address func(string) string
 		trust   bool
 	}{
-		"a server without STARTTLS":                       {smtptest.WithoutTLS, func(a string) string { return withPassword("smtp", a) }, true},
-		"a server without STARTTLS, where it is optional": {smtptest.WithoutTLS, func(a string) string { return withPassword("smtp", a) + "?tls=optional" }, true},
-		"a server with somebody's certificate":            {func(*smtptest.Sink) {}, func(a string) string { return withPassword("smtp", a) }, false},
-		"a password that is wrong":                        {func(*smtptest.Sink) {}, func(a string) string { return strings.Replace(withPassword("smtp", a), "a%20password", "hush", 1) }, true},
+		"a server without STARTTLS": {smtptest.WithoutTLS, func(a string) string {
+			return withPassword("smtp", a)
+		}, true},
+		"a server without STARTTLS, where it is optional": {smtptest.WithoutTLS, func(a string) string {
+			return withPassword("smtp", a) + "?tls=optional"
+		}, true},
+		"a server with somebody's certificate": {func(*smtptest.Sink) {}, func(a string) string {
+			return withPassword("smtp", a)
+		}, false},
+		"a password that is wrong": {func(*smtptest.Sink) {}, func(a string) string {
+			return strings.Replace(withPassword("smtp", a), "a%20password", "hush", 1)
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := smtptest.New(t, tt.change)
@@ -169,7 +179,8 @@ func TestThePasswordStaysSecret(t *testing.T) {
 
 func TestAnAddressOfNoServerIsRefusedAndNotRepeated(t *testing.T) {
 	for _, address := range []string{
-		"", "mail.example.com", "http://user:hush@mail.example.com", "smtp://user:hush@", "smtp://user:hush@host:99999", "smtp://user:hush@host:port",
+		"", "mail.example.com", "http://user:hush@mail.example.com", "smtp://user:hush@", "smtp://user:hush@host:99999",
+		"smtp://user:hush@host:port",
 		"smtp://user:hu%sh@host", "smtp://user:hush@host:25/path", "smtp://user:hush@host:0",
 	} {
 		if _, err := New(address, from); err == nil || strings.Contains(err.Error(), "hu") {
@@ -201,7 +212,8 @@ func TestNothingBecomesAHeaderOfItsOwn(t *testing.T) {
 			t.Errorf("a header of its own in\n%s", head)
 		}
 	}
-	for _, to := range []string{"ada@example.com\r\nRCPT TO:<eve@example.com>", "ada@example.com\nBcc: eve@example.com", "ada@example.com, eve@example.com", ""} {
+	for _, to := range []string{"ada@example.com\r\nRCPT TO:<eve@example.com>", "ada@example.com\nBcc: eve@example.com",
+		"ada@example.com, eve@example.com", ""} {
 		m.To = to
 		if err := out.Send(t.Context(), m); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", to, err)

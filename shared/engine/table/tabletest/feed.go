@@ -55,7 +55,8 @@ func testFeed(t *testing.T, s table.Store) {
 		k := newKey(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
 		want = append(want, k.SK)
 		writeItems(t, s, newItem(newKey("ORG#o1#ACT", k.SK), `{}`))
-		err := s.Transact(t.Context(), table.Put(newItem(k, `{"i":1}`), table.Absent()), table.Put(newItem(newKey("ORG#o1#RES", k.SK), `{}`)))
+		err := s.Transact(t.Context(), table.Put(newItem(k, `{"i":1}`), table.Absent()),
+			table.Put(newItem(newKey("ORG#o1#RES", k.SK), `{}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,8 @@ func testFeed(t *testing.T, s table.Store) {
 	if f, err := s.Feed(t.Context(), cursor, 5); err != nil || len(f.Items) > 0 {
 		t.Errorf("after the end the feed gave %d items, %v", len(f.Items), err)
 	}
-	err := s.BatchWrite(t.Context(), table.Put(newItem(newKey(outbox, "new"), `{}`)), table.Delete(newKey(outbox, "99")))
+	err := s.BatchWrite(t.Context(), table.Put(newItem(newKey(outbox, "new"), `{}`)),
+		table.Delete(newKey(outbox, "99")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func feedItems(t *testing.T, s table.Store) {
 	writeItems(t, s, expiringItem(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
 	writeItems(t, s, expiringItem(k, `{"second":1}`, end))
 	got, _ := follow(t, s, "", 2)
-	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) || !got[0].Expires.Equal(end) {
+	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) ||
+		!got[0].Expires.Equal(end) {
 		t.Errorf("the first entry is %+v %s", got[0].Key, got[0].Data)
 	}
 	if !sameJSON(got[1].Data, []byte(`{"second":1}`)) {

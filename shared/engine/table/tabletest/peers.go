@@ -153,11 +153,16 @@ func install(r io.Reader, bin string) error {
 
 // MotoSkips are the cases that moto 5.2 is known to get wrong.
 var MotoSkips = Skips{
-	"a comparison between kinds does not hold":               "moto orders a text against a number and answers 500 (a TypeError of its own)",
-	"a page counts what has expired, and a full one goes on": "moto gives a page that is just full no cursor when nothing comes after it; DynamoDB does",
+	"a comparison between kinds does not hold": "moto orders a text against a number and answers 500 " +
+		"(a TypeError of its own)",
+	"a page counts what has expired, and a full one goes on": "moto gives a page that is just full no cursor when " +
+		"nothing comes after it; DynamoDB does",
 
-	"the meter counts round trips and units": "moto reports one capacity unit whatever the size, half a unit for strongly consistent reads and none in transactions",
+	"the meter counts round trips and units": "moto reports one capacity unit whatever the size, half a unit for " +
+		"strongly consistent reads and none in transactions",
 
-	"transactions in conflict are each done or refused":         "moto copies the table before a transaction and puts the copy back when it fails: what others wrote meanwhile is lost",
-	"2,400 parallel conditional adds from 12 stores stay exact": "moto tests and adds without a lock, and answers 240 writers at once so slowly that calls end at their deadline",
+	"transactions in conflict are each done or refused": "moto copies the table before a transaction and " +
+		"puts the copy back when it fails: what others wrote meanwhile is lost",
+	"2,400 parallel conditional adds from 12 stores stay exact": "moto tests and adds without a lock, and answers " +
+		"240 writers at once so slowly that calls end at their deadline",
 }

@@ -67,7 +67,8 @@ func testQueries(t *testing.T, s table.Store) {
 	all = append(all, "a", "a#", "a$", "b", "\uffff", "a#05\x00", "a#05\x00x", "é")
 	for _, sk := range all {
 		ws = append(ws, table.Put(newItem(newKey("q", sk), `{"v":1}`)),
-			table.Put(newItem(newKey("q2", sk), `{}`)), table.Put(newItem(newKey("q\x00", sk), `{}`)), table.Put(newItem(newKey("p", sk), `{}`)))
+			table.Put(newItem(newKey("q2", sk), `{}`)), table.Put(newItem(newKey("q\x00", sk), `{}`)),
+			table.Put(newItem(newKey("p", sk), `{}`)))
 	}
 	if err := s.BatchWrite(t.Context(), ws...); err != nil {
 		t.Fatal(err)

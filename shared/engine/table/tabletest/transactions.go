@@ -13,7 +13,8 @@ import (
 
 func testTransactions(t *testing.T, s table.Store) {
 	t.Helper()
-	writeItems(t, s, newItem(newKey("t", "n"), `{"n":5}`), newItem(newKey("t", "gone"), `{}`), newItem(newKey("t", "seen"), `{"ok":true}`))
+	writeItems(t, s, newItem(newKey("t", "n"), `{"n":5}`), newItem(newKey("t", "gone"), `{}`),
+		newItem(newKey("t", "seen"), `{"ok":true}`))
 	ws := []table.Write{
 		table.Update(newKey("t", "n"), []table.Change{table.Add("n", 1)}, table.Equal("n", 5)),
 		table.Delete(newKey("t", "gone"), table.Exists()),
@@ -85,7 +86,8 @@ func transactionsExpired(t *testing.T, s table.Store) {
 		t.Errorf("the expired item was found as %s, %t", old.Data, ok)
 	}
 	writeItems(t, s, expiringItem(newKey("t", "e"), `{"n":40}`, past()))
-	err = s.Transact(t.Context(), table.Update(newKey("t", "e"), []table.Change{table.Add("n", 1)}, table.Exists()), table.Delete(newKey("t", "a")))
+	err = s.Transact(t.Context(), table.Update(newKey("t", "e"), []table.Change{table.Add("n", 1)}, table.Exists()),
+		table.Delete(newKey("t", "a")))
 	if old, ok := conditionError(t, err).Old(0); !ok || old.Data != nil {
 		t.Errorf("the expired item was found as %s, %t", old.Data, ok)
 	}
@@ -103,7 +105,8 @@ func transactionsRefused(t *testing.T, s table.Store) {
 	wantInvalid(t, "101 writes", s.Transact(t.Context(), many...))
 	wantInvalid(t, "a key twice", s.Transact(t.Context(), table.Put(newItem(k, `{}`)), table.Check(k, table.Absent())))
 	wantInvalid(t, "a check of nothing", s.Transact(t.Context(), table.Check(k)))
-	wantInvalid(t, "a malformed item", s.Transact(t.Context(), table.Put(newItem(k, `{}`)), table.Put(newItem(newKey("t", "2"), `[]`))))
+	wantInvalid(t, "a malformed item",
+		s.Transact(t.Context(), table.Put(newItem(k, `{}`)), table.Put(newItem(newKey("t", "2"), `[]`))))
 	writeItems(t, s, newItem(newKey("t", "s"), `{"s":"text"}`))
 	wantInvalid(t, "an add to a text", s.Transact(t.Context(),
 		table.Put(newItem(k, `{}`)), table.Update(newKey("t", "s"), []table.Change{table.Add("s", 1)})))
@@ -121,7 +124,8 @@ func transactionsConflict(t *testing.T, s table.Store) {
 	for m := range movers {
 		all.Go(func() {
 			for i := range moves {
-				from, to := newKey("acc", strconv.Itoa((m+i)%accounts)), newKey("acc", strconv.Itoa((m+i+1+m%2)%accounts))
+				from, to := newKey("acc", strconv.Itoa((m+i)%accounts)),
+					newKey("acc", strconv.Itoa((m+i+1+m%2)%accounts))
 				err := s.Transact(t.Context(),
 					table.Update(from, []table.Change{table.Add("n", -1)}, table.Greater("n", 0)),
 					table.Update(to, []table.Change{table.Add("n", 1)}))

@@ -142,8 +142,10 @@ func expiredConditions(t *testing.T, s table.Store) {
 	t.Helper()
 	for _, d := range demands {
 		for verb, w := range map[string]func(table.Key) table.Write{
-			"put":    func(k table.Key) table.Write { return table.Put(newItem(k, `{"new":1}`), d.cond) },
-			"update": func(k table.Key) table.Write { return table.Update(k, []table.Change{table.Set("new", 1)}, d.cond) },
+			"put": func(k table.Key) table.Write { return table.Put(newItem(k, `{"new":1}`), d.cond) },
+			"update": func(k table.Key) table.Write {
+				return table.Update(k, []table.Change{table.Set("new", 1)}, d.cond)
+			},
 			"delete": func(k table.Key) table.Write { return table.Delete(k, d.cond) },
 		} {
 			k := newKey("x", d.name+verb)
@@ -202,7 +204,9 @@ func testChanges(t *testing.T, s table.Store) {
 		{`{"n":1.25}`, []table.Change{table.Add("n", 2)}, `{"n":3.25}`},
 		{`{"n":9223372036854775807}`, []table.Change{table.Add("n", 1)}, `{"n":9223372036854775808}`},
 		{`{"a":1,"b":2}`, []table.Change{table.Remove("a"), table.Remove("nope")}, `{"b":2}`},
-		{`{"a":1,"b":2,"c":3}`, []table.Change{table.Set("a", 9), table.Remove("b"), table.Add("c", 1), table.SetOnce("d", "d")}, `{"a":9,"c":4,"d":"d"}`},
+		{`{"a":1,"b":2,"c":3}`,
+			[]table.Change{table.Set("a", 9), table.Remove("b"), table.Add("c", 1), table.SetOnce("d", "d")},
+			`{"a":9,"c":4,"d":"d"}`},
 		{`{"a":{"b":1}}`, []table.Change{table.Set("a.b", 2)}, `{"a":{"b":1},"a.b":2}`},
 	} {
 		k := newKey("u", strconv.Itoa(i))
@@ -292,7 +296,8 @@ func testCounters(t *testing.T, s table.Store) {
 	}
 	all.Wait()
 	if r.won.Load() != places || r.lost.Load() != stores*writers*each-places {
-		t.Errorf("%d adds were accepted and %d refused, want %d and %d", r.won.Load(), r.lost.Load(), places, stores*writers*each-places)
+		t.Errorf("%d adds were accepted and %d refused, want %d and %d", r.won.Load(), r.lost.Load(), places,
+			stores*writers*each-places)
 	}
 	wantData(t, s, r.key, fmt.Sprintf(`{"n":%d}`, places))
 }
@@ -327,7 +332,8 @@ func testEnded(t *testing.T, s table.Store) {
 	_, werr := s.Write(ctx, table.Put(newItem(k, `{}`)))
 	_, gerr := s.Get(ctx, k)
 	_, qerr := s.Query(ctx, table.Query{PK: "e", Limit: 1})
-	for _, err := range []error{werr, gerr, qerr, s.Transact(ctx, table.Put(newItem(k, `{}`))), s.BatchWrite(ctx, table.Put(newItem(k, `{}`)))} {
+	for _, err := range []error{werr, gerr, qerr, s.Transact(ctx, table.Put(newItem(k, `{}`))),
+		s.BatchWrite(ctx, table.Put(newItem(k, `{}`)))} {
 		if err == nil || fault.Is(err, fault.NotFound) {
 			t.Errorf("error = %v, want the context's", err)
 		}

@@ -46,7 +46,8 @@ const (
 )
 
 // ErrTimedOut ends an execution that ran longer than its machine's TimeoutSeconds.
-var ErrTimedOut = &Error{Name: errTimeout, Cause: "the execution ran longer than the TimeoutSeconds of its state machine"}
+var ErrTimedOut = &Error{Name: errTimeout,
+	Cause: "the execution ran longer than the TimeoutSeconds of its state machine"}
 
 // newError makes an Error of a reserved name.
 func newError(name, format string, args ...any) error {

@@ -22,7 +22,8 @@ func BenchmarkStates(b *testing.B) {
 
 // BenchmarkTasks runs an execution of one Task, with its frames in memory.
 func BenchmarkTasks(b *testing.B) {
-	m := mustParse(b, `{"StartAt":"T","States":{"T":{`+callsFn+`,"Retry":[{"ErrorEquals":["States.ALL"]}],"End":true}}}`)
+	m := mustParse(b,
+		`{"StartAt":"T","States":{"T":{`+callsFn+`,"Retry":[{"ErrorEquals":["States.ALL"]}],"End":true}}}`)
 	w := newFixture()
 	w.tasks = map[string]testTask{"fn": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
 	b.ReportAllocs()

@@ -74,7 +74,8 @@ func timedOut(ctx context.Context, err error) error {
 }
 
 // answer calls the function, unless a restart finds that this was done, and waits for the token, if there is one.
-func (f *fiber) answer(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage, error) {
+func (f *fiber) answer(ctx context.Context, s *state, function string, payload json.RawMessage) (json.RawMessage,
+	error) {
 	tasks := f.run.env.Tasks
 	if !s.task.callback {
 		return f.invoke(ctx, function, payload)

@@ -163,7 +163,8 @@ func (c comparison) holds(sc scope) (bool, error) {
 		return ok == c.want, nil
 	}
 	if !ok {
-		return false, newError(errRuntime, "invalid path %q: the choice's variable is not in the input", c.variable.text)
+		return false, newError(
+			errRuntime, "invalid path %q: the choice's variable is not in the input", c.variable.text)
 	}
 	want := c.want
 	if c.wantPath != nil {

@@ -109,7 +109,8 @@ func (f *fiber) runStates(ctx context.Context) (any, error) {
 		}
 		s := f.level.states[f.frame.State]
 		if s == nil {
-			return nil, newError(errRuntime, "the state machine no longer has a state %q, where the execution stands", f.frame.State)
+			return nil, newError(
+				errRuntime, "the state machine no longer has a state %q, where the execution stands", f.frame.State)
 		}
 		if err := f.countEvents(1); err != nil {
 			return nil, err

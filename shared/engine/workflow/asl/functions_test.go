@@ -64,9 +64,12 @@ func TestIntrinsicsAndPaths(t *testing.T) {
 func TestIntrinsicsRefuseWhatTheyCannotTake(t *testing.T) {
 	for _, text := range []string{
 		`States.Format('{} {}', 1)`, `States.Format('{}', 1, 2)`, `States.Format(1)`, `States.ArrayGetItem($.l, 9)`,
-		`States.ArrayGetItem($.l, -1)`, `States.ArrayLength('x')`, `States.ArrayRange(1, 2000, 1)`, `States.ArrayRange(1, 2, 0)`,
-		`States.ArrayPartition($.l, 0)`, `States.StringToJson('{')`, `States.StringToJson('1 2')`, `States.JsonMerge($, $, true)`,
-		`States.JsonMerge($.l, $, false)`, `States.MathRandom(2, 2)`, `States.MathAdd('1', 1)`, `States.Base64Decode('*')`,
+		`States.ArrayGetItem($.l, -1)`, `States.ArrayLength('x')`, `States.ArrayRange(1, 2000, 1)`,
+		`States.ArrayRange(1, 2, 0)`,
+		`States.ArrayPartition($.l, 0)`, `States.StringToJson('{')`, `States.StringToJson('1 2')`,
+		`States.JsonMerge($, $, true)`,
+		`States.JsonMerge($.l, $, false)`, `States.MathRandom(2, 2)`, `States.MathAdd('1', 1)`,
+		`States.Base64Decode('*')`,
 		`States.Hash('x', 'CRC')`, `States.MathAdd(9223372036854775807, 1)`, `States.StringSplit(1, 2)`,
 	} {
 		_, err := evaluate(text, `{"l":[1]}`)
@@ -82,7 +85,8 @@ func TestIntrinsicsRefuseWhatTheyCannotTake(t *testing.T) {
 
 func TestRandomIntrinsics(t *testing.T) {
 	v, err := evaluate(`States.UUID()`, `1`)
-	if s, _ := v.(string); err != nil || !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(s) {
+	if s, _ := v.(string); err != nil ||
+		!regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(s) {
 		t.Fatalf("%v %v", v, err)
 	}
 	a, _ := evaluate(`States.MathRandom(0, 1000000, 7)`, `1`)

@@ -30,7 +30,9 @@ func FuzzMachine(f *testing.F) {
 			return
 		}
 		w := newFixture()
-		w.tasks = map[string]testTask{"echo": func(_ context.Context, in map[string]any) (any, error) { return in, nil }}
+		w.tasks = map[string]testTask{"echo": func(_ context.Context, in map[string]any) (any, error) {
+			return in, nil
+		}}
 		out, err := m.Run(t.Context(), Env{Clock: instant{}, Tasks: answering{w}}, execution(string(input)))
 		if _, named := errors.AsType[*Error](err); err != nil && !named {
 			t.Fatalf("an error without a name: %v", err)
@@ -50,7 +52,8 @@ func (answering) Await(context.Context, string) (json.RawMessage, error) {
 
 // FuzzExpression reads any text as a path or an intrinsic and evaluates it.
 func FuzzExpression(f *testing.F) {
-	for _, s := range []string{`$.a[1]['b']`, `$$.k[*].c`, `States.Format('{}-\{', $.a)`, `States.Array(1, States.ArrayRange(1, 9, 2))`, `States.Hash('x','MD5')`, `States.StringSplit($.s, ',')`} {
+	for _, s := range []string{`$.a[1]['b']`, `$$.k[*].c`, `States.Format('{}-\{', $.a)`,
+		`States.Array(1, States.ArrayRange(1, 9, 2))`, `States.Hash('x','MD5')`, `States.StringSplit($.s, ',')`} {
 		f.Add(s, `{"a":[1,{"b":2}],"s":"a,b"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, data string) {

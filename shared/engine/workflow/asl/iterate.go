@@ -19,7 +19,8 @@ func (r *reader) readIteration() error {
 		return err
 	}
 	if e.concurrency < 0 || e.tolerated < 0 || e.tolerance < 0 || e.tolerance > 100 {
-		return errors.New("MaxConcurrency and ToleratedFailureCount are at least 0, ToleratedFailurePercentage is 0 to 100")
+		return errors.New("MaxConcurrency and ToleratedFailureCount are at least 0, ToleratedFailurePercentage " +
+			"is 0 to 100")
 	}
 	if err := r.processor(); err != nil {
 		return fmt.Errorf("field \"ItemProcessor\": %w", err)
@@ -85,7 +86,8 @@ func mode(raw json.RawMessage) (distributed bool, err error) {
 	case m == "DISTRIBUTED" && typ == "STANDARD":
 		return true, nil
 	}
-	return false, fmt.Errorf("mode %q with execution type %q is outside the subset: INLINE, or DISTRIBUTED with STANDARD", m, typ)
+	return false, fmt.Errorf("mode %q with execution type %q is outside the subset: INLINE, or DISTRIBUTED "+
+		"with STANDARD", m, typ)
 }
 
 // readBranches reads the Branches of a Parallel.

@@ -88,7 +88,8 @@ func TestStatesRuntimeIsNeverCaughtNorRetried(t *testing.T) {
 }
 
 func TestAnInlineMapRunsAtMost40ItemsAtOnce(t *testing.T) {
-	for written, want := range map[string]int64{`"MaxConcurrency":0,`: 40, `"MaxConcurrency":1000,`: 40, `"MaxConcurrency":7,`: 7} {
+	for written, want := range map[string]int64{`"MaxConcurrency":0,`: 40, `"MaxConcurrency":1000,`: 40,
+		`"MaxConcurrency":7,`: 7} {
 		var now, most atomic.Int64
 		var once sync.Mutex
 		full := make(chan struct{})
@@ -132,10 +133,12 @@ func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
 		"longer each time, up to MaxDelaySeconds": {growing, []float64{0.5, 0.5, 0.5, 0.5}, []time.Duration{
 			2 * time.Second, 6 * time.Second, 18 * time.Second, 20 * time.Second,
 		}},
-		"with jitter the part that was drawn": {growing + `,"JitterStrategy":"FULL"`, []float64{0.5, 0.25, 0, 0.75}, []time.Duration{
-			time.Second, 1500 * time.Millisecond, 0, 15 * time.Second,
-		}},
-		"all of it where jitter is switched off": {`"IntervalSeconds":8,"MaxAttempts":1,"JitterStrategy":"NONE"`, []float64{0.5}, []time.Duration{8 * time.Second}},
+		"with jitter the part that was drawn": {growing + `,"JitterStrategy":"FULL"`, []float64{0.5, 0.25, 0, 0.75},
+			[]time.Duration{
+				time.Second, 1500 * time.Millisecond, 0, 15 * time.Second,
+			}},
+		"all of it where jitter is switched off": {`"IntervalSeconds":8,"MaxAttempts":1,"JitterStrategy":"NONE"`,
+			[]float64{0.5}, []time.Duration{8 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) { retryWaits(t, c.fields, c.drawn, c.want) })
 	}
@@ -146,8 +149,11 @@ func TestRetry_WaitsAsLongAsItsFieldsSay(t *testing.T) {
 func retryWaits(t *testing.T, fields string, drawn []float64, want []time.Duration) {
 	t.Helper()
 	clk, w := clock.NewManual(epoch), newFixture()
-	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) { return nil, &Error{Name: "E", Cause: ""} }}
-	m := mustParse(t, `{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,"Retry":[{"ErrorEquals":["E"],`+fields+`}]}}}`)
+	w.tasks = map[string]testTask{"fn": func(context.Context, map[string]any) (any, error) {
+		return nil, &Error{Name: "E", Cause: ""}
+	}}
+	m := mustParse(t,
+		`{"StartAt":"T","States":{"T":{`+callsFn+`,"End":true,"Retry":[{"ErrorEquals":["E"],`+fields+`}]}}}`)
 	env, done := w.env(clk), make(chan error, 1)
 	env.Random = func() float64 {
 		next := drawn[0]

@@ -30,7 +30,8 @@ var fieldsOf = map[kind][]string{
 	},
 	kindMap: {
 		"Next", "End", "InputPath", "OutputPath", "ItemsPath", "ItemSelector", "ItemProcessor", "MaxConcurrency",
-		"ResultSelector", "ResultPath", "Assign", "Retry", "Catch", "ToleratedFailurePercentage", "ToleratedFailureCount",
+		"ResultSelector", "ResultPath", "Assign", "Retry", "Catch", "ToleratedFailurePercentage",
+		"ToleratedFailureCount",
 	},
 	kindParallel: {
 		"Next", "End", "InputPath", "OutputPath", "Parameters", "Branches", "ResultSelector", "ResultPath", "Assign",

@@ -218,7 +218,8 @@ func (p *path) placeAt(data any, steps []step, v any) (any, error) {
 	}
 	m, ok := data.(map[string]any)
 	if !ok && data != nil {
-		return nil, newError(errResultPath, "unable to apply ResultPath %q: there is something else than an object on the way", p.text)
+		return nil, newError(errResultPath, "unable to apply ResultPath %q: there is something else than an object "+
+			"on the way", p.text)
 	}
 	inner, err := p.placeAt(m[steps[0].name], steps[1:], v)
 	if err != nil {

@@ -54,7 +54,8 @@ func parseRetrier(raw json.RawMessage, last bool) (retrier, error) {
 	if err != nil {
 		return t, err
 	}
-	err = allowFields(fields, "Comment", "ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate", "MaxDelaySeconds", "JitterStrategy")
+	err = allowFields(fields, "Comment", "ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate",
+		"MaxDelaySeconds", "JitterStrategy")
 	if err != nil {
 		return t, err
 	}

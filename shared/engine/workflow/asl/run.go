@@ -146,7 +146,8 @@ func (r *run) takeFrame(path string) (Frame, bool) {
 
 // withClockDeadline ends ctx with cause at a time of the clock c. On the machine's clock that is a deadline; on another it is a
 // wait on that clock, and ctx tells the deadline all the same.
-func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context, context.CancelFunc) {
+func withClockDeadline(ctx context.Context, c clock.Clock, until time.Time, cause error) (context.Context,
+	context.CancelFunc) {
 	if _, ok := c.(clock.System); ok {
 		return context.WithDeadlineCause(ctx, until, cause)
 	}

@@ -198,7 +198,8 @@ func (f *fiber) waitUntil(w wait, in any) (time.Time, error) {
 		text, _ := v.(string)
 		t, ok := parseTimestamp(text)
 		if !ok {
-			return t, newError(errRuntime, "TimestampPath leads to %s, which is not an RFC 3339 time", clipForMessage(v))
+			return t, newError(
+				errRuntime, "TimestampPath leads to %s, which is not an RFC 3339 time", clipForMessage(v))
 		}
 		return t, nil
 	case !w.timestamp.IsZero():
@@ -214,7 +215,9 @@ func (f *fiber) secondsFrom(p *path, in any) (time.Time, error) {
 	}
 	n, ok := toNumber(v)
 	if !ok || n < 0 || n > maxSeconds || n != float64(int64(n)) {
-		return time.Time{}, newError(errRuntime, "SecondsPath leads to %s, which is not a whole number from 0 to %d", clipForMessage(v), maxSeconds)
+		return time.Time{},
+			newError(errRuntime, "SecondsPath leads to %s, which is not a whole number from 0 to %d", clipForMessage(v),
+				maxSeconds)
 	}
 	return f.run.env.Clock.Now().Add(time.Duration(n) * time.Second), nil
 }

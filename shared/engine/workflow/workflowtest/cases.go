@@ -25,7 +25,8 @@ var cases = []struct {
 	}},
 	{"an execution that fails tells error and cause", fails, func(w *world) {
 		w.mustStart(`{}`)
-		if x := w.waitEnded(); x.Status != workflow.Failed || x.Error != "Broken" || x.Cause != "on purpose" || x.Output != nil {
+		if x := w.waitEnded(); x.Status != workflow.Failed || x.Error != "Broken" || x.Cause != "on purpose" ||
+			x.Output != nil {
 			w.t.Fatalf("%+v", x)
 		}
 	}},
@@ -37,7 +38,8 @@ var cases = []struct {
 	}},
 	{"a running execution is described as running", waits, func(w *world) {
 		w.mustStart(`{"n":1}`)
-		if x := w.describeExecution(); x.Status != workflow.Running || !x.Stopped.IsZero() || !sameJSON(x.Input, `{"n":1}`) {
+		if x := w.describeExecution(); x.Status != workflow.Running || !x.Stopped.IsZero() ||
+			!sameJSON(x.Input, `{"n":1}`) {
 			w.t.Fatalf("%+v", x)
 		}
 	}},

@@ -38,7 +38,9 @@ func NewGitHub(tb testing.TB) *GitHub {
 		}},
 	}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /login/oauth/authorize", func(w http.ResponseWriter, r *http.Request) { g.sendBack(w, r, url.Values{}) })
+	mux.HandleFunc("GET /login/oauth/authorize", func(w http.ResponseWriter, r *http.Request) {
+		g.sendBack(w, r, url.Values{})
+	})
 	mux.HandleFunc("POST /login/oauth/access_token", g.token)
 	mux.HandleFunc("GET /api/v3/user", g.user)
 	mux.HandleFunc("GET /api/v3/user/emails", g.emails)
@@ -54,14 +56,17 @@ func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
 	}
 	c, ok := g.redeem(r.PostForm)
 	if !ok {
-		answer(w, http.StatusOK, map[string]string{"error": "bad_verification_code", "error_description": "The code passed is incorrect or expired."})
+		answer(w, http.StatusOK,
+			map[string]string{"error": "bad_verification_code",
+				"error_description": "The code passed is incorrect or expired."})
 		return
 	}
 	token := "gho_" + rand.Text()
 	g.mu.Lock()
 	g.tokens[token] = c.person
 	g.mu.Unlock()
-	answer(w, http.StatusOK, map[string]string{"access_token": token, "token_type": "bearer", "scope": "read:user,user:email"})
+	answer(w, http.StatusOK,
+		map[string]string{"access_token": token, "token_type": "bearer", "scope": "read:user,user:email"})
 }
 
 func (g *GitHub) person(r *http.Request) (login string, p Person, ok bool) {

@@ -129,7 +129,8 @@ func (s *server) Visit(tb testing.TB, address, person string) url.Values {
 
 // sound reports whether a browser was sent as it should be.
 func sound(q url.Values) bool {
-	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" && q.Get("state") != "" &&
+	return q.Get("client_id") == ClientID && q.Get("response_type") == "code" && q.Get("redirect_uri") != "" &&
+		q.Get("state") != "" &&
 		q.Get("code_challenge_method") == "S256" && q.Get("code_challenge") != ""
 }
 

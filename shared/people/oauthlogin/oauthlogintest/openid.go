@@ -32,7 +32,9 @@ func NewOpenID(tb testing.TB, c clock.Clock) *OpenID {
 	o.Rotate(tb)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", o.configuration)
-	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) { o.sendBack(w, r, url.Values{"iss": {o.URL}}) })
+	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
+		o.sendBack(w, r, url.Values{"iss": {o.URL}})
+	})
 	mux.HandleFunc("GET /keys", o.keys)
 	mux.HandleFunc("POST /token", o.token)
 	o.start(tb, mux)
@@ -123,7 +125,8 @@ func signText(key jose.SigningKey, payload []byte) (string, error) {
 
 func (o *OpenID) configuration(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{
-		"issuer": o.URL, "authorization_endpoint": o.URL + "/authorize", "token_endpoint": o.URL + "/token", "jwks_uri": o.URL + "/keys",
+		"issuer": o.URL, "authorization_endpoint": o.URL + "/authorize", "token_endpoint": o.URL + "/token",
+		"jwks_uri":                 o.URL + "/keys",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported":          []string{"ES256"},
 		"token_endpoint_auth_methods_supported":          []string{"client_secret_basic"},
@@ -151,7 +154,8 @@ func (o *OpenID) token(w http.ResponseWriter, r *http.Request) {
 	}
 	g, ok := o.redeem(r.PostForm)
 	if !ok {
-		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "the code is\nnot good"})
+		answer(w, http.StatusBadRequest,
+			map[string]string{"error": "invalid_grant", "error_description": "the code is\nnot good"})
 		return
 	}
 	claims := maps.Clone(o.Claims(g.person))
@@ -166,5 +170,6 @@ func (o *OpenID) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, nil)
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": token})
+	answer(w, http.StatusOK,
+		map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": token})
 }

@@ -186,8 +186,12 @@ var Wrappings = []Attack{
 		e.InsertChildAt(2, sig.Copy())
 		replaceElement(r, e)
 	}),
-	onAssertion("xsw3: a forged assertion before the signed one", func(r, a, _ *etree.Element) { r.InsertChildAt(a.Index(), forgeAssertion(a)) }),
-	onAssertion("xsw3b: a forged assertion after the signed one", func(r, a, _ *etree.Element) { r.AddChild(forgeAssertion(a)) }),
+	onAssertion("xsw3: a forged assertion before the signed one", func(r, a, _ *etree.Element) {
+		r.InsertChildAt(a.Index(), forgeAssertion(a))
+	}),
+	onAssertion("xsw3b: a forged assertion after the signed one", func(r, a, _ *etree.Element) {
+		r.AddChild(forgeAssertion(a))
+	}),
 	onAssertion("xsw4: the signed assertion within a forged one", func(r, a, _ *etree.Element) {
 		e := forgeAssertion(a)
 		r.RemoveChild(a)
@@ -213,14 +217,15 @@ var Wrappings = []Attack{
 		x.AddChild(forgeAssertion(a))
 		r.InsertChildAt(0, x)
 	}),
-	onAssertion("xsw8: the signed assertion in an Object of its signature, in a forged one", func(r, a, sig *etree.Element) {
-		e := forgeAssertion(a)
-		a.RemoveChild(sig)
-		wrapInObject(sig, a.Copy())
-		e.InsertChildAt(1, sig)
-		r.RemoveChild(a)
-		r.AddChild(e)
-	}),
+	onAssertion("xsw8: the signed assertion in an Object of its signature, in a forged one",
+		func(r, a, sig *etree.Element) {
+			e := forgeAssertion(a)
+			a.RemoveChild(sig)
+			wrapInObject(sig, a.Copy())
+			e.InsertChildAt(1, sig)
+			r.RemoveChild(a)
+			r.AddChild(e)
+		}),
 	onAssertion("xsw9: the signed assertion in StatusDetail, a forged one in its place", func(r, a, _ *etree.Element) {
 		e := forgeAssertion(a)
 		r.RemoveChild(a)
@@ -240,14 +245,15 @@ var Wrappings = []Attack{
 	onAssertion("another element with the id of the signed assertion, spelled otherwise", func(r, a, _ *etree.Element) {
 		r.CreateElement("Extensions").CreateAttr("xml:id", a.SelectAttrValue("ID", ""))
 	}),
-	onAssertion("a forged assertion with the signature and the id of the signed one, which hides in an attribute of it", func(r, a, sig *etree.Element) {
-		e := forgeAssertion(a)
-		e.CreateAttr("ID", a.SelectAttrValue("ID", ""))
-		e.InsertChildAt(1, sig.Copy())
-		Child(Child(Child(e, "AttributeStatement"), "Attribute"), "AttributeValue").AddChild(a.Copy())
-		r.RemoveChild(a)
-		r.AddChild(e)
-	}),
+	onAssertion("a forged assertion with the signature and the id of the signed one, which hides in an attribute of it",
+		func(r, a, sig *etree.Element) {
+			e := forgeAssertion(a)
+			e.CreateAttr("ID", a.SelectAttrValue("ID", ""))
+			e.InsertChildAt(1, sig.Copy())
+			Child(Child(Child(e, "AttributeStatement"), "Attribute"), "AttributeValue").AddChild(a.Copy())
+			r.RemoveChild(a)
+			r.AddChild(e)
+		}),
 	onAssertion("a forged assertion of another namespace beside the signed one", func(r, a, _ *etree.Element) {
 		e := forgeAssertion(a)
 		e.Space = ""
@@ -266,12 +272,13 @@ var Wrappings = []Attack{
 		Child(r, "Assertion").InsertChildAt(1, sig)
 	}),
 	// CVE-2024-45409 (ruby-saml): the digest was looked for anywhere.
-	onAssertion("a forged digest in StatusDetail, the genuine signature in a forged assertion", func(r, a, sig *etree.Element) {
-		replaceText(a, Ada, Boss)
-		detail := etree.NewElement("StatusDetail")
-		detail.AddChild(forgeDigest(a, sig))
-		Child(r, "Status").AddChild(detail)
-	}),
+	onAssertion("a forged digest in StatusDetail, the genuine signature in a forged assertion",
+		func(r, a, sig *etree.Element) {
+			replaceText(a, Ada, Boss)
+			detail := etree.NewElement("StatusDetail")
+			detail.AddChild(forgeDigest(a, sig))
+			Child(r, "Status").AddChild(detail)
+		}),
 	onAssertion("a forged digest in the signature, before SignedInfo", func(_, a, sig *etree.Element) {
 		replaceText(a, Ada, Boss)
 		sig.InsertChildAt(0, forgeDigest(a, sig))
@@ -308,7 +315,9 @@ var Wrappings = []Attack{
 		info.CreateAttr("xmlns:"+info.Space, "urn:other")
 		sig.InsertChildAt(0, info)
 	}),
-	onAssertion("a second SignatureValue", func(_, _, sig *etree.Element) { sig.AddChild(Child(sig, "SignatureValue").Copy()) }),
+	onAssertion("a second SignatureValue", func(_, _, sig *etree.Element) {
+		sig.AddChild(Child(sig, "SignatureValue").Copy())
+	}),
 	onAssertion("an empty signature", func(_, _, sig *etree.Element) { sig.Child = nil }), // CVE-2020-7711 (goxmldsig)
 	onAssertion("another id under a prefix", func(_, a, _ *etree.Element) {
 		id := a.SelectAttrValue("ID", "")
@@ -321,7 +330,9 @@ var Wrappings = []Attack{
 		a.RemoveAttr("ID")
 		a.CreateAttr("Id", id)
 	}),
-	OnTree("a Reference to an address", func(r *etree.Element) bool { return setAll(r, "Reference", "URI", "HOST/reference") }),
+	OnTree("a Reference to an address", func(r *etree.Element) bool {
+		return setAll(r, "Reference", "URI", "HOST/reference")
+	}),
 	OnTree("a Reference by XPointer", func(r *etree.Element) bool {
 		for _, e := range r.FindElements("//Reference") {
 			e.CreateAttr("URI", "#xpointer(id('"+strings.TrimPrefix(e.SelectAttrValue("URI", ""), "#")+"'))")
@@ -353,8 +364,14 @@ var Wrappings = []Attack{
 		}
 		return true
 	}),
-	OnTree("SAML 1.1 said to be the version", func(r *etree.Element) bool { r.CreateAttr("Version", "1.1"); return true }),
-	OnTree("a second Issuer", func(r *etree.Element) bool { r.InsertChildAt(0, Child(r, "Issuer").Copy()); return true }),
+	OnTree("SAML 1.1 said to be the version", func(r *etree.Element) bool {
+		r.CreateAttr("Version", "1.1")
+		return true
+	}),
+	OnTree("a second Issuer", func(r *etree.Element) bool {
+		r.InsertChildAt(0, Child(r, "Issuer").Copy())
+		return true
+	}),
 	OnTree("all signatures stripped", func(r *etree.Element) bool { StripSignatures(r); return true }),
 	OnTree("all signatures stripped, about somebody else", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
@@ -362,14 +379,16 @@ var Wrappings = []Attack{
 	}),
 	OnTree("signed by the attacker, with the attacker's certificate in KeyInfo", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
-		s := Response{By: Attacker(), Method: dsig.RSASHA256SignatureMethod, Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
+		s := Response{By: Attacker(), Method: dsig.RSASHA256SignatureMethod,
+			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
 		s.Sign(Child(r, "Assertion"))
 		return true
 	}),
 	OnTree("signed by the attacker, with the genuine certificate in KeyInfo", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
 		by := Signer{Attacker().Key, Genuine().DER}
-		s := Response{By: by, Method: dsig.RSASHA256SignatureMethod, Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
+		s := Response{By: by, Method: dsig.RSASHA256SignatureMethod,
+			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
 		s.Sign(Child(r, "Assertion"))
 		return true
 	}),
@@ -415,7 +434,10 @@ var Wrappings = []Attack{
 		}
 		return true
 	}),
-	OnTree("the request of somebody else", func(r *etree.Element) bool { r.CreateAttr("InResponseTo", "_other"); return true }),
+	OnTree("the request of somebody else", func(r *etree.Element) bool {
+		r.CreateAttr("InResponseTo", "_other")
+		return true
+	}),
 	OnTree("no request", func(r *etree.Element) bool { r.RemoveAttr("InResponseTo"); return true }),
 	OnTree("another Destination", func(r *etree.Element) bool {
 		r.CreateAttr("Destination", "https://evil.test/auth/saml/acs")
@@ -426,5 +448,8 @@ var Wrappings = []Attack{
 		return true
 	}),
 	OnTree("no assertion", func(r *etree.Element) bool { r.RemoveChild(Child(r, "Assertion")); return true }),
-	OnTree("an encrypted assertion beside", func(r *etree.Element) bool { r.CreateElement("EncryptedAssertion"); return true }),
+	OnTree("an encrypted assertion beside", func(r *etree.Element) bool {
+		r.CreateElement("EncryptedAssertion")
+		return true
+	}),
 }

@@ -139,13 +139,16 @@ func (p *Provider) Metadata() []byte { return MetadataOf(p.EntityID, p.SSOURL, p
 func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 	var keys strings.Builder
 	for _, der := range certificates {
-		keys.WriteString(`<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
-			base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`)
+		keys.WriteString(
+			`<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
+				base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`)
 	}
-	return fmt.Appendf(nil, `<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID=%q>`+
-		`<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
-		`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q Location=%q/>`+
-		`</IDPSSODescriptor></EntityDescriptor>`, entity, keys.String(), "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", RedirectBinding, sso)
+	return fmt.Appendf(nil,
+		`<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID=%q>`+
+			`<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
+			`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q Location=%q/>`+
+			`</IDPSSODescriptor></EntityDescriptor>`, entity, keys.String(),
+		"urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", RedirectBinding, sso)
 }
 
 // Response is all that a response says. Fields that are "" are left out where that is possible.
@@ -171,10 +174,16 @@ type Response struct {
 // Respond returns what the provider says at now to a request when nothing is wrong.
 func (p *Provider) Respond(r Request, email string, now time.Time) Response {
 	return Response{
-		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL, Recipient: r.ACSURL,
-		Audience: r.Issuer, Status: "urn:oasis:names:tc:SAML:2.0:status:Success", ConfirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:bearer", ID: "_r" + rand.Text(), AssertionID: "_a" + rand.Text(),
-		NameID: email, Format: EmailFormat, Name: "Ada Lovelace", Now: now, Issued: -time.Second, From: -time.Minute, Until: 5 * time.Minute,
-		SignAssertion: true, Method: dsig.RSASHA256SignatureMethod, By: p.Signer, Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
+		Issuer: p.EntityID, AssertionIssuer: p.EntityID, InResponseTo: r.ID, ConfirmedFor: r.ID, Destination: r.ACSURL,
+		Recipient: r.ACSURL,
+		Audience:  r.Issuer, Status: "urn:oasis:names:tc:SAML:2.0:status:Success",
+		ConfirmationMethod: "urn:oasis:names:tc:SAML:2.0:cm:bearer", ID: "_r" + rand.Text(),
+		AssertionID: "_a" + rand.Text(),
+		NameID:      email, Format: EmailFormat, Name: "Ada Lovelace", Now: now, Issued: -time.Second,
+		From:          -time.Minute,
+		Until:         5 * time.Minute,
+		SignAssertion: true, Method: dsig.RSASHA256SignatureMethod, By: p.Signer,
+		Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
 	}
 }
 
@@ -195,7 +204,8 @@ func (s Response) attributes() string {
 	var out strings.Builder
 	for _, a := range [][2]string{{"email", s.Email}, {"displayName", s.Name}} {
 		if a[1] != "" {
-			out.WriteString(`<saml:Attribute Name="` + a[0] + `"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
+			out.WriteString(`<saml:Attribute Name="` + a[0] +
+				`"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
 				html.EscapeString(a[1]) + `</saml:AttributeValue></saml:Attribute>`)
 		}
 	}
@@ -205,7 +215,8 @@ func (s Response) attributes() string {
 func (s Response) assertion() string {
 	conditions := s.Conditions
 	if conditions == "" {
-		conditions = `<saml:Conditions NotBefore="` + s.At(s.From) + `" NotOnOrAfter="` + s.At(s.Until) + `"><saml:AudienceRestriction><saml:Audience>` +
+		conditions = `<saml:Conditions NotBefore="` + s.At(s.From) + `" NotOnOrAfter="` + s.At(s.Until) +
+			`"><saml:AudienceRestriction><saml:Audience>` +
 			s.Audience + `</saml:Audience></saml:AudienceRestriction></saml:Conditions>`
 	}
 	login := `<saml:AuthnStatement AuthnInstant="` + s.At(0) + `"><saml:AuthnContext/></saml:AuthnStatement>`
@@ -216,20 +227,26 @@ func (s Response) assertion() string {
 	if subject == "" {
 		subject = Attr("NotOnOrAfter", s.At(s.Until))
 	}
-	return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" Version="2.0" ID="` + s.AssertionID + `" IssueInstant="` + s.At(s.Issued) + `">` +
-		`<saml:Issuer>` + s.AssertionIssuer + `</saml:Issuer><saml:Subject><saml:NameID` + Attr("Format", s.Format) + `>` + html.EscapeString(s.NameID) + `</saml:NameID>` +
-		`<saml:SubjectConfirmation` + Attr("Method", s.ConfirmationMethod) + `><saml:SubjectConfirmationData` + subject +
-		Attr("Recipient", s.Recipient) + Attr("InResponseTo", s.ConfirmedFor) + `/></saml:SubjectConfirmation></saml:Subject>` +
+	return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" Version="2.0" ID="` + s.AssertionID +
+		`" IssueInstant="` + s.At(s.Issued) + `">` +
+		`<saml:Issuer>` + s.AssertionIssuer + `</saml:Issuer><saml:Subject><saml:NameID` + Attr("Format", s.Format) +
+		`>` + html.EscapeString(s.NameID) + `</saml:NameID>` +
+		`<saml:SubjectConfirmation` + Attr("Method", s.ConfirmationMethod) + `><saml:SubjectConfirmationData` +
+		subject +
+		Attr("Recipient", s.Recipient) + Attr("InResponseTo", s.ConfirmedFor) +
+		`/></saml:SubjectConfirmation></saml:Subject>` +
 		conditions + login + s.attributes() + `</saml:Assertion>`
 }
 
 // Document returns the response, signed.
 func (s Response) Document(t testing.TB) []byte {
 	t.Helper()
-	text := `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" Version="2.0" ID="` + s.ID + `" IssueInstant="` + s.At(s.Issued) + `"` +
+	text := `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" Version="2.0" ID="` + s.ID +
+		`" IssueInstant="` + s.At(s.Issued) + `"` +
 		Attr("Destination", s.Destination) + Attr("InResponseTo", s.InResponseTo) + `>` +
 		`<saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">` + s.Issuer + `</saml:Issuer>` +
-		`<samlp:Status><samlp:StatusCode Value="` + s.Status + `"/></samlp:Status>` + s.assertion() + s.More + `</samlp:Response>`
+		`<samlp:Status><samlp:StatusCode Value="` + s.Status + `"/></samlp:Status>` + s.assertion() + s.More +
+		`</samlp:Response>`
 	doc := etree.NewDocument()
 	if err := doc.ReadFromString(text); err != nil {
 		t.Fatalf("%v in %s", err, text)

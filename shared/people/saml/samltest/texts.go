@@ -47,8 +47,11 @@ var Texts = []Attack{
 	onBytes("a DOCTYPE", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x>`),
 	onBytes("an external entity", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x [<!ENTITY a SYSTEM "HOST/xxe">]>`),
 	onBytes("an external DTD", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x SYSTEM "HOST/dtd">`),
-	onBytes("an entity as name", `^(<\?xml[^>]*>)?((?s).*)ada@example.com(.*)$`, `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>${2}&a;${3}`),
-	onBytes("an entity bomb", `^(<\?xml[^>]*>)?`, `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+strings.Repeat("&b;", 1000)+`">]>`),
+	onBytes("an entity as name", `^(<\?xml[^>]*>)?((?s).*)ada@example.com(.*)$`,
+		`<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>${2}&a;${3}`),
+	onBytes("an entity bomb", `^(<\?xml[^>]*>)?`,
+		`<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "`+strings.Repeat("&a;", 1000)+`"><!ENTITY c "`+
+			strings.Repeat("&b;", 1000)+`">]>`),
 	onBytes("a comment in the digest", `(DigestValue>)`, `${1}<!-- AAAA -->`), // CVE-2025-29775 (xml-crypto)
 	// CVE-2020-29509 to 29511 (encoding/xml): what was written again said something else.
 	malformed(onBytes("a name of two colons", `saml:NameID`, `saml::NameID`)),
@@ -74,8 +77,12 @@ var Texts = []Attack{
 	onBytes("a beginning after the response", `\z`, `<x>`),
 	onBytes("half a tag after the response", `\z`, `<`),
 	// CVE-2022-39299 (passport-saml): one root was verified, another one read.
-	besideForged("a forged response after the genuine one", func(good, forged []byte) [][]byte { return [][]byte{good, forged} }),
-	besideForged("a forged response before the genuine one", func(good, forged []byte) [][]byte { return [][]byte{forged, good} }),
+	besideForged("a forged response after the genuine one", func(good, forged []byte) [][]byte {
+		return [][]byte{good, forged}
+	}),
+	besideForged("a forged response before the genuine one", func(good, forged []byte) [][]byte {
+		return [][]byte{forged, good}
+	}),
 	besideForged("the genuine response twice", func(good, _ []byte) [][]byte { return [][]byte{good, good} }),
 }
 

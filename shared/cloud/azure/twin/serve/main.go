@@ -31,7 +31,8 @@ func main() {
 		<-ctx.Done()
 		_ = s.Close() // it is the end
 	}()
-	log.Printf("subscription %s, tenant %s, client %s, secret %s: http://%s", twin.Subscription, twin.Tenant, twin.Client, twin.Secret, s.Addr)
+	log.Printf("subscription %s, tenant %s, client %s, secret %s: http://%s", twin.Subscription, twin.Tenant,
+		twin.Client, twin.Secret, s.Addr)
 	if err := s.ListenAndServe(); ctx.Err() == nil {
 		log.Print(err)
 	}

@@ -26,7 +26,8 @@ func main() {
 	own, prod, aws := twin.New(), twin.New(), &awstwin.Cloud{}
 	prod.ChangeUID("8b2f0c51-0000-4000-8000-00000000e4c5")
 	prod.Accept = awstwin.OpensClusters
-	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(), Authority: prod.Authority()})
+	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(),
+		Authority: prod.Authority()})
 	for _, c := range []*twin.Cluster{own, prod} {
 		c.Fill()
 		go c.Move(ctx, clock.System{}, *pace)
@@ -39,7 +40,8 @@ func main() {
 		<-ctx.Done()
 		_ = s.Close() // it is the end
 	}()
-	log.Printf("a kubeconfig at http://%s/kubeconfig, AWS account %s with key %s at http://%s", s.Addr, awstwin.Account, awstwin.AccessKey, s.Addr)
+	log.Printf("a kubeconfig at http://%s/kubeconfig, AWS account %s with key %s at http://%s", s.Addr, awstwin.Account,
+		awstwin.AccessKey, s.Addr)
 	if err := s.ListenAndServe(); ctx.Err() == nil {
 		log.Print(err)
 	}

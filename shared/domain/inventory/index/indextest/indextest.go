@@ -82,7 +82,8 @@ func Entry(s *index.Symbols, at time.Time, n int) index.Entry {
 	e := index.Entry{
 		UID: UID(n), Name: name, ID: id,
 		Tags: s.InternTags(map[string]string{
-			"Name": name, "env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40), "owner": fmt.Sprintf("person-%d", n%500),
+			"Name": name, "env": []string{"prod", "staging", "dev"}[n%3], "team": fmt.Sprintf("team-%02d", n%40),
+			"owner": fmt.Sprintf("person-%d", n%500),
 		}),
 		Capacity: s.InternCapacity(map[string]int64{"vCPU": int64(n%8 + 1), "memoryMiB": int64(n%8+1) * 4096}),
 	}

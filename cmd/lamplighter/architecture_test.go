@@ -275,7 +275,8 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 // forTests reports whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
 func forTests(path string) bool {
 	dir := filepath.Base(filepath.Dir(path))
-	return strings.HasSuffix(dir, "test") || dir == "testenv" || dir == "twin" || dir == "npmpeer" ||
+	return strings.HasSuffix(dir, "test") || dir == "testenv" || strings.Contains(path, "shared/testkit/") ||
+		dir == "npmpeer" ||
 		dir == "lambdaemulator"
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // TestTheWalkOnAzureWorks pastes what docs/operations/azure.md tells, against the twin that it names.
@@ -28,7 +28,7 @@ func TestTheWalkOnAzureWorks(t *testing.T) {
 	if !begun || !ended {
 		t.Fatal("the page on Azure has no walk")
 	}
-	cloud := &twin.Cloud{}
+	cloud := &azuretwin.Cloud{}
 	cloud.Fill("westeurope")
 	go cloud.Move(t.Context(), clock.System{}, time.Second)
 	azure, s := httptest.NewServer(cloud), serveIn(t, t.TempDir())

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // TestTheWalkOnGoogleCloudWorks pastes what docs/operations/gcp.md tells, against the twin that it names.
@@ -29,11 +29,11 @@ func TestTheWalkOnGoogleCloudWorks(t *testing.T) {
 	if !begun || !ended {
 		t.Fatal("the page on Google Cloud has no walk")
 	}
-	cloud := &twin.Cloud{}
+	cloud := &gcptwin.Cloud{}
 	cloud.Fill()
 	go cloud.Move(t.Context(), clock.System{}, time.Second)
 	paths := http.NewServeMux()
-	paths.HandleFunc("GET /key", twin.ServeKey)
+	paths.HandleFunc("GET /key", gcptwin.ServeKey)
 	paths.Handle("/", cloud)
 	google, s := httptest.NewServer(paths), serveIn(t, t.TempDir())
 	t.Cleanup(google.Close)

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	awstwin "lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // TestTheWalkOnKubernetesWorks pastes what docs/operations/kubernetes.md tells, against the twins that it names.
@@ -56,12 +56,12 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 // serveTwins does what shared/cloud/kubernetes/twin/serve does, and returns where.
 func serveTwins(t *testing.T) string {
 	t.Helper()
-	own, prod, aws := twin.New(), twin.New(), &awstwin.Cloud{}
+	own, prod, aws := kubernetestwin.New(), kubernetestwin.New(), &awstwin.Cloud{}
 	prod.ChangeUID("8b2f0c51-0000-4000-8000-00000000e4c5")
 	prod.Accept = awstwin.OpensClusters
 	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(),
 		Authority: prod.Authority()})
-	for _, c := range []*twin.Cluster{own, prod} {
+	for _, c := range []*kubernetestwin.Cluster{own, prod} {
 		c.Fill()
 		go c.Move(t.Context(), clock.System{}, time.Second)
 		t.Cleanup(c.Close)

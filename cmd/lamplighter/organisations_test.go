@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // TestTheWalkThroughOrganizationsWorks pastes what docs/operations/organisations.md tells, against the twins that it names and the

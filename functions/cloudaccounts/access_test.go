@@ -11,25 +11,25 @@ import (
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
 // managed is an account of a cloud that runs a cluster, as it is stored.
 type managed struct {
 	*fixture
-	cluster *twin.Cluster
+	cluster *kubernetestwin.Cluster
 	account inventory.Account
 	path    string // of the cluster's access
 }
 
 func newManaged(t *testing.T, provider, level string) *managed {
 	t.Helper()
-	s, cluster := newFixture(t), twin.New()
+	s, cluster := newFixture(t), kubernetestwin.New()
 	t.Cleanup(cluster.Close)
 	h := managedcluster.Open(provider, s.Platform.Clock, cluster)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, cloud.Providers{
@@ -126,7 +126,8 @@ func TestRegistering_AClusterThatCannotBeAskedSaysWhy(t *testing.T) {
 			m.cluster.Accept = nil
 		}, "the cluster prod does not let these credentials in"},
 		{"it is away", func(m *managed) {
-			m.cluster.AddFault(twin.Fault{Op: "create selfsubjectaccessreviews.authorization.k8s.io", Code: 503,
+			m.cluster.AddFault(kubernetestwin.Fault{Op: "create selfsubjectaccessreviews.authorization.k8s.io",
+				Code:   503,
 				Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
 		}, "etcd is away"},
 	}
@@ -146,7 +147,7 @@ func TestRegistering_AKubeconfigIsTriedToo(t *testing.T) {
 	m := newManaged(t, "azure", "read_write")
 	m.cluster.Accept = nil
 	m.cluster.Deny("patch cronjobs.batch")
-	c := m.register(fields{"method": "kubeconfig", "kubeconfig": m.cluster.Kubeconfig(twin.Token)})
+	c := m.register(fields{"method": "kubeconfig", "kubeconfig": m.cluster.Kubeconfig(kubernetestwin.Token)})
 	if c.Status != "missing" || len(c.Missing) != 1 || c.Missing[0].Action != "patch cronjobs.batch" {
 		t.Errorf("%+v; want the one that is missing", c)
 	}

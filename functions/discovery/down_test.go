@@ -12,11 +12,8 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	awstwin "lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/azure"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/gcp"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -25,6 +22,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // broken is the way to a cloud of which a part is down: what hits is answered 503, or never.

@@ -8,29 +8,29 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	awstwin "lamplighter.dev/shared/cloud/aws/twin"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
 // newInside returns an account of the provider with a cluster that is registered as method says, and a Deployment in it.
-func newInside(t *testing.T, provider, method string) (*fixture, *twin.Cluster, managedcluster.Host) {
+func newInside(t *testing.T, provider, method string) (*fixture, *kubernetestwin.Cluster, managedcluster.Host) {
 	t.Helper()
 	s := newFixture(t, settings{"size": "1"})
-	cluster := twin.New()
+	cluster := kubernetestwin.New()
 	t.Cleanup(cluster.Close)
 	h := managedcluster.Open(provider, s.clk, cluster)
 	if method == inventory.Kubeconfig {
 		cluster.Accept = nil
 	}
 	cluster.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
-	cluster.Add("deployments", twin.Named("shop", "web", 2))
+	cluster.Add("deployments", kubernetestwin.Named("shop", "web", 2))
 	s.providers[provider] = h.Cloud
 	s.providers["kubernetes"] = kubernetes.New(kubernetes.Options{Clock: s.clk, PrivateAddresses: true})
 	s.account.Provider, s.account.AuthMethod, s.account.CloudAccountID, s.account.Clusters = provider,
@@ -40,7 +40,7 @@ func newInside(t *testing.T, provider, method string) (*fixture, *twin.Cluster, 
 	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
 		AccountID: s.account.ID, Method: method}
 	if method == inventory.Kubeconfig {
-		access := kubeconfig.Access{Server: cluster.URL(), Authority: cluster.Authority(), Token: twin.Token}
+		access := kubeconfig.Access{Server: cluster.URL(), Authority: cluster.Authority(), Token: kubernetestwin.Token}
 		plain := apitest.Value(json.Marshal(access))(s)
 		r.Sealed = apitest.Value(s.Sealer.Seal(s.ctx, inventory.ClusterPlace(org, s.account.ID, r.ClusterName),
 			plain))(s)
@@ -73,7 +73,7 @@ func looksInside(t *testing.T, provider, method string) {
 	if inside != len(s.providers["kubernetes"].Kinds()) {
 		t.Errorf("%d partitions of what is in the cluster; want %d", inside, len(s.providers["kubernetes"].Kinds()))
 	}
-	web, there := s.records()[twin.UID+"/shop/deployments/web"]
+	web, there := s.records()[kubernetestwin.UID+"/shop/deployments/web"]
 	if !there || web.Provider != "kubernetes" || web.Region != h.Region || web.CloudAccountID != s.account.ID ||
 		web.Status != cloud.Running {
 		t.Fatalf("web: %+v", web)
@@ -87,7 +87,7 @@ func looksInside(t *testing.T, provider, method string) {
 	}) {
 		t.Errorf("%+v; want the Deployments denied", parts)
 	}
-	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
+	if web := s.records()[kubernetestwin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
 		t.Errorf("what could not be read is %s; want it as it was", web.Status)
 	}
 }
@@ -136,7 +136,7 @@ func TestADiscoveryOfTheRestKeepsTheRestOfClusters(t *testing.T) {
 	cluster.Add("nodes", map[string]any{"metadata": map[string]any{"name": "node-1"}})
 	cluster.Add("persistentvolumeclaims",
 		map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "data"}})
-	rest := []string{twin.UID + "//nodes/node-1", twin.UID + "/shop/persistentvolumeclaims/data",
+	rest := []string{kubernetestwin.UID + "//nodes/node-1", kubernetestwin.UID + "/shop/persistentvolumeclaims/data",
 		"arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1"}
 	types := []string{"kubernetes-node", "kubernetes-persistentvolumeclaim", "aws-ebs"}
 	for range 3 {
@@ -184,12 +184,12 @@ func TestADiscovery_AClusterThatIsStoppedIsNoFailure(t *testing.T) {
 	told := slices.ContainsFunc(s.parts(j), func(p discovery.Part) bool {
 		return p.Kind == cloud.KubernetesDeployment && strings.Contains(p.Error, "is stopped")
 	})
-	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status == cloud.Terminated || !told {
+	if web := s.records()[kubernetestwin.UID+"/shop/deployments/web"]; web.Status == cloud.Terminated || !told {
 		t.Errorf("what is in it is %s, told why: %t", web.Status, told)
 	}
 	act(cloud.Start)
 	s.pass(discovery.Succeeded)
-	if web := s.records()[twin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
+	if web := s.records()[kubernetestwin.UID+"/shop/deployments/web"]; web.Status != cloud.Running {
 		t.Errorf("after it was started: %s", web.Status)
 	}
 }

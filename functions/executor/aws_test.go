@@ -11,20 +11,20 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // secondKey opens the second account.
 const secondKey = "ASIASECONDSECOND"
 
 // twins are AWS as two accounts see it: the key that signed a request tells whose it is.
-type twins struct{ first, second *twin.Cloud }
+type twins struct{ first, second *awstwin.Cloud }
 
 // RoundTrip sends the request to the account of its key.
 func (t twins) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -50,11 +50,11 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 	newFixture(t, map[string]string{"size": "1"}) // what bubbles share is made outside of them: the index's compressor
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
-		w := &awsFixture{twins: twins{&twin.Cloud{Takes: 20 * time.Second}, &twin.Cloud{Takes: 20 * time.Second}},
+		w := &awsFixture{twins: twins{&awstwin.Cloud{Takes: 20 * time.Second}, &awstwin.Cloud{Takes: 20 * time.Second}},
 			accounts: map[string]inventory.Account{}}
 		p := apitest.PlatformAt(t, clock.System{})
 		w.fixture = awsExecutor(t, p, w.twins)
-		w.connectAWS(twin.AccessKey, "111122223333")
+		w.connectAWS(awstwin.AccessKey, "111122223333")
 		w.connectAWS(secondKey, "444455556666")
 		test(w)
 	})
@@ -79,14 +79,14 @@ func (w *awsFixture) connectAWS(key, number string) {
 }
 
 // instance adds one to the account of the key and to the inventory.
-func (w *awsFixture) instance(key string, like twin.Instance) inventory.Resource {
+func (w *awsFixture) instance(key string, like awstwin.Instance) inventory.Resource {
 	w.Helper()
 	tw := w.first
 	if key == secondKey {
 		tw = w.second
 	}
 	w.states.Add(1)
-	like.ID = twin.InstanceID(int(w.states.Load()))
+	like.ID = awstwin.InstanceID(int(w.states.Load()))
 	if like.Region == "" {
 		like.Region = "eu-west-1"
 	}
@@ -131,8 +131,8 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 	for _, op := range []string{"ec2:StopInstances", "ec2:DescribeInstances", ""} {
 		t.Run("of "+op, func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {
-				r := w.instance(twin.AccessKey, twin.Instance{})
-				w.first.AddFault(twin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
+				r := w.instance(awstwin.AccessKey, awstwin.Instance{})
+				w.first.AddFault(awstwin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
 					Status: 503, Times: -1, Until: time.Now().Add(time.Minute)})
 				a, took := w.ends(r, cloud.Stop)
 				if a.Status != execution.Succeeded || a.Attempts != 1 {
@@ -152,7 +152,7 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 // The start is accepted, and falls back: a key may not be used.
 func TestOnAWS_AStartThatFallsBackFailsWithTheStateReason(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		a, _ := w.ends(w.instance(twin.AccessKey, twin.Instance{State: "stopped", BrokenKey: true}), cloud.Start)
+		a, _ := w.ends(w.instance(awstwin.AccessKey, awstwin.Instance{State: "stopped", BrokenKey: true}), cloud.Start)
 		if a.Status != execution.Failed ||
 			!strings.Contains(a.ErrorMessage, "Client.InternalError: Client error on launch") {
 			t.Errorf("%s: %q", a.Status, a.ErrorMessage)
@@ -162,9 +162,9 @@ func TestOnAWS_AStartThatFallsBackFailsWithTheStateReason(t *testing.T) {
 
 func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		down, up := w.instance(twin.AccessKey, twin.Instance{}),
-			w.instance(twin.AccessKey, twin.Instance{Region: "us-east-1"})
-		w.first.AddFault(twin.Fault{Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable",
+		down, up := w.instance(awstwin.AccessKey, awstwin.Instance{}),
+			w.instance(awstwin.AccessKey, awstwin.Instance{Region: "us-east-1"})
+		w.first.AddFault(awstwin.Fault{Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable",
 			Status: 503, Times: -1})
 		var took [2]time.Duration
 		var ended [2]execution.Action
@@ -189,9 +189,9 @@ func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 // A region that does not answer at all holds up nobody else's calls either.
 func TestOnAWS_ARegionThatHangsSlowsOnlyItself(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		r := w.instance(twin.AccessKey, twin.Instance{Region: "us-east-1"})
-		hung := w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop)
-		w.first.AddFault(twin.Fault{Region: "eu-west-1", Delay: time.Hour, Times: -1})
+		r := w.instance(awstwin.AccessKey, awstwin.Instance{Region: "us-east-1"})
+		hung := w.submit(w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Stop)
+		w.first.AddFault(awstwin.Fault{Region: "eu-west-1", Delay: time.Hour, Times: -1})
 		done := make(chan struct{})
 		go func() {
 			w.runOut(hung.ID)
@@ -214,9 +214,10 @@ func TestOnAWS_RevokedCredentialsFailTheActionsAndDegradeTheAccountAlone(t *test
 			onAWS(t, func(w *awsFixture) {
 				var revoked []string
 				for range 3 {
-					revoked = append(revoked, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
+					revoked = append(revoked,
+						w.submit(w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Stop).ID)
 				}
-				other := w.instance(secondKey, twin.Instance{})
+				other := w.instance(secondKey, awstwin.Instance{})
 				if begun {
 					apitest.Value(w.e.RunActions(w.ctx,
 						execution.RunInput{Org: org, Actions: revoked, Until: execution.UntilSettled}))(w)
@@ -231,7 +232,7 @@ func TestOnAWS_RevokedCredentialsFailTheActionsAndDegradeTheAccountAlone(t *test
 					}
 				}
 				if a := apitest.Read[inventory.Account](w.Fixture,
-					inventory.AccountKey(org, w.accounts[twin.AccessKey].ID)); a.Status != "degraded" ||
+					inventory.AccountKey(org, w.accounts[awstwin.AccessKey].ID)); a.Status != "degraded" ||
 					!strings.Contains(a.Error, "AuthFailure") {
 					t.Errorf("the account is %s: %q", a.Status, a.Error)
 				}
@@ -259,7 +260,7 @@ func TestOnAWS_MovingStatesAreWaitedFor(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s while %s", c.verb, c.state), func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {
-				r := w.instance(twin.AccessKey, twin.Instance{State: c.state})
+				r := w.instance(awstwin.AccessKey, awstwin.Instance{State: c.state})
 				go func() {
 					time.Sleep(25 * time.Second)
 					w.first.SettleAll()

@@ -7,16 +7,16 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // listed lists a kind of the first account into the inventory, and gives the one resource that there is.
 func (w *awsFixture) listed(kind string) inventory.Resource {
 	w.Helper()
-	a := w.accounts[twin.AccessKey]
+	a := w.accounts[awstwin.AccessKey]
 	conn := apitest.Value(w.e.newClouds().Connect(w.ctx, org, a))(w)
 	page := apitest.Value(conn.List(w.ctx, kind, "eu-west-1", ""))(w)
 	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1",
@@ -30,7 +30,7 @@ func (w *awsFixture) listed(kind string) inventory.Resource {
 }
 
 // mutating returns the calls that change something.
-func mutating(tw *twin.Cloud) (ops []string) {
+func mutating(tw *awstwin.Cloud) (ops []string) {
 	for _, k := range tw.Calls("") {
 		if _, op, _ := strings.Cut(k.Op, ":"); !strings.HasPrefix(op, "Describe") && !strings.HasPrefix(op, "List") &&
 			!strings.HasPrefix(op, "Get") {
@@ -42,13 +42,13 @@ func mutating(tw *twin.Cloud) (ops []string) {
 
 func TestOnAWS_WhatIsAlreadySoCostsNoMutatingCall(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		w.first.AddDatabase(twin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres", Status: "stopped"})
+		w.first.AddDatabase(awstwin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres", Status: "stopped"})
 		for _, c := range []struct {
 			r    inventory.Resource
 			verb cloud.Verb
 		}{
-			{w.instance(twin.AccessKey, twin.Instance{State: "stopped"}), cloud.Stop},
-			{w.instance(twin.AccessKey, twin.Instance{}), cloud.Start},
+			{w.instance(awstwin.AccessKey, awstwin.Instance{State: "stopped"}), cloud.Stop},
+			{w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Start},
 			{w.listed(cloud.AWSRDS), cloud.Stop},
 		} {
 			if a, _ := w.ends(c.r, c.verb); a.Status != execution.Succeeded || a.Attempts != 0 {
@@ -64,9 +64,9 @@ func TestOnAWS_WhatIsAlreadySoCostsNoMutatingCall(t *testing.T) {
 // RDS refuses to stop what somebody else has stopped since the look.
 func TestOnAWS_AWrongStateIsReadAgainAndSucceeds(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		d := w.first.AddDatabase(twin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
+		d := w.first.AddDatabase(awstwin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
 		r := w.listed(cloud.AWSRDS)
-		w.first.AddFault(twin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
+		w.first.AddFault(awstwin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
 			Message: "Instance orders is not in available state.", Status: 400, Times: 1})
 		a := w.submit(r, cloud.Stop)
 		apitest.Value(w.e.RunActions(w.ctx,
@@ -83,9 +83,9 @@ func TestOnAWS_OneBadInstanceOfABatchFailsAlone(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		var actions []string
 		for range 20 {
-			actions = append(actions, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
+			actions = append(actions, w.submit(w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Stop).ID)
 		}
-		bad := w.submit(w.instance(twin.AccessKey, twin.Instance{StopProtected: true}), cloud.Stop).ID
+		bad := w.submit(w.instance(awstwin.AccessKey, awstwin.Instance{StopProtected: true}), cloud.Stop).ID
 		w.runOut(append(actions, bad)...)
 		for _, id := range actions {
 			if a := w.action(id); a.Status != execution.Succeeded {
@@ -101,7 +101,7 @@ func TestOnAWS_OneBadInstanceOfABatchFailsAlone(t *testing.T) {
 // A second stop finds 0/0/0: what the first one remembered stays.
 func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		g := w.first.AddGroup(twin.Group{Name: "web", Region: "eu-west-1", Min: 2, Max: 7, Desired: 3})
+		g := w.first.AddGroup(awstwin.Group{Name: "web", Region: "eu-west-1", Min: 2, Max: 7, Desired: 3})
 		r := w.listed(cloud.AWSASG)
 		over := make(chan struct{})
 		defer close(over)
@@ -115,7 +115,7 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 				}
 			}
 		}()
-		w.first.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+		w.first.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
 			Message: "You already have a pending update", Status: 500, Times: 7})
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Stop, cloud.Start} {
 			if a, _ := w.ends(r, verb); a.Status != execution.Succeeded {
@@ -131,7 +131,7 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 // Instances that a group may not end keep it from arriving: the action fails at its deadline, and says which and why.
 func TestOnAWS_WhatKeepsAGroupFromStoppingIsNamed(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
-		w.first.AddGroup(twin.Group{Name: "web", Region: "eu-west-1", Min: 1, Max: 3, Desired: 2, Protected: true})
+		w.first.AddGroup(awstwin.Group{Name: "web", Region: "eu-west-1", Min: 1, Max: 3, Desired: 2, Protected: true})
 		a, took := w.ends(w.listed(cloud.AWSASG), cloud.Stop)
 		if a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "protected from scale-in") ||
 			took < 15*time.Minute {

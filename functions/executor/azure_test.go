@@ -11,13 +11,13 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 var errDead = errors.New("the process is dead")
@@ -70,7 +70,7 @@ func (s deadStore) Transact(ctx context.Context, ws ...table.Write) error {
 }
 
 // onAzure is a fixture with a scale set of three at Azure, which an autoscaler keeps between two and nine.
-func onAzure(t *testing.T, tw *twin.Cloud) (w *fixture, set *twin.Resource) {
+func onAzure(t *testing.T, tw *azuretwin.Cloud) (w *fixture, set *azuretwin.Resource) {
 	t.Helper()
 	c := skipping{clock.NewManual(noon)}
 	w = openFixture(t, apitest.PlatformAt(t, c))
@@ -78,11 +78,12 @@ func onAzure(t *testing.T, tw *twin.Cloud) (w *fixture, set *twin.Resource) {
 	set = tw.AddScaleSet("web", "westeurope", 3, nil)
 	tw.AddSetting(set, "westeurope", 2, 9)
 	w.account = inventory.Account{
-		ID: id.New("ca", noon), Provider: "azure", CloudAccountID: twin.Subscription, Name: "az",
+		ID: id.New("ca", noon), Provider: "azure", CloudAccountID: azuretwin.Subscription, Name: "az",
 		AuthMethod:      "service_principal",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret})
+	w.seal(map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+		"clientSecret": azuretwin.Secret})
 	w.e = processOn(w, tw)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
 	w.list("azure-vmss", "westeurope")
@@ -102,7 +103,7 @@ func processOn(w *fixture, way http.RoundTripper) *Executor {
 func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 	for changes := range 3 {
 		t.Run(fmt.Sprintf("after %d changes", changes), func(t *testing.T) {
-			tw := &twin.Cloud{}
+			tw := &azuretwin.Cloud{}
 			w, set := onAzure(t, tw)
 			a := w.submit(w.pick("azure-vmss", cloud.Running), cloud.Stop)
 			in := execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}
@@ -129,7 +130,7 @@ func TestExecutor_Azure_AProcessThatDiesOnTheWayLosesNothing(t *testing.T) {
 }
 
 // settling drives actions while Azure moves on.
-func (w *fixture) settling(tw *twin.Cloud, in execution.RunInput) {
+func (w *fixture) settling(tw *azuretwin.Cloud, in execution.RunInput) {
 	w.Helper()
 	w.e = processOn(w, tw)
 	for range 50 {
@@ -143,7 +144,7 @@ func (w *fixture) settling(tw *twin.Cloud, in execution.RunInput) {
 	w.Fatal("not done after 50 runs")
 }
 
-func autoscaled(t *testing.T, tw *twin.Cloud) any {
+func autoscaled(t *testing.T, tw *azuretwin.Cloud) any {
 	t.Helper()
 	last := tw.Calls("Microsoft.Insights/autoscaleSettings/write")
 	if len(last) == 0 {

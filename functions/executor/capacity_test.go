@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -16,6 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // crowded is an account whose instances are off, and that has no room to start them.
@@ -228,13 +228,13 @@ func onClock(t *testing.T) *platform.Platform {
 }
 
 func TestOnAWS_WantOfCapacityIsWaitedForAndTaken(t *testing.T) {
-	for name, i := range map[string]twin.Instance{
+	for name, i := range map[string]awstwin.Instance{
 		"refused at once":           {State: "stopped", NoCapacity: true},
 		"accepted, and fallen back": {State: "stopped", CrowdedOut: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {
-				a := w.submit(w.instance(twin.AccessKey, i), cloud.Start)
+				a := w.submit(w.instance(awstwin.AccessKey, i), cloud.Start)
 				ended := make(chan struct{})
 				go func() { w.runOut(a.ID); close(ended) }()
 				<-time.After(20 * time.Minute)

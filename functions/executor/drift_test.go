@@ -7,12 +7,12 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/execution"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // managedWeb returns the Deployment web as Argo CD manages it.
-func managedWeb(t *testing.T) (*fixture, *twin.Cluster, execution.Action) {
+func managedWeb(t *testing.T) (*fixture, *kubernetestwin.Cluster, execution.Action) {
 	t.Helper()
 	w, tw := newNamespace(t)
 	tw.Change("deployments", "shop/web", func(o map[string]any) {

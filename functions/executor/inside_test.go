@@ -5,16 +5,16 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
 // newInside returns a fixture on an account of the provider with a registered cluster, and the Deployment that is in it.
-func newInside(t *testing.T, provider string) (*fixture, *twin.Cluster, inventory.Resource) {
+func newInside(t *testing.T, provider string) (*fixture, *kubernetestwin.Cluster, inventory.Resource) {
 	t.Helper()
 	w, cluster := newNamespace(t)
 	h := managedcluster.Open(provider, w.e.p.Clock, cluster)
@@ -47,7 +47,7 @@ func stopsAndStartsInside(t *testing.T, provider string) {
 		if a := w.driveBeside(cluster, w.submit(web, step.verb)); a.Status != execution.Succeeded {
 			t.Fatalf("%s: %+v", step.verb, a)
 		}
-		if got := twin.Replicas(cluster.Get("deployments", "shop/web")); got != step.want {
+		if got := kubernetestwin.Replicas(cluster.Get("deployments", "shop/web")); got != step.want {
 			t.Errorf("after a %s it has %d replicas; want %d", step.verb, got, step.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestAnActionInAClusterThatIsDeregisteredFails(t *testing.T) {
 	if a = w.driveBeside(cluster, a); a.Status != execution.Failed {
 		t.Errorf("%+v; want it failed", a)
 	}
-	if got := twin.Replicas(cluster.Get("deployments", "shop/web")); got != 2 {
+	if got := kubernetestwin.Replicas(cluster.Get("deployments", "shop/web")); got != 2 {
 		t.Errorf("it has %d replicas", got)
 	}
 }

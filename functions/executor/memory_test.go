@@ -10,14 +10,14 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // doBeside submits and drives an action beside the controllers of a cluster, and demands that it succeeds.
-func (w *fixture) doBeside(tw *twin.Cluster, r inventory.Resource, verb cloud.Verb) execution.Action {
+func (w *fixture) doBeside(tw *kubernetestwin.Cluster, r inventory.Resource, verb cloud.Verb) execution.Action {
 	w.Helper()
 	a := w.driveBeside(tw, w.submit(r, verb))
 	if a.Status != execution.Succeeded {
@@ -27,7 +27,7 @@ func (w *fixture) doBeside(tw *twin.Cluster, r inventory.Resource, verb cloud.Ve
 }
 
 // newOwned returns a cluster and a Deployment of 2 replicas in it.
-func newOwned(t *testing.T) (*fixture, *twin.Cluster, inventory.Resource) {
+func newOwned(t *testing.T) (*fixture, *kubernetestwin.Cluster, inventory.Resource) {
 	t.Helper()
 	w, tw := newNamespace(t)
 	w.resources = nil
@@ -35,7 +35,7 @@ func newOwned(t *testing.T) (*fixture, *twin.Cluster, inventory.Resource) {
 	return w, tw, w.pick(cloud.KubernetesDeployment, cloud.Running)
 }
 
-func scaleByHand(tw *twin.Cluster, at string, replicas ...int) {
+func scaleByHand(tw *kubernetestwin.Cluster, at string, replicas ...int) {
 	for _, n := range replicas {
 		tw.Change("deployments", at, func(o map[string]any) { o["spec"].(map[string]any)["replicas"] = n })
 		tw.Settle()
@@ -43,9 +43,9 @@ func scaleByHand(tw *twin.Cluster, at string, replicas ...int) {
 	}
 }
 
-func (w *fixture) wantReplicas(tw *twin.Cluster, at string, want int64) {
+func (w *fixture) wantReplicas(tw *kubernetestwin.Cluster, at string, want int64) {
 	w.Helper()
-	if got := twin.Replicas(tw.Get("deployments", at)); got != want {
+	if got := kubernetestwin.Replicas(tw.Get("deployments", at)); got != want {
 		w.Errorf("%s has %d replicas; want %d", at, got, want)
 	}
 }
@@ -66,7 +66,7 @@ func TestMemory_OfAWorkloadEndsWithItsStart(t *testing.T) {
 				want = int64(byHand[n-1])
 			}
 			w.wantReplicas(tw, "shop/web", want)
-			if a := twin.Annotations(tw.Get("deployments", "shop/web")); len(a) != 0 {
+			if a := kubernetestwin.Annotations(tw.Get("deployments", "shop/web")); len(a) != 0 {
 				t.Errorf("started, it carries %v", a)
 			}
 			scaleByHand(tw, "shop/web", 5, 0) // for good
@@ -89,7 +89,7 @@ func TestMemory_OfTwoStopsIsThatOfTheFirst(t *testing.T) {
 func TestMemory_ANamespaceWithEverythingOffIsStoppedAndStarted(t *testing.T) {
 	w, tw := newNamespace(t)
 	tw.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "idle"}})
-	tw.Add("deployments", twin.Named("idle", "asleep", 0))
+	tw.Add("deployments", kubernetestwin.Named("idle", "asleep", 0))
 	w.resources = nil
 	w.list(cloud.KubernetesNamespace, kubernetes.Region)
 	idle := w.resources[slices.IndexFunc(w.resources, func(r inventory.Resource) bool { return r.Name == "idle" })]
@@ -150,14 +150,14 @@ func TestMemory_AStartThatDiesBeforeItsEndLeavesItOffAllTheSame(t *testing.T) {
 }
 
 // apartment is a cluster of namespaces with 6 Deployments, 2 StatefulSets and 2 CronJobs each.
-func apartment(t *testing.T, namespaces int) (*fixture, *twin.Cluster) {
+func apartment(t *testing.T, namespaces int) (*fixture, *kubernetestwin.Cluster) {
 	t.Helper()
 	w, tw := newNamespace(t)
 	for n := range namespaces {
 		ns := fmt.Sprintf("flat-%03d", n)
 		tw.Add("namespaces", map[string]any{"metadata": map[string]any{"name": ns}})
 		for i := range 8 {
-			tw.Add([]string{"deployments", "statefulsets"}[i/6], twin.Named(ns, fmt.Sprint("web-", i), 2))
+			tw.Add([]string{"deployments", "statefulsets"}[i/6], kubernetestwin.Named(ns, fmt.Sprint("web-", i), 2))
 		}
 		for i := range 2 {
 			tw.Add("cronjobs", map[string]any{
@@ -174,7 +174,7 @@ func apartment(t *testing.T, namespaces int) (*fixture, *twin.Cluster) {
 // moving is a clock on which waiting takes no time, and lets the controllers of a cluster work meanwhile.
 type moving struct {
 	skipping
-	tw *twin.Cluster
+	tw *kubernetestwin.Cluster
 }
 
 // Sleep moves the clock by d, and with a wait for the cluster, not for a token, the cluster until nothing in it
@@ -189,7 +189,7 @@ func (m moving) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // withMoving has every wait of the executor and of its provider let the cluster work.
-func (w *fixture) withMoving(tw *twin.Cluster) {
+func (w *fixture) withMoving(tw *kubernetestwin.Cluster) {
 	p := w.e.p.Clone()
 	c := moving{skipping{w.Clock}, tw}
 	p.Clock = c
@@ -231,7 +231,7 @@ func TestKubernetes_TakesFewCallsForEachWorkload(t *testing.T) {
 }
 
 // countCalls does the verb to all resources, in runs as large as those of a bulk action, and counts the calls.
-func (w *fixture) countCalls(tw *twin.Cluster, verb cloud.Verb) int {
+func (w *fixture) countCalls(tw *kubernetestwin.Cluster, verb cloud.Verb) int {
 	w.Helper()
 	tw.ForgetCalls()
 	for some := range slices.Chunk(w.resources, sizeOf(w.resources[0].Type)) {
@@ -254,17 +254,18 @@ func (w *fixture) countCalls(tw *twin.Cluster, verb cloud.Verb) int {
 }
 
 // specsOf returns what the cluster's workloads are to be, and their annotations.
-func specsOf(tw *twin.Cluster) string {
+func specsOf(tw *kubernetestwin.Cluster) string {
 	out := map[string]any{}
 	for n := range 100 {
 		ns := fmt.Sprintf("flat-%03d", n)
 		for i := range 8 {
 			resource, at := []string{"deployments", "statefulsets"}[i/6], fmt.Sprintf("%s/web-%d", ns, i)
-			out[at] = []any{twin.Replicas(tw.Get(resource, at)), twin.Annotations(tw.Get(resource, at))}
+			out[at] = []any{kubernetestwin.Replicas(tw.Get(resource, at)),
+				kubernetestwin.Annotations(tw.Get(resource, at))}
 		}
 		for i := range 2 {
 			at := fmt.Sprintf("%s/job-%d", ns, i)
-			out[at] = []any{tw.Get("cronjobs", at)["spec"], twin.Annotations(tw.Get("cronjobs", at))}
+			out[at] = []any{tw.Get("cronjobs", at)["spec"], kubernetestwin.Annotations(tw.Get("cronjobs", at))}
 		}
 	}
 	b, _ := json.Marshal(out) // maps of JSON

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // hanging is the way to a cloud of which an API never answers, once it is down.

@@ -16,15 +16,15 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/gcp"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 	"lamplighter.dev/shared/testkit/race"
 )
 

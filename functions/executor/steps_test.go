@@ -8,24 +8,24 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // newNamespace returns a fixture on a cluster with the namespace shop: a database, what uses it, and a job.
-func newNamespace(t *testing.T) (*fixture, *twin.Cluster) {
+func newNamespace(t *testing.T) (*fixture, *kubernetestwin.Cluster) {
 	t.Helper()
-	tw := twin.New()
+	tw := kubernetestwin.New()
 	t.Cleanup(tw.Close)
 	tw.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
-	tw.Add("statefulsets", twin.Named("shop", "db", 3))
-	tw.Add("deployments", twin.Named("shop", "web", 2))
-	tw.Add("deployments", twin.Named("shop", "asleep", 0))
+	tw.Add("statefulsets", kubernetestwin.Named("shop", "db", 3))
+	tw.Add("deployments", kubernetestwin.Named("shop", "web", 2))
+	tw.Add("deployments", kubernetestwin.Named("shop", "asleep", 0))
 	tw.Add("cronjobs", map[string]any{
 		"metadata": map[string]any{"namespace": "shop", "name": "nightly"}, "spec": map[string]any{"suspend": false},
 	})
@@ -35,18 +35,18 @@ func newNamespace(t *testing.T) (*fixture, *twin.Cluster) {
 	w := &fixture{Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e}
 	w.Clock = c.Manual
 	w.account = inventory.Account{
-		ID: id.New("ca", noon), Provider: "kubernetes", CloudAccountID: twin.UID, Name: "shop",
+		ID: id.New("ca", noon), Provider: "kubernetes", CloudAccountID: kubernetestwin.UID, Name: "shop",
 		AuthMethod:      "kubeconfig",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.seal(map[string]string{"kubeconfig": tw.Kubeconfig(twin.Token)})
+	w.seal(map[string]string{"kubeconfig": tw.Kubeconfig(kubernetestwin.Token)})
 	w.conn = apitest.Value(e.newClouds().Connect(w.ctx, org, w.account))(w)
 	w.list(cloud.KubernetesNamespace, kubernetes.Region)
 	return w, tw
 }
 
 // driveBeside is drive while the controllers of the cluster take a step between two runs.
-func (w *fixture) driveBeside(tw *twin.Cluster, a execution.Action) execution.Action {
+func (w *fixture) driveBeside(tw *kubernetestwin.Cluster, a execution.Action) execution.Action {
 	w.Helper()
 	in := execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}
 	for range 100 {
@@ -71,7 +71,7 @@ func TestNamespace_ItsStepsAreInTheStateHistory(t *testing.T) {
 		t.Fatalf("start: %+v", a)
 	}
 	for at, want := range map[string]int64{"web": 2, "asleep": 0} {
-		if got := twin.Replicas(tw.Get("deployments", "shop/"+at)); got != want {
+		if got := kubernetestwin.Replicas(tw.Get("deployments", "shop/"+at)); got != want {
 			t.Errorf("%s has %d replicas; want %d", at, got, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestNamespace_ItsStepsAreInTheStateHistory(t *testing.T) {
 // A deployment that the cluster lets nobody scale ends the action, and the history says at which step.
 func TestNamespace_AStepThatIsRefusedIsTheOneThatFailed(t *testing.T) {
 	w, tw := newNamespace(t)
-	tw.AddFault(twin.Fault{
+	tw.AddFault(kubernetestwin.Fault{
 		Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Times: -1,
 		Message: `admission webhook "guard.example" denied the request: web is frozen`,
 	})
@@ -116,7 +116,7 @@ func TestNamespace_AStepThatIsRefusedIsTheOneThatFailed(t *testing.T) {
 	if got.ExecutionState["step"] != "deployments" || got.ExecutionState["status"] != "running" {
 		t.Errorf("%+v", got)
 	}
-	if n := twin.Replicas(tw.Get("statefulsets", "shop/db")); n != 3 {
+	if n := kubernetestwin.Replicas(tw.Get("statefulsets", "shop/db")); n != 3 {
 		t.Errorf("the database has %d replicas, although what uses it could not be stopped", n)
 	}
 }
@@ -134,8 +134,8 @@ func TestNamespace_AStopThatDiesIsTakenUpAgain(t *testing.T) {
 	first := w.submit(ns, cloud.Stop)
 	in := execution.RunInput{Org: org, Actions: []string{first.ID}, Until: execution.UntilSettled}
 	apitest.Value(w.e.RunActions(w.ctx, in))(w)
-	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")),
-		twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 0 || db != 3 {
+	if web, db := kubernetestwin.Replicas(tw.Get("deployments", "shop/web")),
+		kubernetestwin.Replicas(tw.Get("statefulsets", "shop/db")); web != 0 || db != 3 {
 		t.Fatalf("after one run web has %d and db %d replicas; want 0 and 3", web, db)
 	}
 	// The first action is given up for good, and another one comes: it must not remember less than the first.
@@ -153,8 +153,8 @@ func TestNamespace_AStopThatDiesIsTakenUpAgain(t *testing.T) {
 	if a := w.driveBeside(tw, w.submit(ns, cloud.Start)); a.Status != execution.Succeeded {
 		t.Fatalf("%+v", a)
 	}
-	if web, db := twin.Replicas(tw.Get("deployments", "shop/web")),
-		twin.Replicas(tw.Get("statefulsets", "shop/db")); web != 2 || db != 3 {
+	if web, db := kubernetestwin.Replicas(tw.Get("deployments", "shop/web")),
+		kubernetestwin.Replicas(tw.Get("statefulsets", "shop/db")); web != 2 || db != 3 {
 		t.Errorf("started with %d and %d replicas; want 2 and 3", web, db)
 	}
 }

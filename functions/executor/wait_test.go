@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // runsFor returns how many runs an act takes that is done after took, and how long after that it is seen.
@@ -78,7 +78,7 @@ func TestOnAWS_AGlanceAsksForFewFirst(t *testing.T) {
 				w.first.Takes = c.takes
 				var ids []string
 				for range size {
-					ids = append(ids, w.submit(w.instance(twin.AccessKey, twin.Instance{}), cloud.Stop).ID)
+					ids = append(ids, w.submit(w.instance(awstwin.AccessKey, awstwin.Instance{}), cloud.Stop).ID)
 				}
 				began := time.Now()
 				got := apitest.Value(w.e.RunActions(w.ctx,

@@ -12,10 +12,10 @@ import (
 
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/shared/cloud/azure"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/gcp"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // whole is an organization of a cloud of its own: root/prod/web with two members with the tag env=prod, one that refuses in root/prod,

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // gate is a mail server that is down until it is opened.
@@ -259,7 +259,7 @@ func (h *hourly) pass() {
 
 // A subscription that is new in a management group is a cloud account within the hour, and one that is disabled is none, by the loops alone.
 func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &azuretwin.Cloud{Page: 2}
 	tw.FillOrganisation()
 	azure := httptest.NewServer(tw)
 	defer azure.Close()
@@ -297,7 +297,8 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	do(http.MethodPost, "/cloud-organisations", map[string]any{
 		"provider": "azure", "organisationID": "acme", "name": "Acme", "authMethod": "service_principal",
 		"permissionLevel": "read_only", "endpointURL": azure.URL,
-		"credentials": map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret},
+		"credentials": map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret},
 	}, nil)
 	status := func() map[string]string {
 		t.Helper()
@@ -318,8 +319,8 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	if got := status(); len(got) != 3 || got[play] != "connected" {
 		t.Fatalf("connected are %v", got)
 	}
-	tw.AddMembers(twin.Member{ID: added, Name: "New", Group: "shop"})
-	tw.ChangeMember(play, func(m *twin.Member) { m.State = "Disabled" })
+	tw.AddMembers(azuretwin.Member{ID: added, Name: "New", Group: "shop"})
+	tw.ChangeMember(play, func(m *azuretwin.Member) { m.State = "Disabled" })
 	c.pass()
 	if got := status(); len(got) != 4 || got[added] != "connected" || got[play] == "disconnected" {
 		t.Errorf("an hour later they are %v; want the closed one as it was, until a listing of the next day agrees",

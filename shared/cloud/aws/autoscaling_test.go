@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // mutations counts the calls that change something.
-func mutations(tw *twin.Cloud) func() int {
+func mutations(tw *awstwin.Cloud) func() int {
 	return func() int {
 		n := 0
 		for _, c := range tw.Calls("") {
@@ -26,14 +26,15 @@ func mutations(tw *twin.Cloud) func() int {
 }
 
 // scaledGroup is a group with rules of the customer's.
-func scaledGroup(tw *twin.Cloud, rules ...twin.ScalingPolicy) (*twin.Group, cloudtest.Autoscaled) {
-	g := tw.AddGroup(twin.Group{Name: fmt.Sprint("scaled-", len(rules)), Region: apart, Min: 1, Max: 4, Desired: 2})
+func scaledGroup(tw *awstwin.Cloud, rules ...awstwin.ScalingPolicy) (*awstwin.Group, cloudtest.Autoscaled) {
+	g := tw.AddGroup(awstwin.Group{Name: fmt.Sprint("scaled-", len(rules)), Region: apart, Min: 1, Max: 4, Desired: 2})
 	for _, r := range rules {
 		r.Group, r.Region = g.Name, apart
 		tw.AddScalingPolicy(r)
 	}
 	return g, cloudtest.Autoscaled{
-		Kind: cloud.AWSASG, Region: apart, UID: g.ARN(), Missing: (&twin.Group{Name: "nothing", Region: apart}).ARN(),
+		Kind: cloud.AWSASG, Region: apart, UID: g.ARN(),
+		Missing:  (&awstwin.Group{Name: "nothing", Region: apart}).ARN(),
 		Unscaled: cloud.AWSEC2,
 		Other: func(*testing.T) {
 			tw.ChangeLocked(func() { g.Desired, g.Max = g.Desired+1, max(g.Max, g.Desired+1) })
@@ -47,30 +48,31 @@ func scaledGroup(tw *twin.Cloud, rules ...twin.ScalingPolicy) (*twin.Group, clou
 const apart = "us-west-2"
 
 // autoscaledGroups are what the contract is kept with.
-func autoscaledGroups(tw *twin.Cloud) []cloudtest.Autoscaled {
-	requests := twin.ScalingPolicy{Name: "requests", Metric: "ALBRequestCountPerTarget", Target: 1000, Cooldown: -1}
+func autoscaledGroups(tw *awstwin.Cloud) []cloudtest.Autoscaled {
+	requests := awstwin.ScalingPolicy{Name: "requests", Metric: "ALBRequestCountPerTarget", Target: 1000, Cooldown: -1}
 	_, bare := scaledGroup(tw)
 	_, counted := scaledGroup(tw, requests)
 	_, tracked := scaledGroup(tw, requests,
-		twin.ScalingPolicy{Name: "theirs", Metric: "ASGAverageCPUUtilization", Target: 62.5, Cooldown: 60})
-	_, ours := scaledGroup(tw, requests, twin.ScalingPolicy{Name: "a"},
-		twin.ScalingPolicy{Name: cloud.CPURule, Metric: "ASGAverageCPUUtilization", Target: 40, Cooldown: -1})
+		awstwin.ScalingPolicy{Name: "theirs", Metric: "ASGAverageCPUUtilization", Target: 62.5, Cooldown: 60})
+	_, ours := scaledGroup(tw, requests, awstwin.ScalingPolicy{Name: "a"},
+		awstwin.ScalingPolicy{Name: cloud.CPURule, Metric: "ASGAverageCPUUtilization", Target: 40, Cooldown: -1})
 	return []cloudtest.Autoscaled{
 		bare, counted, tracked, ours, scaledService(tw, "bare", nil),
-		scaledService(tw, "bounded", &twin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
-		scaledService(tw, "counted", &twin.ScalableTarget{Min: 1, Max: 4},
-			twin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70, Cooldown: -1}),
-		scaledService(tw, "tracked", &twin.ScalableTarget{Min: 1, Max: 4},
-			twin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
+		scaledService(tw, "bounded", &awstwin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
+		scaledService(tw, "counted", &awstwin.ScalableTarget{Min: 1, Max: 4},
+			awstwin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70,
+				Cooldown: -1}),
+		scaledService(tw, "tracked", &awstwin.ScalableTarget{Min: 1, Max: 4},
+			awstwin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
 	}
 }
 
 const serviceCPU = "ECSServiceAverageCPUUtilization"
 
 // scaledService is a service with a scalable target, unless that is nil, and rules of the customer's.
-func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget,
-	rules ...twin.ScalingPolicy) cloudtest.Autoscaled {
-	s := tw.AddService(twin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
+func scaledService(tw *awstwin.Cloud, name string, target *awstwin.ScalableTarget,
+	rules ...awstwin.ScalingPolicy) cloudtest.Autoscaled {
+	s := tw.AddService(awstwin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
 	resource := "service/scaled/" + name
 	if target != nil {
 		target.Resource, target.Region = resource, apart
@@ -82,14 +84,14 @@ func scaledService(tw *twin.Cloud, name string, target *twin.ScalableTarget,
 	}
 	return cloudtest.Autoscaled{
 		Kind: cloud.AWSECS, Region: apart, UID: s.UID(),
-		Missing:  (&twin.Service{Cluster: "scaled", Name: "nothing", Region: apart}).UID(),
+		Missing:  (&awstwin.Service{Cluster: "scaled", Name: "nothing", Region: apart}).UID(),
 		Unscaled: cloud.AWSEC2, Fixed: target == nil, Mutations: mutations(tw), Custom: customRules(tw, resource),
 		Other: func(*testing.T) { tw.ChangeLocked(func() { s.Desired++ }) },
 	}
 }
 
 // customRules tells of the rules of a group that are not ours.
-func customRules(tw *twin.Cloud, group string) func(*testing.T) string {
+func customRules(tw *awstwin.Cloud, group string) func(*testing.T) string {
 	return func(*testing.T) string {
 		return strings.Join(slices.DeleteFunc(tw.ScalingPolicies(group), func(p string) bool {
 			return strings.HasPrefix(p, cloud.CPURule)
@@ -120,7 +122,8 @@ func TestAutoscaling_TakesNoScalableTargetOfTheCustomersAway(t *testing.T) {
 		t.Error("the scalable target that was made here is left")
 	}
 	set(cloud.Autoscaling{Min: 2, Max: 5, Desired: 3})
-	tw.AddScalingPolicy(twin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU, Target: 45,
+	tw.AddScalingPolicy(awstwin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU,
+		Target:   45,
 		Cooldown: 30})
 	set(found)
 	if tw.Target(name) == nil || len(tw.ScalingPolicies(name)) != 1 {
@@ -148,8 +151,8 @@ func TestAutoscaling_SetsAllSizesOfAGroupInOneCall(t *testing.T) {
 func TestAutoscaling_TellsTheCustomersRuleAndMakesNoSecondOne(t *testing.T) {
 	tw, c := connect(t)
 	g, _ := scaledGroup(tw,
-		twin.ScalingPolicy{Name: "loose", Metric: "ASGAverageCPUUtilization", Target: 80, Cooldown: -1},
-		twin.ScalingPolicy{Name: "strict", Metric: "ASGAverageCPUUtilization", Target: 60, Cooldown: 90})
+		awstwin.ScalingPolicy{Name: "loose", Metric: "ASGAverageCPUUtilization", Target: 80, Cooldown: -1},
+		awstwin.ScalingPolicy{Name: "strict", Metric: "ASGAverageCPUUtilization", Target: 60, Cooldown: 90})
 	a := c.(cloud.Autoscaler)
 	got, err := a.ReadAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN())
 	if err != nil || got.TargetCPUPercent == nil || *got.TargetCPUPercent != 60 || *got.CooldownSeconds != 90 {
@@ -164,7 +167,7 @@ func TestAutoscaling_TellsTheCustomersRuleAndMakesNoSecondOne(t *testing.T) {
 
 func TestAutoscaling_LeavesTheGroupOfANodeGroupAlone(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1,
+	g := tw.AddGroup(awstwin.Group{Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1,
 		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
 	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(),
 		cloud.Autoscaling{Min: 2, Max: 2, Desired: 2})

@@ -15,9 +15,9 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // Where the bills of the tests are; the bucket is far from where the account is at home.
@@ -41,7 +41,7 @@ type delivery struct {
 }
 
 // deliver puts a delivery into the bucket, and tells the keys of its files.
-func (d delivery) deliver(tw *twin.Cloud) []string {
+func (d delivery) deliver(tw *awstwin.Cloud) []string {
 	root, in := d.prefix+"/"+d.export, "BILLING_PERIOD="+d.period.Format("2006-01")+"/"
 	if d.id != "" {
 		in += d.at.Format("2006-01-02T150405.000Z-") + d.id + "/"
@@ -71,10 +71,10 @@ func focusExport(period int, contents ...string) delivery {
 }
 
 // billedTwin is an account with an export in the columns of FOCUS, January to March.
-func billedTwin() *twin.Cloud {
-	tw := &twin.Cloud{Page: 2}
-	tw.AddBucket(twin.Bucket{Name: bucket, Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket,
+func billedTwin() *awstwin.Cloud {
+	tw := &awstwin.Cloud{Page: 2}
+	tw.AddBucket(awstwin.Bucket{Name: bucket, Region: bucketRegion})
+	tw.AddExport(awstwin.Export{Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket,
 		Prefix: "exports", Region: bucketRegion})
 	for m := 1; m <= 3; m++ {
 		focusExport(m, fmt.Sprint("older than ", m)).deliver(tw)
@@ -85,11 +85,11 @@ func billedTwin() *twin.Cloud {
 	return tw
 }
 
-func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Biller {
+func openBills(t *testing.T, tw *awstwin.Cloud, set cloud.BillSettings) cloud.Biller {
 	t.Helper()
 	o := options(tw)
 	o.Clock = clock.NewManual(today)
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.Billing = set
 	c, err := aws.New(o).Connect(t.Context(), a)
 	if err != nil {
@@ -100,8 +100,9 @@ func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Bille
 
 func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	tw := billedTwin()
-	day := func(day, amount string) twin.Cost {
-		return twin.Cost{Day: day, Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: amount,
+	day := func(day, amount string) awstwin.Cost {
+		return awstwin.Cost{Day: day, Account: awstwin.Account, Service: "Amazon EC2", Region: region,
+			Unblended: amount,
 			Amortized: amount}
 	}
 	tw.AddCost(day("2026-03-01", "1.10"))
@@ -111,7 +112,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: message, Status: 403, Times: -1})
+				tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied", Message: message, Status: 403, Times: -1})
 			}
 		}
 	}
@@ -141,7 +142,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Break: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Lost: true, Times: -1})
+				tw.AddFault(awstwin.Fault{Lost: true, Times: -1})
 			}
 		},
 	})
@@ -149,13 +150,14 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 
 func TestDeliveries_AreOfTheBestSourceThatHasThePeriod(t *testing.T) {
 	tw := billedTwin()
-	tw.AddExport(twin.Export{Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT",
+	tw.AddExport(awstwin.Export{Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT",
 		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket, Prefix: "exports",
+	tw.AddExport(awstwin.Export{Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket,
+		Prefix: "exports",
 		Region: bucketRegion})
-	tw.AddExport(twin.Export{Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'",
+	tw.AddExport(awstwin.Export{Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'",
 		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
-	tw.AddReport(twin.Report{Name: "daily", Bucket: bucket, Prefix: "cur", Region: bucketRegion})
+	tw.AddReport(awstwin.Report{Name: "daily", Bucket: bucket, Prefix: "cur", Region: bucketRegion})
 	for _, name := range []string{"cur2", "part"} {
 		old := delivery{export: name, prefix: "exports", period: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC),
 			at: month(1), contents: []string{"x"}}
@@ -255,7 +257,7 @@ func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 	tw := billedTwin()
 	tw.RemoveExports()
-	tw.AddExport(twin.Export{Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports",
+	tw.AddExport(awstwin.Export{Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports",
 		Region: bucketRegion, Unhealthy: "INSUFFICIENT_PERMISSION"})
 	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
 	if err != nil || !strings.Contains(got[0].Notice, "INSUFFICIENT_PERMISSION") {
@@ -268,11 +270,11 @@ func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 }
 
 func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
-	tw := &twin.Cloud{Page: 1}
-	for _, k := range []twin.Cost{
-		{Day: "2026-03-01", Account: twin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5",
+	tw := &awstwin.Cloud{Page: 1}
+	for _, k := range []awstwin.Cost{
+		{Day: "2026-03-01", Account: awstwin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5",
 			Amortized: "1.25"},
-		{Day: "2026-03-01", Account: twin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30",
+		{Day: "2026-03-01", Account: awstwin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30",
 			Amortized: "0.3"},
 		{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2",
 			Amortized: "2"},
@@ -315,7 +317,7 @@ func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 
 func TestCostExplorer_TellsAccountsToWhoPaysForThem(t *testing.T) {
 	tw := organisationTwin()
-	tw.AddCost(twin.Cost{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region,
+	tw.AddCost(awstwin.Cost{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region,
 		Unblended: "2", Amortized: "2"})
 	bills := openBills(t, tw, cloud.BillSettings{Source: cloud.CostExplorer})
 	got, err := bills.Deliveries(t.Context(), month(3))
@@ -341,15 +343,16 @@ func TestControlTotal_TellsNothingOfWhatWasNamed(t *testing.T) {
 
 func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	tw := billedTwin()
-	tw.AddFault(twin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException", Message: "not authorized",
-		Status: 400, Times: -1})
+	tw.AddFault(awstwin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException",
+		Message: "not authorized",
+		Status:  400, Times: -1})
 	bills := openBills(t, tw, cloud.BillSettings{})
 	got, err := bills.Deliveries(t.Context(), month(3))
 	if err != nil || got[0].Source != cloud.CostExplorer ||
 		!strings.Contains(got[0].Notice, "bcm-data-exports:ListExports") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	tw.AddFault(twin.Fault{Op: "ce:GetCostAndUsage", Code: "AccessDeniedException",
+	tw.AddFault(awstwin.Fault{Op: "ce:GetCostAndUsage", Code: "AccessDeniedException",
 		Message: "not authorized to perform ce:GetCostAndUsage", Status: 400, Times: -1})
 	if _, _, ok, err := bills.ControlTotal(t.Context(), month(3)); ok || err != nil {
 		t.Errorf("%v, %v; who may not ask is told nothing", ok, err)
@@ -455,8 +458,8 @@ func readsTheSample(t *testing.T, bills cloud.Biller) {
 }
 
 func TestBills_OfASampleBucketAreRead(t *testing.T) {
-	tw := &twin.Cloud{}
-	tw.AddBucket(twin.Bucket{Name: bucket, Region: bucketRegion})
+	tw := &awstwin.Cloud{}
+	tw.AddBucket(awstwin.Bucket{Name: bucket, Region: bucketRegion})
 	putReport(t, func(key string, text []byte) { tw.PutObject(bucket, key, text, today) })
 	readsTheSample(t,
 		openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket, Export: "koku-local"}))

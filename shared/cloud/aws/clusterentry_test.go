@@ -13,16 +13,16 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // enter enters a cluster of a new twin.
-func enter(t *testing.T, a cloud.Account) (cloud.ClusterEntry, *clock.Manual, *twin.Cloud) {
+func enter(t *testing.T, a cloud.Account) (cloud.ClusterEntry, *clock.Manual, *awstwin.Cloud) {
 	t.Helper()
-	tw, clk := &twin.Cloud{}, clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	tw, clk := &awstwin.Cloud{}, clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
 	tw.AddRole("arn:aws:iam::111122223333:role/lamplighter", "ext")
-	tw.AddCluster(twin.Cluster{Name: "prod", Region: region, Endpoint: "https://prod.example.com",
+	tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region, Endpoint: "https://prod.example.com",
 		Authority: []byte("an authority")})
 	o := options(tw)
 	o.Clock = clk
@@ -57,7 +57,7 @@ func tokenOf(t *testing.T, e cloud.ClusterEntry) (string, *url.URL) {
 
 // The signature is made again here by AWS's published steps: it holds only for a request that bears the cluster's name.
 func TestEKSToken_IsASignedQuestionWhoCallsThatNamesTheCluster(t *testing.T) {
-	e, _, _ := enter(t, keys(twin.AccessKey))
+	e, _, _ := enter(t, keys(awstwin.AccessKey))
 	if e.Server != "https://prod.example.com" || string(e.Authority) != "an authority" {
 		t.Errorf("entry %+v", e)
 	}
@@ -100,7 +100,7 @@ func signature(q url.Values, host, cluster string) string {
 }
 
 func TestEKSToken_IsKeptForMinutesAndNoLonger(t *testing.T) {
-	e, clk, _ := enter(t, keys(twin.AccessKey))
+	e, clk, _ := enter(t, keys(awstwin.AccessKey))
 	first, _ := tokenOf(t, e)
 	clk.Advance(4 * time.Minute)
 	if again, _ := tokenOf(t, e); again != first {
@@ -129,8 +129,8 @@ func TestEKSToken_OfARoleBearsItsSession(t *testing.T) {
 
 func TestEnterCluster_SaysWhyItCannot(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddCluster(twin.Cluster{Name: "young", Region: region, Status: "CREATING"})
-	tw.AddCluster(twin.Cluster{Name: "inner", Region: region, Endpoint: "https://inner.example.com", Private: true})
+	tw.AddCluster(awstwin.Cluster{Name: "young", Region: region, Status: "CREATING"})
+	tw.AddCluster(awstwin.Cluster{Name: "inner", Region: region, Endpoint: "https://inner.example.com", Private: true})
 	access := c.(cloud.ClusterAccess)
 	_, err := access.EnterCluster(t.Context(), region, "inner")
 	if wantClass(t, "EnterCluster of a private one", err, cloud.Unsupported); !strings.Contains(err.Error(),
@@ -142,9 +142,10 @@ func TestEnterCluster_SaysWhyItCannot(t *testing.T) {
 		_, err := access.EnterCluster(t.Context(), region, name)
 		wantClass(t, "EnterCluster "+name, err, want)
 	}
-	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 3 || slices.ContainsFunc(calls, func(k twin.Call) bool {
-		return k.Region != region
-	}) {
+	if calls := tw.Calls("eks:DescribeCluster"); len(calls) != 3 ||
+		slices.ContainsFunc(calls, func(k awstwin.Call) bool {
+			return k.Region != region
+		}) {
 		t.Errorf("%+v", calls)
 	}
 }

@@ -7,11 +7,11 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // clusters opens a new twin for what can be asked about clusters.
-func clusters(t *testing.T) (*twin.Cloud, cloud.Clusters) {
+func clusters(t *testing.T) (*awstwin.Cloud, cloud.Clusters) {
 	t.Helper()
 	tw, c := connect(t)
 	k, ok := c.(cloud.Clusters)
@@ -26,9 +26,9 @@ func TestClustersAreNamedPageByPage(t *testing.T) {
 	tw.Page = 2
 	var want []string
 	for n := range 5 {
-		want = append(want, tw.AddCluster(twin.Cluster{Name: fmt.Sprint("prod-", n), Region: region}).Name)
+		want = append(want, tw.AddCluster(awstwin.Cluster{Name: fmt.Sprint("prod-", n), Region: region}).Name)
 	}
-	tw.AddCluster(twin.Cluster{Name: "elsewhere", Region: "us-east-1"})
+	tw.AddCluster(awstwin.Cluster{Name: "elsewhere", Region: "us-east-1"})
 	got, err := c.ClusterNames(t.Context(), region)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("ClusterNames = %v, %v; want %v", got, err, want)
@@ -44,14 +44,14 @@ func TestClustersAreNamedPageByPage(t *testing.T) {
 func TestAClusterIsDescribedWithTheNodesOfItsGroups(t *testing.T) {
 	tw, c := clusters(t)
 	tw.Page = 2
-	k := tw.AddCluster(twin.Cluster{Name: "prod", Region: region, Version: "1.32"})
+	k := tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region, Version: "1.32"})
 	for n := range 3 {
-		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5,
+		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5,
 			Desired: n + 1})
 	}
-	tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9,
+	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9,
 		Status: "DELETING"})
-	tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 4, Desired: 4})
+	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 4, Desired: 4})
 	got, err := c.Cluster(t.Context(), region, "prod")
 	if err != nil || got.NodeCount == nil {
 		t.Fatalf("Cluster = %+v, %v", got, err)
@@ -64,7 +64,7 @@ func TestAClusterIsDescribedWithTheNodesOfItsGroups(t *testing.T) {
 
 func TestStatusesOfClusters(t *testing.T) {
 	tw, c := clusters(t)
-	k := tw.AddCluster(twin.Cluster{Name: "prod", Region: region})
+	k := tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region})
 	for native, want := range map[string]cloud.ClusterStatus{
 		"CREATING": cloud.ClusterCreating, "PENDING": cloud.ClusterCreating, "ACTIVE": cloud.ClusterActive,
 		"UPDATING": cloud.ClusterUpdating, "DELETING": cloud.ClusterDeleting, "FAILED": cloud.ClusterFailed,
@@ -78,24 +78,24 @@ func TestStatusesOfClusters(t *testing.T) {
 }
 
 func TestClustersThatCannotBeRead(t *testing.T) {
-	denial := func(op string) twin.Fault {
-		return twin.Fault{Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op,
+	denial := func(op string) awstwin.Fault {
+		return awstwin.Fault{Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op,
 			Status: 403, Times: -1}
 	}
-	broken := func(op string) twin.Fault {
-		return twin.Fault{Op: op, Code: "ServerException", Message: "Internal error", Status: 500, Times: -1}
+	broken := func(op string) awstwin.Fault {
+		return awstwin.Fault{Op: op, Code: "ServerException", Message: "Internal error", Status: 500, Times: -1}
 	}
 	tests := []struct {
 		name   string
-		fault  twin.Fault
+		fault  awstwin.Fault
 		region string
 		asked  string
 		want   cloud.Class
 	}{
-		{"one that is not there", twin.Fault{}, region, "nothing", cloud.NotFound},
-		{"one of another region", twin.Fault{}, "us-east-1", "prod", cloud.NotFound},
-		{"a name that no cluster can have", twin.Fault{}, region, "prod/node-groups", cloud.NotFound},
-		{"a region that is none", twin.Fault{}, "https://evil", "prod", cloud.Invalid},
+		{"one that is not there", awstwin.Fault{}, region, "nothing", cloud.NotFound},
+		{"one of another region", awstwin.Fault{}, "us-east-1", "prod", cloud.NotFound},
+		{"a name that no cluster can have", awstwin.Fault{}, region, "prod/node-groups", cloud.NotFound},
+		{"a region that is none", awstwin.Fault{}, "https://evil", "prod", cloud.Invalid},
 		{"a cluster that may not be described", denial("eks:DescribeCluster"), region, "prod", cloud.Denied},
 		{"an answer that fails", broken("eks:DescribeCluster"), region, "prod", cloud.Transient},
 		{"node groups whose listing fails", broken("eks:ListNodegroups"), region, "prod", cloud.Transient},
@@ -103,7 +103,8 @@ func TestClustersThatCannotBeRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tw, c := clusters(t)
-			tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
+			tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1,
+				Desired: 1})
 			tw.AddFault(tt.fault)
 			_, err := c.Cluster(t.Context(), tt.region, tt.asked)
 			wantClass(t, tt.name, err, tt.want)
@@ -114,8 +115,8 @@ func TestClustersThatCannotBeRead(t *testing.T) {
 func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 	for _, op := range []string{"eks:ListNodegroups", "eks:DescribeNodegroup"} {
 		tw, c := clusters(t)
-		tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
-		tw.AddFault(twin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403,
+		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
+		tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403,
 			Times: -1})
 		got, err := c.Cluster(t.Context(), region, "prod")
 		if err != nil || got.NodeCount != nil || got.Status != cloud.ClusterActive {
@@ -126,7 +127,7 @@ func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 
 func TestAThrottledListingOfClustersIsTriedAgain(t *testing.T) {
 	tw, c := clusters(t)
-	tw.AddCluster(twin.Cluster{Name: "prod", Region: region})
+	tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region})
 	tw.ThrottleCalls(2)
 	if got, err := c.ClusterNames(t.Context(), region); err != nil || len(got) != 1 {
 		t.Errorf("ClusterNames = %v, %v", got, err)
@@ -153,7 +154,7 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	if got := status(c); got != "granted" {
 		t.Errorf("allowed: %s", got)
 	}
-	tw.AddFault(twin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized",
+	tw.AddFault(awstwin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized",
 		Status: 403, Times: -1})
 	if got := status(c); got != "denied" {
 		t.Errorf("denied: %s", got)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // indexed lists everything else, by uid.
@@ -33,9 +33,9 @@ func TestCollected_AreListedWithTheirLiveStates(t *testing.T) {
 	want := map[string]cloud.Status{}
 	for service, off := range map[string]string{"workspaces": "STOPPED", "apprunner": "PAUSED", "lightsail": "stopped",
 		"synthetics": "STOPPED"} {
-		want[tw.AddCollected(twin.Collected{Service: service, ID: "on", Region: region,
+		want[tw.AddCollected(awstwin.Collected{Service: service, ID: "on", Region: region,
 			Mode: "AUTO_STOP"}).ARN()] = cloud.Running
-		want[tw.AddCollected(twin.Collected{Service: service, ID: "off", Region: region, Mode: "AUTO_STOP",
+		want[tw.AddCollected(awstwin.Collected{Service: service, ID: "off", Region: region, Mode: "AUTO_STOP",
 			State: off}).ARN()] = cloud.Stopped
 	}
 	found := indexed(t, c)
@@ -62,8 +62,8 @@ func TestCollected_WhatHasNoneOfThemAsksNone(t *testing.T) {
 func TestCollected_WhatCannotBeReadIsKeptAndSaysSo(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
-	uid := tw.AddCollected(twin.Collected{Service: "apprunner", ID: "on", Region: region}).ARN()
-	tw.AddFault(twin.Fault{Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized",
+	uid := tw.AddCollected(awstwin.Collected{Service: "apprunner", ID: "on", Region: region}).ARN()
+	tw.AddFault(awstwin.Fault{Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized",
 		Status: 400, Times: -1})
 	r, ok := indexed(t, c)[uid]
 	if !ok || r.Status != cloud.Unknown ||
@@ -76,7 +76,7 @@ func TestCollected_WhatCannotBeReadIsKeptAndSaysSo(t *testing.T) {
 func TestWorkSpaces_OneThatIsNotTakenIsToldAlone(t *testing.T) {
 	tw, c := connect(t)
 	var targets []cloud.Target
-	for _, w := range []twin.Collected{{ID: "a"}, {ID: "b", Mode: "ALWAYS_ON"}, {ID: "c", State: "STARTING"}} {
+	for _, w := range []awstwin.Collected{{ID: "a"}, {ID: "b", Mode: "ALWAYS_ON"}, {ID: "c", State: "STARTING"}} {
 		w.Service, w.Region = "workspaces", region
 		targets = append(targets, cloud.Target{UID: tw.AddCollected(w).ARN()})
 	}

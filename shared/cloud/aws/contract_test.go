@@ -13,9 +13,9 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 const region = "eu-west-1"
@@ -38,18 +38,18 @@ func keys(key string) cloud.Account {
 // numbered is an account as a connected one is: with its number.
 func numbered(key string) cloud.Account {
 	a := keys(key)
-	a.NativeID = twin.Account
+	a.NativeID = awstwin.Account
 	return a
 }
 
 // connect opens a new twin.
-func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
+func connect(t *testing.T) (*awstwin.Cloud, cloud.Conn) {
 	t.Helper()
-	tw := &twin.Cloud{}
-	return tw, open(t, tw, keys(twin.AccessKey))
+	tw := &awstwin.Cloud{}
+	return tw, open(t, tw, keys(awstwin.AccessKey))
 }
 
-func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
+func open(t *testing.T, tw *awstwin.Cloud, a cloud.Account) cloud.Conn {
 	t.Helper()
 	c, err := aws.New(options(tw)).Connect(t.Context(), a)
 	if err != nil {
@@ -59,7 +59,7 @@ func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
 }
 
 func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &awstwin.Cloud{Page: 2}
 	refused := keys("AKIASOMEONEELSES")
 	denied := []string{
 		"ec2:StopInstances", "rds:StopDBInstance", "rds:StopDBCluster", "autoscaling:SuspendProcesses",
@@ -69,7 +69,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 		"workspaces:StopWorkspaces", "apprunner:PauseService", "lightsail:StopInstance", "synthetics:StopCanary",
 	}
 	cloudtest.Run(t, aws.New(options(tw)), cloudtest.Fixture{
-		Account: numbered(twin.AccessKey), NativeID: twin.Account, Refused: &refused,
+		Account: numbered(awstwin.AccessKey), NativeID: awstwin.Account, Refused: &refused,
 		Groups: []cloudtest.Group{
 			ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw),
 			notebookGroup(tw),
@@ -85,7 +85,7 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			tw.EndFaults()
 			for _, op := range denied {
 				if on {
-					tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied",
+					tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied",
 						Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
 				}
 			}
@@ -97,55 +97,56 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 // far is a region of which no group of the contract is.
 const far = "eu-central-1"
 
-func metered(tw *twin.Cloud) cloudtest.Metered {
+func metered(tw *awstwin.Cloud) cloudtest.Metered {
 	const op = "monitoring:GetMetricData"
-	tw.AddSeries(twin.Series{
-		Metric: "CPUUtilization", Dimension: twin.InstanceID(500), Statistic: "Average",
+	tw.AddSeries(awstwin.Series{
+		Metric: "CPUUtilization", Dimension: awstwin.InstanceID(500), Statistic: "Average",
 		Value: func(at time.Time) (float64, bool) {
 			return 0, at.Hour() != 3
 		},
 	})
 	m := cloudtest.Metered{
-		Kind: "aws-ec2", Region: far, Measured: []string{twin.InstanceID(500)}, Quiet: []string{twin.InstanceID(501)},
-		Missing: twin.InstanceID(999), PerCall: 500,
+		Kind: "aws-ec2", Region: far, Measured: []string{awstwin.InstanceID(500)},
+		Quiet:   []string{awstwin.InstanceID(501)},
+		Missing: awstwin.InstanceID(999), PerCall: 500,
 		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "aws-vpc", Calls: func() int { return len(tw.Calls(op)) },
 		Deny: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied",
+				tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied",
 					Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
 			}
 		},
 	}
 	for n := range 300 {
-		m.Many = append(m.Many, twin.InstanceID(1000+n))
+		m.Many = append(m.Many, awstwin.InstanceID(1000+n))
 	}
 	return m
 }
 
-func collective(tw *twin.Cloud) *cloudtest.Collective {
+func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
+			tw.AddFault(awstwin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
 				Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
 		}
 	}}
-	arn := "arn:aws:ec2:" + far + ":" + twin.Account + ":volume/"
+	arn := "arn:aws:ec2:" + far + ":" + awstwin.Account + ":volume/"
 	for n := range 3 {
 		id := fmt.Sprint("vol-far-", n)
-		tw.AddVolume(twin.Volume{ID: id, Region: far, Type: "gp3", SizeGB: 8})
+		tw.AddVolume(awstwin.Volume{ID: id, Region: far, Type: "gp3", SizeGB: 8})
 		c.Facts[arn+id] = "size_gb"
 	}
-	tw.AddQueue(twin.Queue{Name: "far", Region: far})
+	tw.AddQueue(awstwin.Queue{Name: "far", Region: far})
 	return c
 }
 
 // callsAreNeeded holds what the kinds say that they need, of which the policies for customers are made, against what reached the
 // cloud while all of them were listed, read, started, stopped, scaled and probed.
-func callsAreNeeded(t *testing.T, tw *twin.Cloud) {
+func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	t.Helper()
-	c := open(t, tw, keys(twin.AccessKey)).(cloud.Clusters)
+	c := open(t, tw, keys(awstwin.AccessKey)).(cloud.Clusters)
 	names, err := c.ClusterNames(t.Context(), region)
 	if err != nil || len(names) == 0 {
 		t.Fatalf("clusters %v, %v", names, err)
@@ -206,17 +207,17 @@ var impliedActions = map[string]bool{
 	"s3:GetBucketPublicAccessBlock": true, "s3:ListBucketMultipartUploads": true, "s3:ListMultipartUploadParts": true,
 }
 
-func ec2Group(tw *twin.Cloud) cloudtest.Group {
-	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(999), Pages: 3,
+func ec2Group(tw *awstwin.Cloud) cloudtest.Group {
+	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(999), Pages: 3,
 		Tied: map[string]string{}}
 	for n := range 4 {
 		g.Free = append(g.Free,
-			tw.AddInstance(twin.Instance{ID: twin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
+			tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
 	}
 	g.Free = append(g.Free,
-		tw.AddInstance(twin.Instance{ID: twin.InstanceID(4), Region: region, SpotRequest: "sir-1",
+		tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(4), Region: region, SpotRequest: "sir-1",
 			SpotType: "persistent"}).ID)
-	tied := map[string]twin.Instance{
+	tied := map[string]awstwin.Instance{
 		"member of Auto Scaling group web": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
 		"one-time":                         {SpotRequest: "sir-2", SpotType: "one-time"},
 		"could not be read":                {SpotRequest: "sir-3"},
@@ -224,21 +225,21 @@ func ec2Group(tw *twin.Cloud) cloudtest.Group {
 		"managed by eks.amazonaws.com":     {Operator: "eks.amazonaws.com"},
 	}
 	for reason, i := range tied {
-		i.ID, i.Region = twin.InstanceID(100+len(g.Tied)), region
+		i.ID, i.Region = awstwin.InstanceID(100+len(g.Tied)), region
 		g.Tied[tw.AddInstance(i).ID] = reason
 	}
-	tw.AddInstance(twin.Instance{ID: twin.InstanceID(50), Region: region, State: "terminated"})
-	tw.AddInstance(twin.Instance{ID: twin.InstanceID(51), Region: "us-east-1"})
+	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(50), Region: region, State: "terminated"})
+	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(51), Region: "us-east-1"})
 	return g
 }
 
-func rdsGroup(tw *twin.Cloud) cloudtest.Group {
+func rdsGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-rds", Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Database{ID: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Database{ID: "nothing", Region: region}).ARN()
 	for _, id := range []string{"orders", "users", "stock"} {
-		g.Free = append(g.Free, tw.AddDatabase(twin.Database{ID: id, Region: region, Engine: "postgres"}).ARN())
+		g.Free = append(g.Free, tw.AddDatabase(awstwin.Database{ID: id, Region: region, Engine: "postgres"}).ARN())
 	}
-	tied := map[string]twin.Database{
+	tied := map[string]awstwin.Database{
 		"read replica of orders":        {Engine: "postgres", ReplicaOf: "orders"},
 		"source of read replicas":       {Engine: "mysql", SourceOf: []string{"copy"}},
 		"SQL Server":                    {Engine: "sqlserver-se", MultiAZ: true},
@@ -249,137 +250,139 @@ func rdsGroup(tw *twin.Cloud) cloudtest.Group {
 		d.ID, d.Region = fmt.Sprint("tied-", len(g.Tied)), region
 		g.Tied[tw.AddDatabase(d).ARN()] = reason
 	}
-	tw.AddDatabase(twin.Database{ID: "documents-1", Region: region, Engine: "docdb", Cluster: "documents"})
+	tw.AddDatabase(awstwin.Database{ID: "documents-1", Region: region, Engine: "docdb", Cluster: "documents"})
 	return g
 }
 
-func auroraGroup(tw *twin.Cloud) cloudtest.Group {
+func auroraGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-aurora", Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
-	g.Free = []string{tw.AddDatabase(twin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql",
+	g.Missing = (&awstwin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
+	g.Free = []string{tw.AddDatabase(awstwin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql",
 		IsCluster: true, Mode: "provisioned"}).ARN()}
-	serverless := tw.AddDatabase(twin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true,
+	serverless := tw.AddDatabase(awstwin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true,
 		Mode: "serverless"})
-	global := tw.AddDatabase(twin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true,
+	global := tw.AddDatabase(awstwin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true,
 		Global: "planet"})
 	g.Tied[serverless.ARN()], g.Tied[global.ARN()] = "mode serverless", "global database planet"
 	return g
 }
 
 // clusterGroup is clusters of an engine that RDS's API runs beside Aurora's.
-func clusterGroup(tw *twin.Cloud, kind, engine string) cloudtest.Group {
+func clusterGroup(tw *awstwin.Cloud, kind, engine string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Missing = (&twin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
+	g.Missing = (&awstwin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddDatabase(twin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine,
+			tw.AddDatabase(awstwin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine,
 				IsCluster: true}).ARN())
 	}
-	world := tw.AddDatabase(twin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true,
+	world := tw.AddDatabase(awstwin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true,
 		Global: "planet"})
 	g.Tied[world.ARN()] = "global database planet"
 	return g
 }
 
-func redshiftGroup(tw *twin.Cloud) cloudtest.Group {
+func redshiftGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSRedshift, Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Missing = (&twin.Warehouse{ID: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Warehouse{ID: "nothing", Region: region}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddWarehouse(twin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2,
+			tw.AddWarehouse(awstwin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2,
 				NoNamespace: n == 1}).ARN())
 	}
-	g.Tied[tw.AddWarehouse(twin.Warehouse{ID: "safe", Region: region, Nodes: 2, MultiAZ: true}).ARN()] = "several zones"
-	tw.AddWarehouse(twin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})
+	g.Tied[tw.AddWarehouse(awstwin.Warehouse{ID: "safe", Region: region, Nodes: 2,
+		MultiAZ: true}).ARN()] = "several zones"
+	tw.AddWarehouse(awstwin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})
 	return g
 }
 
-func notebookGroup(tw *twin.Cloud) cloudtest.Group {
+func notebookGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSSageMakerNotebook, Region: region, Pages: 2}
-	g.Missing = (&twin.Notebook{Name: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Notebook{Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
-		g.Free = append(g.Free, tw.AddNotebook(twin.Notebook{Name: fmt.Sprint("study-", n), Region: region}).ARN())
+		g.Free = append(g.Free, tw.AddNotebook(awstwin.Notebook{Name: fmt.Sprint("study-", n), Region: region}).ARN())
 	}
 	return g
 }
 
-func functionGroup(tw *twin.Cloud) cloudtest.Group {
+func functionGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Missing = (&twin.Function{Name: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Function{Name: "nothing", Region: region}).ARN()
 	five := 5
-	for n, f := range []twin.Function{{}, {Reserved: &five},
+	for n, f := range []awstwin.Function{{}, {Reserved: &five},
 		{Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}}} {
 		f.Name, f.Region, f.Tags = fmt.Sprint("jobs-", n), region, map[string]string{"lamplighter:allow-stop": "true"}
 		g.Free = append(g.Free, tw.AddFunction(f).ARN())
 	}
-	g.Tied[tw.AddFunction(twin.Function{Name: "checkout",
+	g.Tied[tw.AddFunction(awstwin.Function{Name: "checkout",
 		Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
-	g.Tied[tw.AddFunction(twin.Function{Name: "maybe", Region: region,
+	g.Tied[tw.AddFunction(awstwin.Function{Name: "maybe", Region: region,
 		Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
 	return g
 }
 
-func collectedGroup(tw *twin.Cloud, kind, service string) cloudtest.Group {
+func collectedGroup(tw *awstwin.Cloud, kind, service string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2}
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddCollected(twin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region,
+			tw.AddCollected(awstwin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region,
 				Mode: "AUTO_STOP"}).ARN())
 	}
 	g.Missing = g.Free[0] + "nothing"
-	tw.AddCollected(twin.Collected{Service: service, ID: "far", Region: "us-east-1"})
+	tw.AddCollected(awstwin.Collected{Service: service, ID: "far", Region: "us-east-1"})
 	return g
 }
 
-func desktopGroup(tw *twin.Cloud) cloudtest.Group {
+func desktopGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := collectedGroup(tw, cloud.AWSWorkSpace, "workspaces")
-	always := tw.AddCollected(twin.Collected{Service: "workspaces", ID: "always", Region: region, Mode: "ALWAYS_ON"})
+	always := tw.AddCollected(awstwin.Collected{Service: "workspaces", ID: "always", Region: region, Mode: "ALWAYS_ON"})
 	g.Tied = map[string]string{always.ARN(): "ALWAYS_ON"}
 	return g
 }
 
-func asgGroup(tw *twin.Cloud) cloudtest.Group {
+func asgGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-asg", Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Group{Name: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Group{Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddGroup(twin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
+			tw.AddGroup(awstwin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
 	}
-	owned := tw.AddGroup(twin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1,
+	owned := tw.AddGroup(awstwin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1,
 		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
-	warm := tw.AddGroup(twin.Group{Name: "warm", Region: region, Min: 1, Max: 1, Desired: 1, WarmPoolMin: 2})
+	warm := tw.AddGroup(awstwin.Group{Name: "warm", Region: region, Min: 1, Max: 1, Desired: 1, WarmPoolMin: 2})
 	g.Tied[owned.ARN()], g.Tied[warm.ARN()] = "EKS node group blue", "warm pool"
 	return g
 }
 
-func ecsGroup(tw *twin.Cloud) cloudtest.Group {
+func ecsGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Service{Cluster: "shop", Name: "nothing", Region: region}).UID()
+	g.Missing = (&awstwin.Service{Cluster: "shop", Name: "nothing", Region: region}).UID()
 	for n := range 3 {
-		s := tw.AddService(twin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2,
+		s := tw.AddService(awstwin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2,
 			ShortARN: n == 2})
 		g.Free = append(g.Free, s.UID())
 	}
 	g.Free = append(g.Free,
-		tw.AddService(twin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
-	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9, Scheduled: true})
-	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api-1", Region: region, Min: 1, Max: 9})
-	g.Tied[tw.AddService(twin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1,
+		tw.AddService(awstwin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
+	tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9,
+		Scheduled: true})
+	tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api-1", Region: region, Min: 1, Max: 9})
+	g.Tied[tw.AddService(awstwin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1,
 		Daemon: true}).UID()] = "daemon"
-	tw.AddService(twin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
+	tw.AddService(awstwin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
 	return g
 }
 
-func eksGroup(tw *twin.Cloud) cloudtest.Group {
+func eksGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-eks-nodegroup", Region: region, Pages: 2}
-	g.Missing = (&twin.Nodegroup{Cluster: "prod", Name: "nothing", Region: region}).ARN()
+	g.Missing = (&awstwin.Nodegroup{Cluster: "prod", Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1,
+			tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1,
 				Max: 5, Desired: 2}).ARN())
 	}
 	g.Free = append(g.Free,
-		tw.AddNodegroup(twin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1,
+		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1,
 			Desired: 1}).ARN())
 	return g
 }

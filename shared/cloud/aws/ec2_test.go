@@ -7,7 +7,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // results acts on the ids and gives what became of each.
@@ -26,26 +26,27 @@ func results(t *testing.T, c cloud.Conn, v cloud.Verb, ids []string) map[string]
 
 func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
 	tests := map[string]struct {
-		bad   twin.Instance
+		bad   awstwin.Instance
 		id    string
 		class cloud.Class
 		calls int // one that fails and one for the rest
 	}{
-		"one that does not exist":        {id: twin.InstanceID(9999), class: cloud.NotFound, calls: 2},
-		"one that is no id at all":       {id: "i-nonsense", class: cloud.NotFound, calls: 2},
-		"one that is terminated":         {bad: twin.Instance{State: "terminated"}, class: cloud.Moving, calls: 2},
-		"one that is protected":          {bad: twin.Instance{StopProtected: true}, class: cloud.Unsupported, calls: 2},
-		"one that a policy keeps for it": {bad: twin.Instance{NoPermission: true}, class: cloud.Denied, calls: 2},
-		"one of a one-time spot request": {bad: twin.Instance{SpotRequest: "sir-1", SpotType: "one-time"},
+		"one that does not exist":  {id: awstwin.InstanceID(9999), class: cloud.NotFound, calls: 2},
+		"one that is no id at all": {id: "i-nonsense", class: cloud.NotFound, calls: 2},
+		"one that is terminated":   {bad: awstwin.Instance{State: "terminated"}, class: cloud.Moving, calls: 2},
+		"one that is protected": {bad: awstwin.Instance{StopProtected: true}, class: cloud.Unsupported,
+			calls: 2},
+		"one that a policy keeps for it": {bad: awstwin.Instance{NoPermission: true}, class: cloud.Denied, calls: 2},
+		"one of a one-time spot request": {bad: awstwin.Instance{SpotRequest: "sir-1", SpotType: "one-time"},
 			class: cloud.Unsupported, calls: 2},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
-			ids := fleet(tw, 40, twin.Instance{})
+			ids := fleet(tw, 40, awstwin.Instance{})
 			bad := tt.id
 			if bad == "" {
-				tt.bad.ID, tt.bad.Region = twin.InstanceID(5000), region
+				tt.bad.ID, tt.bad.Region = awstwin.InstanceID(5000), region
 				bad = tw.AddInstance(tt.bad).ID
 			}
 			got := results(t, c, cloud.Stop, append(ids, bad))
@@ -62,10 +63,10 @@ func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
 	}
 }
 
-func fleet(tw *twin.Cloud, n int, like twin.Instance) []string {
+func fleet(tw *awstwin.Cloud, n int, like awstwin.Instance) []string {
 	ids := make([]string, n)
 	for i := range ids {
-		like.ID, like.Region = twin.InstanceID(i), region
+		like.ID, like.Region = awstwin.InstanceID(i), region
 		ids[i] = tw.AddInstance(like).ID
 	}
 	return ids
@@ -74,9 +75,10 @@ func fleet(tw *twin.Cloud, n int, like twin.Instance) []string {
 // AWS does not say which instance of a batch finds no room, so the batch is halved until it stands alone.
 func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	tw, c := connect(t)
-	ids := fleet(tw, 32, twin.Instance{State: "stopped"})
-	full := tw.AddInstance(twin.Instance{ID: twin.InstanceID(77), Region: region, State: "stopped", NoCapacity: true,
-		Type: "p5.48xlarge"}).ID
+	ids := fleet(tw, 32, awstwin.Instance{State: "stopped"})
+	full := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(77), Region: region, State: "stopped",
+		NoCapacity: true,
+		Type:       "p5.48xlarge"}).ID
 	got := results(t, c, cloud.Start, append(ids, full))
 	wantClass(t, "start without capacity", got[full], cloud.NoCapacity)
 	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
@@ -95,8 +97,8 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 // A denial that names no instance is everybody's: halving would only repeat it a hundred times.
 func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	tw, c := connect(t)
-	ids := fleet(tw, 100, twin.Instance{})
-	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation",
+	ids := fleet(tw, 100, awstwin.Instance{})
+	tw.AddFault(awstwin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation",
 		Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
 	for id, err := range results(t, c, cloud.Stop, ids) {
 		wantClass(t, "stop of "+id, err, cloud.Denied)
@@ -108,7 +110,7 @@ func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 
 func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 	tw, c := connect(t)
-	ids := fleet(tw, 1000, twin.Instance{})
+	ids := fleet(tw, 1000, awstwin.Instance{})
 	for id, err := range results(t, c, cloud.Stop, ids) {
 		if err != nil {
 			t.Fatalf("stop of %s: %v", id, err)
@@ -119,7 +121,7 @@ func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 	}
 	tw.ForgetCalls()
 	if got, err := c.Read(t.Context(), "aws-ec2", region,
-		append(ids, twin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
+		append(ids, awstwin.InstanceID(5000), "i-nonsense")); err != nil || len(got) != 1000 {
 		t.Errorf("Read = %d states, %v; want 1,000", len(got), err)
 	}
 	if n := len(tw.Calls("ec2:DescribeInstances")); n > 5 {
@@ -130,11 +132,11 @@ func TestInstancesAreActedOnInLargeBatches(t *testing.T) {
 // A verification weighs a tenth of a description, and takes 100 ids a call; who may not ask for it reads.
 func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
 	tw, c := connect(t)
-	ids := fleet(tw, 1000, twin.Instance{State: "stopping"})
+	ids := fleet(tw, 1000, awstwin.Instance{State: "stopping"})
 	v := c.(cloud.Verifier)
 	verify := func(what string) {
 		t.Helper()
-		got, err := v.Verify(t.Context(), "aws-ec2", region, append(ids, twin.InstanceID(5000), "i-nonsense"))
+		got, err := v.Verify(t.Context(), "aws-ec2", region, append(ids, awstwin.InstanceID(5000), "i-nonsense"))
 		if err != nil || len(got) != 1000 {
 			t.Fatalf("%s: %d states, %v; want 1,000", what, len(got), err)
 		}
@@ -148,14 +150,15 @@ func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
 	if n, m := len(tw.Calls("ec2:DescribeInstanceStatus")), len(tw.Calls("ec2:DescribeInstances")); n > 13 || m > 0 {
 		t.Errorf("%d calls for states and %d for descriptions; want 11, two of them again for a bad id, and none", n, m)
 	}
-	tw.AddFault(twin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no", Status: 403,
-		Times: -1})
+	tw.AddFault(awstwin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no",
+		Status: 403,
+		Times:  -1})
 	verify("by descriptions")
 }
 
 func TestAnInstanceThatMovesAwayIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{State: "stopping"})[0]
+	id := fleet(tw, 1, awstwin.Instance{State: "stopping"})[0]
 	wantClass(t, "start while stopping", act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}), cloud.Moving)
 	tw.SettleAll()
 	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
@@ -165,7 +168,7 @@ func TestAnInstanceThatMovesAwayIsToBeReadAgain(t *testing.T) {
 
 func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{State: "stopped", BrokenKey: true})[0]
+	id := fleet(tw, 1, awstwin.Instance{State: "stopped", BrokenKey: true})[0]
 	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +184,7 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 
 func TestAStartThatFallsBackForWantOfRoomIsToldFromOthers(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{State: "stopped", CrowdedOut: true})[0]
+	id := fleet(tw, 1, awstwin.Instance{State: "stopped", CrowdedOut: true})[0]
 	if err := act(t, c, cloud.Start, "aws-ec2", cloud.Target{UID: id}); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +201,7 @@ func TestStatesOfInstances(t *testing.T) {
 		"shutting-down": cloud.Terminated, "terminated": cloud.Terminated,
 	} {
 		tw, c := connect(t)
-		id := fleet(tw, 1, twin.Instance{State: native})[0]
+		id := fleet(tw, 1, awstwin.Instance{State: native})[0]
 		if s := state(t, c, "aws-ec2", id); s.Status != want || s.Native != native {
 			t.Errorf("%s reads as %s (%s); want %s", native, s.Status, s.Native, want)
 		}
@@ -208,8 +211,8 @@ func TestStatesOfInstances(t *testing.T) {
 // The stop has its effect, only its answer is lost: the next read tells.
 func TestALostAnswerIsTransient(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{})[0]
-	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Lost: true, Times: -1})
+	id := fleet(tw, 1, awstwin.Instance{})[0]
+	tw.AddFault(awstwin.Fault{Op: "ec2:StopInstances", Lost: true, Times: -1})
 	wantClass(t, "stop without an answer", act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}), cloud.Transient)
 	if s := state(t, c, "aws-ec2", id); s.Status != cloud.Stopping {
 		t.Errorf("status %s; want stopping", s.Status)
@@ -218,7 +221,7 @@ func TestALostAnswerIsTransient(t *testing.T) {
 
 func TestAListedInstanceIsDescribed(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, Name: "web",
+	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region, Name: "web",
 		Tags: map[string]string{"env": "dev"}})
 	p, err := c.List(t.Context(), "aws-ec2", region, "")
 	if err != nil || len(p.Resources) != 1 {
@@ -234,7 +237,7 @@ func TestAListedInstanceIsDescribed(t *testing.T) {
 // Hibernation keeps the memory billed, and a forced stop may lose data: neither is asked for.
 func TestAStopIsAPlainStop(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{})[0]
+	id := fleet(tw, 1, awstwin.Instance{})[0]
 	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil {
 		t.Fatal(err)
 	}
@@ -246,13 +249,13 @@ func TestAStopIsAPlainStop(t *testing.T) {
 }
 
 func BenchmarkStopAThousandInstances(b *testing.B) {
-	tw := &twin.Cloud{}
-	ids := fleet(tw, 1000, twin.Instance{})
+	tw := &awstwin.Cloud{}
+	ids := fleet(tw, 1000, awstwin.Instance{})
 	targets := make([]cloud.Target, len(ids))
 	for i, id := range ids {
 		targets[i].UID = id
 	}
-	c, err := aws.New(options(tw)).Connect(b.Context(), keys(twin.AccessKey))
+	c, err := aws.New(options(tw)).Connect(b.Context(), keys(awstwin.AccessKey))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -269,7 +272,7 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 
 // What a stop would harm, or what AWS does not stop, is refused before anything is asked for.
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
-	for says, i := range map[string]twin.Instance{
+	for says, i := range map[string]awstwin.Instance{
 		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
 		"spot instance of a one-time request, which cannot be stopped": {SpotRequest: "sir-2",
 			SpotType: "one-time"},
@@ -285,7 +288,7 @@ func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 		})
 	}
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{SpotRequest: "sir-1", SpotType: "persistent"})[0]
+	id := fleet(tw, 1, awstwin.Instance{SpotRequest: "sir-1", SpotType: "persistent"})[0]
 	if err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id}); err != nil ||
 		state(t, c, "aws-ec2", id).Unschedulable != "" {
 		t.Errorf("a spot instance of a persistent request: %v, %+v", err, state(t, c, "aws-ec2", id))
@@ -295,7 +298,7 @@ func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 // Protection against stops is its owner's word: it is told, and neither taken away nor gone round with force.
 func TestAnInstanceThatIsProtectedAgainstStopsStaysSo(t *testing.T) {
 	tw, c := connect(t)
-	id := fleet(tw, 1, twin.Instance{StopProtected: true})[0]
+	id := fleet(tw, 1, awstwin.Instance{StopProtected: true})[0]
 	err := act(t, c, cloud.Stop, "aws-ec2", cloud.Target{UID: id})
 	wantClass(t, "stop", err, cloud.Unsupported)
 	if err != nil && !strings.Contains(err.Error(), "disableApiStop") {

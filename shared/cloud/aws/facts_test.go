@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // tellAll puts one resource of each type into the twin that tells everything.
-func tellAll(tw *twin.Cloud) {
+func tellAll(tw *awstwin.Cloud) {
 	fill(tw)
-	id := twin.InstanceID(1)
+	id := awstwin.InstanceID(1)
 	tw.Describe(id, `<platformDetails>Linux/UNIX</platformDetails><architecture>x86_64</architecture><imageId>ami-1</imageId><ipAddress>192.0.2.1</ipAddress>
 		<monitoring><state>enabled</state></monitoring><metadataOptions><httpTokens>required</httpTokens></metadataOptions>
 		<reason>User initiated (2026-01-02 03:04:05 GMT)</reason>`)
@@ -26,7 +26,7 @@ func tellAll(tw *twin.Cloud) {
 		<item><code>system-reboot</code><description>[Completed] reboot</description></item></eventsSet></item></instanceStatusSet>`)
 	tw.Tell("ec2:DescribeImages",
 		`<imagesSet><item><imageId>ami-1</imageId><creationDate>2025-01-02T03:04:05.000Z</creationDate></item></imagesSet>`)
-	tw.AddSnapshot(twin.Snapshot{ID: "snap-3", Region: region, Volume: "vol-1", SizeGB: 8, Public: true})
+	tw.AddSnapshot(awstwin.Snapshot{ID: "snap-3", Region: region, Volume: "vol-1", SizeGB: 8, Public: true})
 	tw.Tell("ec2:DescribeFastSnapshotRestores",
 		`<fastSnapshotRestoreSet><item><snapshotId>snap-3</snapshotId><state>enabled</state></item></fastSnapshotRestoreSet>`)
 	tw.Describe("nat-1", `<vpcId>vpc-1</vpcId>`)
@@ -41,38 +41,38 @@ func tellAll(tw *twin.Cloud) {
 	tw.Tell("elasticloadbalancing:DescribeLoadBalancerAttributes", `<Attributes><member><Key>deletion_protection.enabled</Key><Value>true</Value></member>
 		<member><Key>access_logs.s3.enabled</Key><Value>true</Value></member></Attributes>
 		<LoadBalancerAttributes><AccessLog><Enabled>true</Enabled></AccessLog></LoadBalancerAttributes>`)
-	tw.AddBalancer(twin.Balancer{Name: "older", Region: region, Type: "classic", Targets: 1, Healthy: 1})
+	tw.AddBalancer(awstwin.Balancer{Name: "older", Region: region, Type: "classic", Targets: 1, Healthy: 1})
 	tellDatabases(tw)
 	tellBucketsAndFunctions(tw)
 	tellCachesAndDomains(tw)
 	tellClusters(tw)
 }
 
-func tellDatabases(tw *twin.Cloud) {
-	tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres", Class: "db.m5.large",
+func tellDatabases(tw *awstwin.Cloud) {
+	tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres", Class: "db.m5.large",
 		SourceOf: []string{"orders-copy"}})
 	tw.Describe("orders", `<EngineVersion>13.4</EngineVersion><StorageType>gp3</StorageType><MaxAllocatedStorage>100</MaxAllocatedStorage><Iops>3000</Iops>
 		<BackupRetentionPeriod>7</BackupRetentionPeriod><PubliclyAccessible>true</PubliclyAccessible><StorageEncrypted>true</StorageEncrypted>
 		<LicenseModel>postgresql-license</LicenseModel><CertificateDetails><ValidTill>2027-01-01T00:00:00Z</ValidTill></CertificateDetails>`)
-	tw.AddDatabase(twin.Database{ID: "shop", Region: region, Engine: "aurora-postgresql", IsCluster: true})
+	tw.AddDatabase(awstwin.Database{ID: "shop", Region: region, Engine: "aurora-postgresql", IsCluster: true})
 	tw.Describe("shop", `<EngineVersion>13.9</EngineVersion><DBClusterMembers><DBClusterMember><IsClusterWriter>true</IsClusterWriter></DBClusterMember>
 		<DBClusterMember><IsClusterWriter>false</IsClusterWriter></DBClusterMember></DBClusterMembers>
 		<ServerlessV2ScalingConfiguration><MinCapacity>0.5</MinCapacity></ServerlessV2ScalingConfiguration>`)
-	tw.AddDatabase(twin.Database{ID: "shop-1", Region: region, Engine: "aurora-postgresql", Class: "db.serverless",
+	tw.AddDatabase(awstwin.Database{ID: "shop-1", Region: region, Engine: "aurora-postgresql", Class: "db.serverless",
 		Cluster: "shop"})
-	tw.AddDatabase(twin.Database{ID: "papers", Region: region, Engine: "docdb", IsCluster: true})
-	tw.AddDatabase(twin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
+	tw.AddDatabase(awstwin.Database{ID: "papers", Region: region, Engine: "docdb", IsCluster: true})
+	tw.AddDatabase(awstwin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
 	tw.Tell("rds:DescribeDBMajorEngineVersions", `<DBMajorEngineVersions><DBMajorEngineVersion><Engine>postgres</Engine><MajorEngineVersion>13</MajorEngineVersion>
 		<SupportedEngineLifecycles><SupportedEngineLifecycle><LifecycleSupportName>open-source-rds-standard-support</LifecycleSupportName>
 		<LifecycleSupportEndDate>2026-02-28T00:00:00Z</LifecycleSupportEndDate></SupportedEngineLifecycle></SupportedEngineLifecycles></DBMajorEngineVersion>
 		<DBMajorEngineVersion><Engine>aurora-postgresql</Engine><MajorEngineVersion>13</MajorEngineVersion></DBMajorEngineVersion></DBMajorEngineVersions>`)
-	tw.AddWarehouse(twin.Warehouse{ID: "dwh", Region: region})
+	tw.AddWarehouse(awstwin.Warehouse{ID: "dwh", Region: region})
 	tw.Describe("dwh",
 		`<NodeType>ra3.4xlarge</NodeType><NumberOfNodes>4</NumberOfNodes><Encrypted>true</Encrypted><ManualSnapshotRetentionPeriod>-1</ManualSnapshotRetentionPeriod>`)
 	tw.Tell("redshift:DescribeStorage", `<TotalBackupSizeInMegaBytes>2048</TotalBackupSizeInMegaBytes>`)
 }
 
-func tellBucketsAndFunctions(tw *twin.Cloud) {
+func tellBucketsAndFunctions(tw *awstwin.Cloud) {
 	tw.Tell("s3:GetBucketPolicyStatus", `<IsPublic>true</IsPublic>`)
 	tw.Tell("s3:GetBucketPolicy",
 		`{"Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`)
@@ -83,12 +83,13 @@ func tellBucketsAndFunctions(tw *twin.Cloud) {
 	tw.Tell("s3:ListMultipartUploads", `<Upload><Key>big</Key><UploadId>1</UploadId><Initiated>2020-01-02T03:04:05.000Z</Initiated></Upload>
 		<Upload><Key>new</Key><UploadId>2</UploadId><Initiated>2999-01-02T03:04:05.000Z</Initiated></Upload>`)
 	tw.Tell("s3:ListParts", `<Part><PartNumber>1</PartNumber><Size>5000000000</Size></Part>`)
-	tw.AddFunction(twin.Function{Name: "kept-warm", Region: region, Provisioned: map[string]int{"live": 3, "next": 2}})
+	tw.AddFunction(awstwin.Function{Name: "kept-warm", Region: region,
+		Provisioned: map[string]int{"live": 3, "next": 2}})
 	tw.Tell("lambda:ListFunctionEventInvokeConfigs",
 		`{"FunctionEventInvokeConfigs":[{"DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:eu-west-1:1:dead"}}}]}`)
 }
 
-func tellCachesAndDomains(tw *twin.Cloud) {
+func tellCachesAndDomains(tw *awstwin.Cloud) {
 	tw.Tell("elasticache:DescribeCacheClusters", `<CacheClusters><CacheCluster><CacheClusterId>sessions-001</CacheClusterId><ARN>`+own("elasticache", "cluster:sessions-001")+`</ARN>
 		<Engine>redis</Engine><CacheNodeType>cache.r6g.large</CacheNodeType><CacheClusterStatus>available</CacheClusterStatus><NumCacheNodes>1</NumCacheNodes>
 		<ReplicationGroupId>sessions</ReplicationGroupId></CacheCluster></CacheClusters>`)
@@ -103,21 +104,21 @@ func tellCachesAndDomains(tw *twin.Cloud) {
 		"AccessPolicies":"{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"*\"},\"Action\":\"es:*\"}]}"}]}`)
 }
 
-func tellClusters(tw *twin.Cloud) {
-	tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 4, Desired: 2})
+func tellClusters(tw *awstwin.Cloud) {
+	tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 4, Desired: 2})
 	tw.Describe("web", `<HealthCheckType>ELB</HealthCheckType><LaunchConfigurationName>old</LaunchConfigurationName>`)
 	tw.Tell("autoscaling:DescribePolicies",
 		`<ScalingPolicies><member><AutoScalingGroupName>web</AutoScalingGroupName></member></ScalingPolicies>`)
-	tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
+	tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
 	tw.Describe("api",
 		`{"launchType":"FARGATE","taskDefinition":"api:7","deploymentConfiguration":{"deploymentCircuitBreaker":{"enable":true}}}`)
 	tw.Tell("ecs:DescribeTaskDefinition",
 		`{"taskDefinition":{"cpu":"512","runtimePlatform":{"cpuArchitecture":"ARM64"}}}`)
-	tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "spot", Region: region, Min: 1, Max: 3, Desired: 2})
+	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "spot", Region: region, Min: 1, Max: 3, Desired: 2})
 	tw.Describe("spot",
 		`{"capacityType":"SPOT","instanceTypes":["m6i.large"],"version":"1.29","health":{"issues":[{"code":"AsgInstanceLaunchFailures"}]}}`)
 	tw.Describe("prod", `{"version":"1.31"}`)
-	tw.AddNotebook(twin.Notebook{Name: "lab", Region: region})
+	tw.AddNotebook(awstwin.Notebook{Name: "lab", Region: region})
 	tw.Describe("lab",
 		`{"DirectInternetAccess":"Enabled","VolumeSizeInGB":50,"LastModifiedTime":1767323045,"NotebookInstanceLifecycleConfigName":"stop-idle"}`)
 }
@@ -211,7 +212,7 @@ func TestFacts_ThatAreDeniedAreMissingWithTheReason(t *testing.T) {
 	} {
 		tw, c := connect(t)
 		tellAll(tw)
-		tw.AddFault(twin.Fault{Op: op, Code: "AccessDenied", Message: "not authorized", Status: 403, Times: -1})
+		tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied", Message: "not authorized", Status: 403, Times: -1})
 		reasons, kept := map[string]bool{}, ""
 		for _, r := range cloudtest.ListAll(t, c, region, cloudtest.KindsOf("aws")...) {
 			why, _ := r.Facts[cloud.Unread].([]string)

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // goldenGroups are the resources that the requests of each kind are recorded with, the first free one of each.
-func goldenGroups(tw *twin.Cloud) []cloudtest.Group {
+func goldenGroups(tw *awstwin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
 		ec2Group(tw), rdsGroup(tw), auroraGroup(tw), asgGroup(tw), ecsGroup(tw), eksGroup(tw), redshiftGroup(tw),
 		notebookGroup(tw),
@@ -31,7 +31,7 @@ func goldenGroups(tw *twin.Cloud) []cloudtest.Group {
 
 // What each kind asks of AWS, to the letter: operations and parameters.
 func TestKinds_AskAWSExactlyThis(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	recorded := map[string]bool{}
 	for _, g := range goldenGroups(tw) {
 		recorded[g.Kind] = true
@@ -57,9 +57,9 @@ func TestKinds_AskAWSExactlyThis(t *testing.T) {
 }
 
 // recordCalls does with a kind everything that it can, and tells what that asked.
-func recordCalls(t *testing.T, tw *twin.Cloud, g cloudtest.Group) string {
+func recordCalls(t *testing.T, tw *awstwin.Cloud, g cloudtest.Group) string {
 	t.Helper()
-	c, uid := open(t, tw, keys(twin.AccessKey)), g.Free[len(g.Free)-1]
+	c, uid := open(t, tw, keys(awstwin.AccessKey)), g.Free[len(g.Free)-1]
 	k, _ := cloud.KindOf(g.Kind)
 	var b strings.Builder
 	step := func(name string, do func() error) {

@@ -7,11 +7,11 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 func TestIdentityToken_IsForOneAudience(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	got, err := aws.New(options(tw)).IdentityToken(t.Context(), "lamplighter/org_1")
 	if err != nil || got != "jwt for lamplighter/org_1" {
 		t.Fatalf("IdentityToken = %q, %v", got, err)
@@ -25,17 +25,17 @@ func TestIdentityToken_IsForOneAudience(t *testing.T) {
 
 func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fault twin.Fault
+		fault awstwin.Fault
 		class cloud.Class
 		code  string
 	}{
-		"denied": {twin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden,
+		"denied": {awstwin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden,
 			Times: -1}, cloud.Refused, "NoIdentity"},
-		"throttled": {twin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1},
+		"throttled": {awstwin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1},
 			cloud.Throttled, "Throttling"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tw := &twin.Cloud{}
+			tw := &awstwin.Cloud{}
 			tt.fault.Op = "sts:GetWebIdentityToken"
 			tw.AddFault(tt.fault)
 			_, err := aws.New(options(tw)).IdentityToken(t.Context(), "lamplighter/org_1")

@@ -9,18 +9,18 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // allowed is a function that its owner lets be stopped.
-func allowed(f twin.Function) twin.Function {
+func allowed(f awstwin.Function) awstwin.Function {
 	f.Name, f.Region = "jobs", region
 	f.Tags = map[string]string{"lamplighter:allow-stop": "true", "team": "data"}
 	return f
 }
 
 // concurrency tells a function's: "reserved 5, provisioned map[live:3], tags map[…]".
-func concurrency(f *twin.Function) string {
+func concurrency(f *awstwin.Function) string {
 	reserved := "none"
 	if f.Reserved != nil {
 		reserved = strconv.Itoa(*f.Reserved)
@@ -33,7 +33,7 @@ func concurrency(f *twin.Function) string {
 }
 
 func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing.T) {
-	for name, f := range map[string]twin.Function{
+	for name, f := range map[string]awstwin.Function{
 		"a reservation":           {Reserved: new(7)},
 		"the absence of one":      {},
 		"a reservation of 1":      {Reserved: new(1)},
@@ -77,7 +77,7 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 			t.Run(fmt.Sprintf("%s after %d changes", verb, calls), func(t *testing.T) {
 				tw, c := connect(t)
-				fn := tw.AddFunction(allowed(twin.Function{Reserved: new(6),
+				fn := tw.AddFunction(allowed(awstwin.Function{Reserved: new(6),
 					Provisioned: map[string]int{"live": 2, "next": 1}}))
 				before := concurrency(fn)
 				if verb == cloud.Start {
@@ -85,7 +85,7 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				cut := open(t, tw, keys(twin.AccessKey))
+				cut := open(t, tw, keys(awstwin.AccessKey))
 				left := calls
 				tw.Refuse = func(op string) bool {
 					if strings.HasPrefix(op, "lambda:Get") || strings.HasPrefix(op, "lambda:List") {
@@ -126,7 +126,7 @@ func TestLambda_OnlyWhatItsOwnerAllowsIsStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
-			fn := tw.AddFunction(twin.Function{Name: "checkout", Region: region, Tags: tags})
+			fn := tw.AddFunction(awstwin.Function{Name: "checkout", Region: region, Tags: tags})
 			wantClass(t, "stop", act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}), cloud.Unsupported)
 			page, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 			if err != nil {
@@ -149,7 +149,7 @@ func TestLambda_OnlyWhatItsOwnerAllowsIsStopped(t *testing.T) {
 
 func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 	tw, c := connect(t)
-	f := allowed(twin.Function{Reserved: new(0)})
+	f := allowed(awstwin.Function{Reserved: new(0)})
 	f.Tags["lamplighter:stopped"] = "reserved=many"
 	fn := tw.AddFunction(f)
 	wantClass(t, "start", act(t, c, cloud.Start, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}), cloud.Invalid)
@@ -161,7 +161,7 @@ func TestLambda_AMarkThatSomebodyChangedIsNotGuessedAt(t *testing.T) {
 // Whoever throttled the function to 0 himself gets it back without a reservation: there is nothing else to give back.
 func TestLambda_WhatOthersStoppedStartsUnreserved(t *testing.T) {
 	tw, c := connect(t)
-	fn := tw.AddFunction(allowed(twin.Function{Reserved: new(0)}))
+	fn := tw.AddFunction(allowed(awstwin.Function{Reserved: new(0)}))
 	if err := act(t, c, cloud.Start, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil || fn.Reserved != nil {
 		t.Errorf("%v: %s", err, concurrency(fn))
 	}

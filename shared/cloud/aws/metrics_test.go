@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 var midnight = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -28,7 +28,7 @@ func ask(t *testing.T, c cloud.Conn, kind string, uids ...string) cloud.MetricAn
 func TestMetrics_AreReadOfThoseThatHaveThem(t *testing.T) {
 	tw, c := connect(t)
 	busy := func(at time.Time) (float64, bool) { return float64(at.Hour()), at.Hour() != 3 }
-	tw.AddSeries(twin.Series{Metric: "CPUUtilization", Dimension: "i-1", Statistic: "Maximum", Value: busy})
+	tw.AddSeries(awstwin.Series{Metric: "CPUUtilization", Dimension: "i-1", Statistic: "Maximum", Value: busy})
 	got := ask(t, c, "aws-ec2", "i-1", "i-2")
 	if len(got.Points) != 1 || got.Calls != 1 || got.Queries != 12 || math.Abs(got.USD-0.00012) > 1e-12 {
 		t.Fatalf("%+v; want points of one of the 12 queries of one call", got)
@@ -47,7 +47,7 @@ func TestMetrics_OfTenThousandResourcesTake120Calls(t *testing.T) {
 	for kind, n := range map[string]int{"aws-ec2": 6000, "aws-rds": 4000} {
 		uids := make([]string, n)
 		for i := range uids {
-			if uids[i] = twin.InstanceID(i); kind == "aws-rds" {
+			if uids[i] = awstwin.InstanceID(i); kind == "aws-rds" {
 				uids[i] = own("rds", fmt.Sprint("db:orders-", i))
 			}
 		}
@@ -80,7 +80,7 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 	} {
 		tw, c := connect(t)
 		for _, statistic := range []string{"Sum", "Maximum", "Minimum", "Average"} {
-			tw.AddSeries(twin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic,
+			tw.AddSeries(awstwin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic,
 				Value: func(time.Time) (float64, bool) {
 					return 1, true
 				}})

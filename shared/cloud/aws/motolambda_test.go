@@ -14,7 +14,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // functions makes functions that may be stopped, one of them with a reservation. moto knows no provisioned concurrency.

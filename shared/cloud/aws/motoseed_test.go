@@ -20,8 +20,8 @@ import (
 	sagemakertypes "github.com/aws/aws-sdk-go-v2/service/sagemaker/types"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // image is one of those that moto has from the start.
@@ -48,7 +48,7 @@ func boolAttribute(v bool) *ec2types.AttributeBooleanValue {
 // instances makes five free ones, and finds those that an Auto Scaling group made.
 func (s seeder) instances() cloudtest.Group {
 	c := ec2.NewFromConfig(s.cfg)
-	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: twin.InstanceID(1), Tied: map[string]string{}}
+	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(1), Tied: map[string]string{}}
 	out, err := c.RunInstances(s.ctx,
 		&ec2.RunInstancesInput{ImageId: sdk.String(image), MinCount: sdk.Int32(5), MaxCount: sdk.Int32(5),
 			InstanceType: ec2types.InstanceTypeT3Large})

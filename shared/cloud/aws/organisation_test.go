@@ -13,26 +13,27 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // organisationTwin is an organization of Root/Prod/Web and Root/Dev, the management account in the root.
-func organisationTwin() *twin.Cloud {
-	tw := &twin.Cloud{Page: 2}
-	tw.AddUnits(twin.Unit{ID: "r-1", Name: "Root"}, twin.Unit{ID: "ou-1-prod", Name: "Prod", Parent: "r-1"},
-		twin.Unit{ID: "ou-1-web", Name: "Web", Parent: "ou-1-prod"},
-		twin.Unit{ID: "ou-1-dev", Name: "Dev", Parent: "r-1"}, twin.Unit{ID: "ou-1-none", Name: "Empty", Parent: "r-1"})
-	tw.AddMembers(twin.Member{ID: twin.Account, Name: "management", Unit: "r-1"},
-		twin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
+func organisationTwin() *awstwin.Cloud {
+	tw := &awstwin.Cloud{Page: 2}
+	tw.AddUnits(awstwin.Unit{ID: "r-1", Name: "Root"}, awstwin.Unit{ID: "ou-1-prod", Name: "Prod", Parent: "r-1"},
+		awstwin.Unit{ID: "ou-1-web", Name: "Web", Parent: "ou-1-prod"},
+		awstwin.Unit{ID: "ou-1-dev", Name: "Dev", Parent: "r-1"},
+		awstwin.Unit{ID: "ou-1-none", Name: "Empty", Parent: "r-1"})
+	tw.AddMembers(awstwin.Member{ID: awstwin.Account, Name: "management", Unit: "r-1"},
+		awstwin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
 	for i := range 5 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web",
+		tw.AddMembers(awstwin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web",
 			Tags: map[string]string{"env": "prod"}})
 	}
 	return tw
 }
 
 func organisationAccount() cloud.Account {
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.Credentials["memberRole"], a.Credentials["externalID"] = "lamplighter", "ext_1"
 	return a
 }
@@ -50,7 +51,7 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	}
 	for _, m := range got {
 		switch {
-		case m.NativeID == twin.Account && (m.AuthMethod != "" || m.Credentials != nil):
+		case m.NativeID == awstwin.Account && (m.AuthMethod != "" || m.Credentials != nil):
 			t.Errorf("the management account is opened by %+v; want the connection's own credentials", m)
 		case m.NativeID == "200000000001" && !m.Closed:
 			t.Errorf("a suspended account is %+v", m)
@@ -107,9 +108,10 @@ func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
 		"its state counts, closed, before it": {"CLOSED", "ACTIVE", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tw := &twin.Cloud{Page: 2}
-			tw.AddUnits(twin.Unit{ID: "r-1", Name: "Root"})
-			tw.AddMembers(twin.Member{ID: "200000000001", Name: "one", Unit: "r-1", State: tt.state, Status: tt.status})
+			tw := &awstwin.Cloud{Page: 2}
+			tw.AddUnits(awstwin.Unit{ID: "r-1", Name: "Root"})
+			tw.AddMembers(awstwin.Member{ID: "200000000001", Name: "one", Unit: "r-1", State: tt.state,
+				Status: tt.status})
 			got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
 			if err != nil || len(got) != 1 || got[0].Closed != tt.closed {
 				t.Errorf("%+v, %v; want closed %t", got, err, tt.closed)
@@ -119,10 +121,10 @@ func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
 }
 
 func TestOrganisation_FailuresAreAWSs(t *testing.T) {
-	_, err := open(t, &twin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
+	_, err := open(t, &awstwin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
 	wantClass(t, "Organisation of an account that belongs to none", err, cloud.Invalid)
 	tw := organisationTwin()
-	tw.AddFault(twin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException",
+	tw.AddFault(awstwin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException",
 		Message: "You don't have permissions to access this resource.", Status: 400, Times: -1})
 	got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
 	wantClass(t, "Members that may not be listed", err, cloud.Denied)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // listOthers reads all pages of everything else in a region, and tells how many there were.
@@ -36,45 +36,46 @@ func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Res
 }
 
 // fill puts one of each into the twin's region and a volume into another one.
-func fill(tw *twin.Cloud) {
-	id := tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: region, State: "stopped"}).ID
-	tw.AddVolume(twin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
+func fill(tw *awstwin.Cloud) {
+	id := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region, State: "stopped"}).ID
+	tw.AddVolume(awstwin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
 		Tags: map[string]string{"Name": "data", "env": "prod"}})
-	tw.AddVolume(twin.Volume{ID: "vol-2", Region: region, Type: "gp2", SizeGB: 8})
-	tw.AddVolume(twin.Volume{ID: "vol-3", Region: "us-east-1", Type: "gp2", SizeGB: 8})
-	tw.AddSnapshot(twin.Snapshot{ID: "snap-1", Region: region, Volume: "vol-1", SizeGB: 100, Image: "ami-1"})
-	tw.AddSnapshot(twin.Snapshot{ID: "snap-2", Region: region, Volume: "vol-gone", SizeGB: 8})
-	tw.AddAddress(twin.Address{ID: "eipalloc-1", Region: region, IP: "198.51.100.1", Instance: id})
-	tw.AddAddress(twin.Address{ID: "eipalloc-2", Region: region, IP: "198.51.100.2"})
-	tw.AddNATGateway(twin.NATGateway{ID: "nat-1", Region: region, State: "available", Routes: 2})
-	tw.AddNATGateway(twin.NATGateway{ID: "nat-2", Region: region, State: "deleted"})
-	tw.AddBalancer(twin.Balancer{Name: "web", Region: region, Type: "application", Targets: 3, Healthy: 1})
-	tw.AddBalancer(twin.Balancer{Name: "old", Region: region, Type: "classic"})
-	tw.AddBucket(twin.Bucket{Name: "logs", Region: region, Versioning: "Enabled", Lifecycle: true})
-	tw.AddBucket(twin.Bucket{Name: "far", Region: "us-east-1"})
-	tw.AddFunction(twin.Function{Name: "resize", Region: region, MemoryMB: 512})
-	tw.AddQueue(twin.Queue{Name: "orders", Region: region, DeadLetters: "dead"})
-	tw.AddQueue(twin.Queue{Name: "dead", Region: region})
-	tw.AddRepository(twin.Repository{Name: "team/app", Region: region, Images: 3})
-	tw.AddIndexed(twin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region,
+	tw.AddVolume(awstwin.Volume{ID: "vol-2", Region: region, Type: "gp2", SizeGB: 8})
+	tw.AddVolume(awstwin.Volume{ID: "vol-3", Region: "us-east-1", Type: "gp2", SizeGB: 8})
+	tw.AddSnapshot(awstwin.Snapshot{ID: "snap-1", Region: region, Volume: "vol-1", SizeGB: 100, Image: "ami-1"})
+	tw.AddSnapshot(awstwin.Snapshot{ID: "snap-2", Region: region, Volume: "vol-gone", SizeGB: 8})
+	tw.AddAddress(awstwin.Address{ID: "eipalloc-1", Region: region, IP: "198.51.100.1", Instance: id})
+	tw.AddAddress(awstwin.Address{ID: "eipalloc-2", Region: region, IP: "198.51.100.2"})
+	tw.AddNATGateway(awstwin.NATGateway{ID: "nat-1", Region: region, State: "available", Routes: 2})
+	tw.AddNATGateway(awstwin.NATGateway{ID: "nat-2", Region: region, State: "deleted"})
+	tw.AddBalancer(awstwin.Balancer{Name: "web", Region: region, Type: "application", Targets: 3, Healthy: 1})
+	tw.AddBalancer(awstwin.Balancer{Name: "old", Region: region, Type: "classic"})
+	tw.AddBucket(awstwin.Bucket{Name: "logs", Region: region, Versioning: "Enabled", Lifecycle: true})
+	tw.AddBucket(awstwin.Bucket{Name: "far", Region: "us-east-1"})
+	tw.AddFunction(awstwin.Function{Name: "resize", Region: region, MemoryMB: 512})
+	tw.AddQueue(awstwin.Queue{Name: "orders", Region: region, DeadLetters: "dead"})
+	tw.AddQueue(awstwin.Queue{Name: "dead", Region: region})
+	tw.AddRepository(awstwin.Repository{Name: "team/app", Region: region, Images: 3})
+	tw.AddIndexed(awstwin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region,
 		Tags: map[string]string{"team": "a"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("dynamodb", "table/carts"), Type: "dynamodb:table", Region: region})
-	tw.AddIndexed(twin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region,
+	tw.AddIndexed(awstwin.Indexed{ARN: own("dynamodb", "table/carts"), Type: "dynamodb:table", Region: region})
+	tw.AddIndexed(awstwin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region,
 		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region,
+	tw.AddIndexed(awstwin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region,
 		Tags: map[string]string{"env": "prod"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region,
+	tw.AddIndexed(awstwin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region,
 		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region,
+	tw.AddIndexed(awstwin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region,
 		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region,
+	tw.AddIndexed(awstwin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region,
 		Tags: map[string]string{"team": "b"}})
-	tw.AddIndexed(twin.Indexed{ARN: "arn:aws:iam::" + twin.Account + ":role/deploy", Type: "iam:role", Region: "global",
-		Tags: map[string]string{"Name": "Deploy"}})
+	tw.AddIndexed(awstwin.Indexed{ARN: "arn:aws:iam::" + awstwin.Account + ":role/deploy", Type: "iam:role",
+		Region: "global",
+		Tags:   map[string]string{"Name": "Deploy"}})
 }
 
 func own(service, resource string) string {
-	return "arn:aws:" + service + ":" + region + ":" + twin.Account + ":" + resource
+	return "arn:aws:" + service + ":" + region + ":" + awstwin.Account + ":" + resource
 }
 
 func TestEverythingElse_IsListedWithFacts(t *testing.T) {
@@ -90,7 +91,7 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 		made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		for _, want := range []cloud.Resource{
 			{
-				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: twin.InstanceID(1),
+				UID: own("ec2", "volume/vol-1"), Name: "data", Type: "aws-ebs", ParentUID: awstwin.InstanceID(1),
 				CreatedAt: made,
 				Facts: cloud.Facts{
 					"attachment_count": 1.0, "encrypted": true, "instance_state": "stopped", "iops": 3000.0,
@@ -119,7 +120,7 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			},
 			{
 				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip",
-				ParentUID: twin.InstanceID(1), Facts: cloud.Facts{
+				ParentUID: awstwin.InstanceID(1), Facts: cloud.Facts{
 					"association_id": "eipassoc-eipalloc-1", "instance_state": "stopped", "interface_attached": true,
 					"unassociated_since": cloud.Never,
 				},
@@ -222,7 +223,7 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 		fill(tw)
 		tw.Explore(explored)
 		got, _ := listOthers(t, c, cloud.Global)
-		role := got["arn:aws:iam::"+twin.Account+":role/deploy"]
+		role := got["arn:aws:iam::"+awstwin.Account+":role/deploy"]
 		if len(got) != 1 || role.Type != "aws-iam-role" || role.Name != "Deploy" || role.Region != cloud.Global {
 			t.Errorf("with an index %v: %+v", explored, got)
 		}
@@ -233,7 +234,7 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
-	tw.AddFault(twin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
+	tw.AddFault(awstwin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
 		Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || len(first.Resources) < 10 || first.Next == "" {
@@ -256,7 +257,7 @@ func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
 	tw.Explore(true)
-	tw.AddFault(twin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException",
+	tw.AddFault(awstwin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException",
 		Message: "not authorized", Status: 403, Times: -1})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || first.Next == "" {

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // RDS, unlike EC2, refuses to stop what is stopped: the engine reads again and finds it done.
 func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
-	for kind, d := range map[string]twin.Database{
+	for kind, d := range map[string]awstwin.Database{
 		"aws-rds":    {ID: "orders", Region: region, Engine: "postgres"},
 		"aws-aurora": {ID: "checkout", Region: region, Engine: "aurora-mysql", IsCluster: true},
 	} {
@@ -33,7 +33,7 @@ func TestARepeatedStopOfADatabaseIsToBeReadAgain(t *testing.T) {
 // accepted; while it is starting it is not.
 func TestADatabaseThatStartedByItselfCanBeStoppedAgain(t *testing.T) {
 	tw, c := connect(t)
-	uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres", Status: "stopped"}).ARN()
+	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres", Status: "stopped"}).ARN()
 	if s := state(t, c, "aws-rds", uid); s.Reason != "RDS starts it by itself at 2026-02-03T04:05:06Z" {
 		t.Errorf("a stopped database says %q; want when it will start", s.Reason)
 	}
@@ -62,7 +62,7 @@ func TestStatesOfDatabases(t *testing.T) {
 		"storage-full":         cloud.Unknown, "inaccessible-encryption-credentials": cloud.Unknown,
 	} {
 		tw, c := connect(t)
-		uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres", Status: native}).ARN()
+		uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres", Status: native}).ARN()
 		s := state(t, c, "aws-rds", uid)
 		if s.Status != want || s.Native != native {
 			t.Errorf("%s reads as %s (%s); want %s", native, s.Status, s.Native, want)
@@ -76,11 +76,11 @@ func TestStatesOfDatabases(t *testing.T) {
 // A namesake in another region or account must not be acted on.
 func TestAnARNOfElsewhereDoesNotExistHere(t *testing.T) {
 	tw, c := connect(t)
-	here := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "postgres"})
-	there := (&twin.Database{ID: "orders", Region: "us-east-1"}).ARN()
+	here := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres"})
+	there := (&awstwin.Database{ID: "orders", Region: "us-east-1"}).ARN()
 	wantClass(t, "stop by the ARN of another region", act(t, c, cloud.Stop, "aws-rds", cloud.Target{UID: there}),
 		cloud.NotFound)
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.NativeID = "999999999999"
 	wantClass(t, "stop by the ARN of another account",
 		act(t, open(t, tw, a), cloud.Stop, "aws-rds", cloud.Target{UID: here.ARN()}), cloud.NotFound)
@@ -94,8 +94,8 @@ func TestAnARNOfElsewhereDoesNotExistHere(t *testing.T) {
 
 func TestAMemberNamesItsCluster(t *testing.T) {
 	tw, c := connect(t)
-	cluster := tw.AddDatabase(twin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql", IsCluster: true})
-	tw.AddDatabase(twin.Database{ID: "checkout-1", Region: region, Engine: "aurora-mysql", Cluster: "checkout"})
+	cluster := tw.AddDatabase(awstwin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql", IsCluster: true})
+	tw.AddDatabase(awstwin.Database{ID: "checkout-1", Region: region, Engine: "aurora-mysql", Cluster: "checkout"})
 	p, err := c.List(t.Context(), "aws-rds", region, "")
 	if err != nil || len(p.Resources) != 1 || p.Resources[0].ParentUID != cluster.ARN() {
 		t.Errorf("List = %+v, %v; want the member below %s", p.Resources, err, cluster.ARN())
@@ -107,7 +107,7 @@ func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 	tw, c := connect(t)
 	engines := map[string]string{"aws-aurora": "aurora-mysql", "aws-docdb": "docdb", "aws-neptune": "neptune"}
 	for kind, engine := range engines {
-		tw.AddDatabase(twin.Database{ID: kind, Region: region, Engine: engine, IsCluster: true})
+		tw.AddDatabase(awstwin.Database{ID: kind, Region: region, Engine: engine, IsCluster: true})
 	}
 	for kind := range engines {
 		p, err := c.List(t.Context(), kind, region, "")
@@ -119,7 +119,7 @@ func TestAClusterIsListedAsOneOfItsEngineAlone(t *testing.T) {
 
 // A member of a blue/green deployment is replicated to or from the other end, as long as the deployment is there.
 func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
-	for kind, like := range map[string]twin.Database{
+	for kind, like := range map[string]awstwin.Database{
 		"aws-rds":    {Region: region, Engine: "mysql"},
 		"aws-aurora": {Region: region, Engine: "aurora-mysql", IsCluster: true},
 	} {
@@ -134,7 +134,7 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 				}
 				blue, green, copyOfGreen, alone := add("orders"), add("orders-green"), add("orders-copy-green"),
 					add("users")
-				tw.AddDeployment(twin.Deployment{Name: "upgrade", Region: region, Status: status,
+				tw.AddDeployment(awstwin.Deployment{Name: "upgrade", Region: region, Status: status,
 					Members: [][2]string{{blue, green}, {"", copyOfGreen}}})
 				listed := map[string]string{}
 				p, err := c.List(t.Context(), kind, region, "")
@@ -160,8 +160,8 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 // An older role may not see deployments: then RDS refuses what it must, and everything else goes on.
 func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	tw, c := connect(t)
-	uid := tw.AddDatabase(twin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
-	tw.AddFault(twin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized",
+	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
+	tw.AddFault(awstwin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized",
 		Status: 403, Times: -1})
 	if p, err := c.List(t.Context(), "aws-rds", region, ""); err != nil || len(p.Resources) != 1 ||
 		p.Resources[0].Unschedulable != "" {
@@ -176,30 +176,30 @@ func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind string
-		d    twin.Database
+		d    awstwin.Database
 		says string
 	}{
-		"a read replica": {"aws-rds", twin.Database{Engine: "postgres", ReplicaOf: "orders"},
+		"a read replica": {"aws-rds", awstwin.Database{Engine: "postgres", ReplicaOf: "orders"},
 			"read replica of orders"},
 		"the source of a read replica": {"aws-rds",
-			twin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
-		"SQL Server in several zones": {"aws-rds", twin.Database{Engine: "sqlserver-ee", MultiAZ: true},
+			awstwin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
+		"SQL Server in several zones": {"aws-rds", awstwin.Database{Engine: "sqlserver-ee", MultiAZ: true},
 			"SQL Server in several zones"},
-		"RDS Custom": {"aws-rds", twin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
-		"a member of an Aurora cluster": {"aws-rds", twin.Database{Engine: "aurora-mysql", Cluster: "shop"},
+		"RDS Custom": {"aws-rds", awstwin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
+		"a member of an Aurora cluster": {"aws-rds", awstwin.Database{Engine: "aurora-mysql", Cluster: "shop"},
 			"act on the cluster"},
 		"Aurora Serverless v1": {"aws-aurora",
-			twin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
+			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
 		"Aurora with parallel query": {"aws-aurora",
-			twin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
 		"Aurora multi-master": {"aws-aurora",
-			twin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
 		"a global database of the old kind": {"aws-aurora",
-			twin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
 		"a part of an Aurora global database": {"aws-aurora",
-			twin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
+			awstwin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
 		"the copy of another Aurora cluster": {"aws-aurora",
-			twin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
+			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)

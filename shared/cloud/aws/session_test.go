@@ -12,7 +12,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 const role = "arn:aws:iam::111122223333:role/lamplighter"
@@ -25,10 +25,10 @@ func roleAccount() cloud.Account {
 }
 
 func TestARoleIsAssumedWithItsExternalID(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	tw.AddRole(role, "ext_1")
 	got, err := open(t, tw, roleAccount()).Identify(t.Context())
-	if err != nil || got != twin.Account {
+	if err != nil || got != awstwin.Account {
 		t.Fatalf("Identify = %q, %v", got, err)
 	}
 	calls := tw.Calls("sts:AssumeRole")
@@ -41,7 +41,7 @@ func TestARoleIsAssumedWithItsExternalID(t *testing.T) {
 }
 
 func TestARoleThatOpensWithoutExternalIDIsRefused(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	tw.AddRole(role, "")
 	_, err := open(t, tw, roleAccount()).Identify(t.Context())
 	wantClass(t, "Identify with an unsafe role", err, cloud.Refused)
@@ -51,7 +51,7 @@ func TestARoleThatOpensWithoutExternalIDIsRefused(t *testing.T) {
 }
 
 func TestARoleThatDoesNotOpenIsRefusedInAWSsWords(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	c := open(t, tw, roleAccount())
 	_, err := c.Identify(t.Context())
 	wantClass(t, "Identify with an unknown role", err, cloud.Refused)
@@ -66,7 +66,7 @@ func TestARoleThatDoesNotOpenIsRefusedInAWSsWords(t *testing.T) {
 
 // An emulator does not check external ids, and is never shown this installation's own identity.
 func TestACustomEndpointGetsAPlaceholderIdentity(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	tw.AddRole(role, "")
 	srv := httptest.NewServer(tw)
 	defer srv.Close()
@@ -118,7 +118,7 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := options(&twin.Cloud{})
+			o := options(&awstwin.Cloud{})
 			o.CustomEndpoints, o.PrivateAddresses = tt.custom, tt.private
 			_, err := aws.New(o).Connect(t.Context(), tt.account)
 			wantClass(t, "Connect", err, cloud.Invalid)
@@ -131,12 +131,12 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 
 // What an endpoint leads to is looked at when it is dialled, whatever it looked like when the account was connected.
 func TestAnEndpointIsRefusedWhenItIsDialled(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	srv := httptest.NewServer(tw)
 	defer srv.Close()
 	o := options(nil)
 	o.CustomEndpoints, o.PrivateAddresses, o.Attempts, o.MaxBackoff = true, true, 5, time.Minute
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.EndpointURL = srv.URL
 	c, err := aws.New(o).Connect(t.Context(), a)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestAnEndpointIsRefusedWhenItIsDialled(t *testing.T) {
 		t.Errorf("error %+v; want it to say what was refused", err)
 	}
 	t.Setenv("AWS_LAMBDA_RUNTIME_API", "")
-	if got, err := c.Identify(t.Context()); got != twin.Account || err != nil {
+	if got, err := c.Identify(t.Context()); got != awstwin.Account || err != nil {
 		t.Errorf("Identify where nothing is refused = %q, %v", got, err)
 	}
 	if n := len(tw.Calls("sts:GetCallerIdentity")); n != 1 {
@@ -159,10 +159,10 @@ func TestAnEndpointIsRefusedWhenItIsDialled(t *testing.T) {
 }
 
 func TestTemporaryCredentialsCarryTheirSession(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	a := keys("ASIATEMPORARY")
 	a.AuthMethod, a.Credentials["sessionToken"] = "temporary_credentials", "token"
-	if got, err := open(t, tw, a).Identify(t.Context()); got != twin.Account || err != nil {
+	if got, err := open(t, tw, a).Identify(t.Context()); got != awstwin.Account || err != nil {
 		t.Errorf("Identify = %q, %v", got, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestOnlyEnabledRegionsAreListed(t *testing.T) {
 	if want := []string{"eu-south-1", "eu-west-1", "us-east-1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Regions = %v, %v; want %v, without the one that is not opted in", got, err, want)
 	}
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.Regions = []string{"eu-west-1", "ap-east-1"}
 	got, err = open(t, tw, a).Regions(t.Context())
 	if err != nil || !slices.Equal(got, []string{"eu-west-1"}) {
@@ -183,10 +183,10 @@ func TestOnlyEnabledRegionsAreListed(t *testing.T) {
 
 func TestPermissionsTellWhatAWSSays(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddInstance(twin.Instance{ID: twin.InstanceID(1), Region: "us-east-1"})
-	tw.AddFault(twin.Fault{Op: "rds:DescribeDBInstances", Code: "AccessDenied",
+	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: "us-east-1"})
+	tw.AddFault(awstwin.Fault{Op: "rds:DescribeDBInstances", Code: "AccessDenied",
 		Message: "no identity-based policy allows the rds:DescribeDBInstances action", Status: 403, Times: -1})
-	tw.AddFault(twin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized",
+	tw.AddFault(awstwin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized",
 		Status: 403, Times: -1})
 	got, err := c.Permissions(t.Context())
 	if err != nil {
@@ -219,7 +219,7 @@ func TestACallEndsWithItsDeadline(t *testing.T) {
 	defer close(hang)
 	o := options(nil)
 	o.CustomEndpoints, o.PrivateAddresses, o.Timeout, o.Attempts = true, true, 20*time.Millisecond, 2
-	a := keys(twin.AccessKey)
+	a := keys(awstwin.AccessKey)
 	a.EndpointURL = srv.URL
 	c, err := aws.New(o).Connect(t.Context(), a)
 	if err != nil {
@@ -234,10 +234,10 @@ func TestACallEndsWithItsDeadline(t *testing.T) {
 }
 
 func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &awstwin.Cloud{}
 	o := options(tw)
 	o.Limits = map[string]aws.Limit{"": {PerSecond: 0.001, Burst: 1}}
-	c, err := aws.New(o).Connect(t.Context(), keys(twin.AccessKey))
+	c, err := aws.New(o).Connect(t.Context(), keys(awstwin.AccessKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestAnInstallationWithoutAnIdentitySaysSo(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", "/nonexistent")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	o := options(&twin.Cloud{})
+	o := options(&awstwin.Cloud{})
 	o.Base = nil
 	c, err := aws.New(o).Connect(t.Context(), roleAccount())
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // TestEverythingElse_DoesNotDescribeAgainWhatWasListed lists 450 instances, each with a volume that has a snapshot, and then everything
@@ -27,12 +27,13 @@ func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 			const n = 450
 			for i := range n {
 				state := []string{"running", "stopped"}[i%2]
-				id := tw.AddInstance(twin.Instance{ID: twin.InstanceID(i + 1), Region: region, State: state}).ID
+				id := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(i + 1), Region: region, State: state}).ID
 				volume := "vol-" + strconv.Itoa(i)
-				tw.AddVolume(twin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8, Instance: id})
-				tw.AddSnapshot(twin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume, SizeGB: 8})
+				tw.AddVolume(awstwin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8, Instance: id})
+				tw.AddSnapshot(awstwin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
+					SizeGB: 8})
 			}
-			tw.AddSnapshot(twin.Snapshot{ID: "snap-old", Region: region, Volume: "vol-gone", SizeGB: 8})
+			tw.AddSnapshot(awstwin.Snapshot{ID: "snap-old", Region: region, Volume: "vol-gone", SizeGB: 8})
 			listed := 0
 			if c.first {
 				listed = len(listAll(t, conn, cloud.AWSEC2))
@@ -74,11 +75,12 @@ func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
 			const n = 450
 			for i := range n {
 				volume := "vol-" + strconv.Itoa(i)
-				tw.AddVolume(twin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8})
-				tw.AddSnapshot(twin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume, SizeGB: 8,
+				tw.AddVolume(awstwin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8})
+				tw.AddSnapshot(awstwin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
+					SizeGB: 8,
 					Public: i == 7})
 			}
-			tw.AddVolume(twin.Volume{ID: "vol-bare", Region: region, Type: "gp3", SizeGB: 8})
+			tw.AddVolume(awstwin.Volume{ID: "vol-bare", Region: region, Type: "gp3", SizeGB: 8})
 			others, _ := listOthers(t, conn, region)
 			if got := len(tw.Calls("ec2:DescribeSnapshots")); got != c.want {
 				t.Errorf("%d calls of DescribeSnapshots, want %d", got, c.want)

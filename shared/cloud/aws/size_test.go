@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/twin"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
 )
 
 // settled lets the cloud move on often enough for the slowest.
-func settled(tw *twin.Cloud) {
+func settled(tw *awstwin.Cloud) {
 	for range 4 {
 		tw.SettleAll()
 	}
@@ -21,7 +21,7 @@ func settled(tw *twin.Cloud) {
 // stopAndStart stops with what the live state remembers, then starts with it, and gives that memory.
 //
 //nolint:revive // a test reads best with all five in sight
-func stopAndStart(t *testing.T, tw *twin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
+func stopAndStart(t *testing.T, tw *awstwin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
 	t.Helper()
 	before := state(t, c, kind, uid).Snapshot
 	if err := act(t, c, cloud.Stop, kind, cloud.Target{UID: uid}); err != nil {
@@ -43,7 +43,7 @@ func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
 		{"AZRebalance", "AlarmNotification"}} {
 		t.Run(fmt.Sprint(owners), func(t *testing.T) {
 			tw, c := connect(t)
-			g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3,
+			g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3,
 				Suspended: slices.Clone(owners)})
 			before := state(t, c, "aws-asg", g.ARN()).Snapshot
 			if err := act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}); err != nil {
@@ -68,9 +68,9 @@ func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
 // Both acts make the two calls in the order that leaves, after a crash in between, a state in which the act is done again.
 func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
+	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
 	before := state(t, c, "aws-asg", g.ARN()).Snapshot
-	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+	tw.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
 		Message: "You already have a pending update", Status: 500, Times: -1})
 	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}),
 		cloud.Transient)
@@ -80,7 +80,7 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw.EndFaults()
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()})
 	settled(tw)
-	tw.AddFault(twin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+	tw.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
 		Message: "You already have a pending update", Status: 500, Times: -1})
 	_ = act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before})
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Stopped {
@@ -90,8 +90,8 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 
 func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	held := tw.AddGroup(twin.Group{Name: "held", Region: region, Min: 1, Max: 3, Desired: 2, Protected: true})
-	short := tw.AddGroup(twin.Group{Name: "short", Region: region, Min: 1, Max: 3, Desired: 1, NoCapacity: true})
+	held := tw.AddGroup(awstwin.Group{Name: "held", Region: region, Min: 1, Max: 3, Desired: 2, Protected: true})
+	short := tw.AddGroup(awstwin.Group{Name: "short", Region: region, Min: 1, Max: 3, Desired: 1, NoCapacity: true})
 	tw.ChangeLocked(func() { short.Desired = 2 })
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: held.ARN()})
 	settled(tw)
@@ -99,7 +99,7 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 		!strings.Contains(s.Reason, "protected from scale-in") {
 		t.Errorf("with protected instances: %+v", s)
 	}
-	hooked := tw.AddGroup(twin.Group{Name: "hooked", Region: region, Desired: 0})
+	hooked := tw.AddGroup(awstwin.Group{Name: "hooked", Region: region, Desired: 0})
 	tw.ChangeLocked(func() { hooked.Instances = []string{"Terminating:Wait"} })
 	if s := state(t, c, "aws-asg", hooked.ARN()); s.Status != cloud.Stopping ||
 		!strings.Contains(s.Reason, "is in Terminating:Wait") {
@@ -114,12 +114,12 @@ func TestAGroupThatCannotArriveSaysWhy(t *testing.T) {
 // TestStart_InventsNoSize starts what nothing is remembered of. A minimum of its scaling is a size that its owner has set.
 func TestStart_InventsNoSize(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Max: 5})
-	api := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region})
-	again := tw.AddService(twin.Service{Cluster: "shop", Name: "again", Region: region})
-	scaled := tw.AddService(twin.Service{Cluster: "shop", Name: "scaled", Region: region})
-	tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/scaled", Region: region, Min: 3, Max: 9})
-	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Max: 4})
+	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Max: 5})
+	api := tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region})
+	again := tw.AddService(awstwin.Service{Cluster: "shop", Name: "again", Region: region})
+	scaled := tw.AddService(awstwin.Service{Cluster: "shop", Name: "scaled", Region: region})
+	tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/scaled", Region: region, Min: 3, Max: 9})
+	n := tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Max: 4})
 	for name, start := range map[string]struct{ kind, uid, memory string }{
 		"a group":                       {"aws-asg", g.ARN(), ""},
 		"a service":                     {"aws-ecs", api.UID(), ""},
@@ -144,8 +144,8 @@ func TestStart_InventsNoSize(t *testing.T) {
 
 func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 4})
-	target := tw.AddTarget(twin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9,
+	s := tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 4})
+	target := tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9,
 		Scheduled: true})
 	before := state(t, c, "aws-ecs", s.UID()).Snapshot
 	if err := act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}); err != nil {
@@ -161,10 +161,10 @@ func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 		t.Errorf("started: desired %d, target %+v; want all as before", s.Desired, target)
 	}
 	calls := tw.Calls("")
-	suspend := slices.IndexFunc(calls, func(k twin.Call) bool {
+	suspend := slices.IndexFunc(calls, func(k awstwin.Call) bool {
 		return k.Op == "application-autoscaling:RegisterScalableTarget"
 	})
-	zero := slices.IndexFunc(calls, func(k twin.Call) bool { return k.Op == "ecs:UpdateService" })
+	zero := slices.IndexFunc(calls, func(k awstwin.Call) bool { return k.Op == "ecs:UpdateService" })
 	if suspend < 0 || zero < suspend {
 		t.Errorf("scaling was suspended at call %d, the count set at %d", suspend, zero)
 	}
@@ -172,7 +172,7 @@ func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 
 func TestADaemonServiceIsRefused(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Cluster: "shop", Name: "agent", Region: region, Desired: 2, Daemon: true})
+	s := tw.AddService(awstwin.Service{Cluster: "shop", Name: "agent", Region: region, Desired: 2, Daemon: true})
 	wantClass(t, "stop of a daemon service", act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}),
 		cloud.Unsupported)
 	if s.Desired != 2 {
@@ -182,7 +182,7 @@ func TestADaemonServiceIsRefused(t *testing.T) {
 
 func TestAServiceWithoutScalingHasNoBounds(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
+	s := tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
 	two := int64(2)
 	wantClass(t, "a maximum for it", c.Scale(t.Context(), "aws-ecs", region, s.UID(), cloud.Capacity{Max: &two}),
 		cloud.Unsupported)
@@ -190,7 +190,7 @@ func TestAServiceWithoutScalingHasNoBounds(t *testing.T) {
 
 func TestANodegroupKeepsItsMaximum(t *testing.T) {
 	tw, c := connect(t)
-	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 2, Max: 6, Desired: 3})
+	n := tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 2, Max: 6, Desired: 3})
 	stopAndStart(t, tw, c, "aws-eks-nodegroup", n.ARN())
 	if n.Min != 2 || n.Max != 6 || n.Desired != 3 {
 		t.Errorf("came back as %d/%d/%d; want 2/6/3", n.Min, n.Max, n.Desired)
@@ -203,7 +203,7 @@ func TestANodegroupKeepsItsMaximum(t *testing.T) {
 
 func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2})
+	n := tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2})
 	before := state(t, c, "aws-eks-nodegroup", n.ARN()).Snapshot
 	_ = act(t, c, cloud.Stop, "aws-eks-nodegroup", cloud.Target{UID: n.ARN()})
 	s := state(t, c, "aws-eks-nodegroup", n.ARN())
@@ -216,7 +216,7 @@ func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
 
 func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	n := tw.AddNodegroup(twin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2,
+	n := tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2,
 		Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures"})
 	s := state(t, c, "aws-eks-nodegroup", n.ARN())
 	if s.Status != cloud.Unknown || !strings.HasPrefix(s.Reason, "AsgInstanceLaunchFailures: ") {
@@ -226,7 +226,7 @@ func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {
 
 func TestSizesThatContradictThemselvesAreNotSent(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
+	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
 	num := func(n int64) *int64 { return &n }
 	for what, want := range map[string]cloud.Capacity{
 		"desired above the maximum": {Desired: num(4)}, "desired below the minimum": {Desired: num(0)},

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const (
@@ -29,7 +29,7 @@ func TestAKS_AnOperationUnderWayIsWaitedFor(t *testing.T) {
 
 func TestAKS_AStartThatFailedIsNotTakenForDone(t *testing.T) {
 	tw, c := connect(t)
-	cluster := tw.AddCluster("prod", region, func(r *twin.Resource) {
+	cluster := tw.AddCluster("prod", region, func(r *azuretwin.Resource) {
 		r.Properties()["provisioningState"] = "Failed" // Azure leaves powerState at what was wanted
 	})
 	if s := state(t, c, aks, cluster.UID()); s.Status == cloud.Running || s.Status.IsTransitional() ||
@@ -40,7 +40,7 @@ func TestAKS_AStartThatFailedIsNotTakenForDone(t *testing.T) {
 
 func TestAKS_ClustersThatCannotBeStoppedAreRefused(t *testing.T) {
 	tw, c := connect(t)
-	auto := tw.AddCluster("auto", region, func(r *twin.Resource) {
+	auto := tw.AddCluster("auto", region, func(r *azuretwin.Resource) {
 		r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"}
 	})
 	old := tw.AddCluster("old", region, nil)
@@ -196,7 +196,7 @@ func TestClusters_AreToldWithTheirNodes(t *testing.T) {
 func TestClusters_OfOneNameAreToldApart(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster("prod", region, nil)
-	tw.AddCluster("prod", region, func(r *twin.Resource) {
+	tw.AddCluster("prod", region, func(r *azuretwin.Resource) {
 		r.ID = strings.Replace(r.ID, "Group-1", "Group-2", 1)
 		r.Body["id"] = r.ID
 	})

@@ -8,8 +8,8 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 func cpuRule(direction string, threshold float64, cooldown string) any {
@@ -31,7 +31,7 @@ func queueRule() any {
 }
 
 // profilesOf are those of a setting.
-func profilesOf(s *twin.Resource) []map[string]any {
+func profilesOf(s *azuretwin.Resource) []map[string]any {
 	var out []map[string]any
 	for _, p := range s.Properties()["profiles"].([]any) {
 		out = append(out, p.(map[string]any))
@@ -40,7 +40,7 @@ func profilesOf(s *twin.Resource) []map[string]any {
 }
 
 // scaledSet is a scale set, with a setting of these rules in both of its profiles unless rules is nil.
-func scaledSet(tw *twin.Cloud, name string, rules []any) cloudtest.Autoscaled {
+func scaledSet(tw *azuretwin.Cloud, name string, rules []any) cloudtest.Autoscaled {
 	set := tw.AddScaleSet(name, region, 2, nil)
 	if rules != nil {
 		s := tw.AddSetting(set, region, 1, 5)
@@ -58,7 +58,7 @@ func scaledSet(tw *twin.Cloud, name string, rules []any) cloudtest.Autoscaled {
 			})
 		},
 		Mutations: func() int {
-			return len(slices.DeleteFunc(tw.Calls(""), func(k twin.Call) bool {
+			return len(slices.DeleteFunc(tw.Calls(""), func(k azuretwin.Call) bool {
 				return !slices.Contains([]string{http.MethodPut, http.MethodPatch, http.MethodDelete}, k.Method)
 			}))
 		},
@@ -66,9 +66,9 @@ func scaledSet(tw *twin.Cloud, name string, rules []any) cloudtest.Autoscaled {
 }
 
 func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &azuretwin.Cloud{Page: 2}
 	cloudtest.Run(t, azure.New(options(tw)), cloudtest.Fixture{
-		Account: principal(twin.Secret), NativeID: twin.Subscription, Settle: tw.SettleAll,
+		Account: principal(azuretwin.Secret), NativeID: azuretwin.Subscription, Settle: tw.SettleAll,
 		Autoscaled: []cloudtest.Autoscaled{
 			scaledSet(tw, "bare", nil), scaledSet(tw, "plain", []any{}), scaledSet(tw, "queue", []any{queueRule()}),
 			scaledSet(tw, "busy",

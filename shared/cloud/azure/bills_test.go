@@ -13,8 +13,8 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // inCosts is where the exports of the tests deliver to.
@@ -31,7 +31,7 @@ type run struct {
 }
 
 // deliver puts a run into the container, and tells the names of its blobs.
-func (r run) deliver(tw *twin.Cloud) []string {
+func (r run) deliver(tw *azuretwin.Cloud) []string {
 	folder := fmt.Sprintf("daily/%s/%s-%s/%s/%s/", r.export, r.from.Format("20060102"), r.to.Format("20060102"),
 		r.at.Format("200601021504"), r.id)
 	var names []string
@@ -64,13 +64,13 @@ func runOf(export, kind string, m int, contents ...string) run {
 	}
 }
 
-func exportOf(name, kind string) twin.Export {
-	return twin.Export{Name: name, Type: kind, Account: "acmecosts", Container: "bills", Folder: "/daily"}
+func exportOf(name, kind string) azuretwin.Export {
+	return azuretwin.Export{Name: name, Type: kind, Account: "acmecosts", Container: "bills", Folder: "/daily"}
 }
 
 // billedTwin is a subscription with an export in the columns of FOCUS, January to March.
-func billedTwin() *twin.Cloud {
-	tw := &twin.Cloud{Page: 2}
+func billedTwin() *azuretwin.Cloud {
+	tw := &azuretwin.Cloud{Page: 2}
 	tw.AddExport(exportOf("focus", "FocusCost"))
 	tw.AddExport(exportOf("prices", "PriceSheet"))
 	for m := 1; m <= 3; m++ {
@@ -82,9 +82,9 @@ func billedTwin() *twin.Cloud {
 	return tw
 }
 
-func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Biller {
+func openBills(t *testing.T, tw *azuretwin.Cloud, set cloud.BillSettings) cloud.Biller {
 	t.Helper()
-	a := principal(twin.Secret)
+	a := principal(azuretwin.Secret)
 	a.Billing = set
 	return open(t, tw, a).(cloud.Biller)
 }
@@ -96,7 +96,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Code: code,
+				tw.AddFault(azuretwin.Fault{Op: op, Code: code,
 					Message: "This request is not authorized to perform this operation using this permission.",
 					Status:  403, Times: -1})
 			}
@@ -126,7 +126,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Break: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: "*", Lost: true, Times: -1})
+				tw.AddFault(azuretwin.Fault{Op: "*", Lost: true, Times: -1})
 			}
 		},
 	})
@@ -160,7 +160,7 @@ func TestDeliveries_PreferFOCUSThenThePairThenActual(t *testing.T) {
 
 // Months before the export was made are had by one run over several months.
 func TestDeliveries_OfARunOverSeveralMonths(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	tw.AddExport(exportOf("focus", "FocusCost"))
 	r := runOf("focus", "FocusCost", 1, "a")
 	r.to, r.at = month(4).AddDate(0, 0, -1), month(4)
@@ -173,7 +173,7 @@ func TestDeliveries_OfARunOverSeveralMonths(t *testing.T) {
 }
 
 func TestDeliveries_OfAFailedExportSaySo(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	e := exportOf("focus", "FocusCost")
 	e.Failed = "The storage account was not found."
 	tw.AddExport(e)
@@ -204,7 +204,7 @@ func TestControlTotal_WaitsForTheLongestOfThree(t *testing.T) {
 		tw.TellCosts(`[[1,"EUR"]]`)
 		o := options(tw)
 		o.Limits = map[string]azure.Limit{"": {PerSecond: 1000, Burst: 1000}}
-		c, err := azure.New(o).Connect(t.Context(), principal(twin.Secret))
+		c, err := azure.New(o).Connect(t.Context(), principal(azuretwin.Secret))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func dataFolder(t *testing.T) string {
 
 // Its manifest is of before manifests told of which run they are, and names one blob of 490 rows.
 func TestBills_OfASampleContainerAreRead(t *testing.T) {
-	folder, tw := dataFolder(t), &twin.Cloud{}
+	folder, tw := dataFolder(t), &azuretwin.Cloud{}
 	const blob = "cost/partitioned/20230101-20230131/202301041442/73746dc5-5dcc-4b83-b340-bb1bd2b1ca30/"
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(folder, name))

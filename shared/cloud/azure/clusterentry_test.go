@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
-	k8s "lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	k8s "lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // enter enters a cluster of the twin that is changed first.
-func enter(t *testing.T, tw *twin.Cloud, c cloud.Conn, change func(*twin.Resource)) (cloud.ClusterEntry, error) {
+func enter(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, change func(*azuretwin.Resource)) (cloud.ClusterEntry,
+	error) {
 	t.Helper()
 	inner := k8s.New() // for a certificate that can be read
 	t.Cleanup(inner.Close)
@@ -40,7 +41,7 @@ func TestAKS_IsEnteredWithATokenOfEntraAndNoPlugin(t *testing.T) {
 		t.Errorf("each call asks Entra anew: %q, %v", again, err)
 	}
 	asked := tw.Calls("entra:token")
-	if !slices.ContainsFunc(asked, func(k twin.Call) bool {
+	if !slices.ContainsFunc(asked, func(k azuretwin.Call) bool {
 		return strings.HasPrefix(k.Body["scope"].(string), "6dae42f8-4368-4678-94ff-3960e28e3630/.default")
 	}) {
 		t.Errorf("Entra was asked %+v", asked)
@@ -53,26 +54,26 @@ func TestAKS_IsEnteredWithATokenOfEntraAndNoPlugin(t *testing.T) {
 func TestAKS_ThatCannotBeEnteredSaysWhy(t *testing.T) {
 	tests := []struct {
 		name   string
-		change func(*twin.Resource)
+		change func(*azuretwin.Resource)
 		class  cloud.Class
 		says   string
 	}{
 		{
-			"a private cluster", func(r *twin.Resource) {
+			"a private cluster", func(r *azuretwin.Resource) {
 				r.Properties()["apiServerAccessProfile"] = map[string]any{"enablePrivateCluster": true}
 			},
 			cloud.Unsupported, "the AKS cluster main is private: its API server has no public endpoint",
 		},
-		{"one without Entra", func(r *twin.Resource) {
+		{"one without Entra", func(r *azuretwin.Resource) {
 			delete(r.Properties(), "aadProfile")
 		}, cloud.Unsupported, "--enable-aad"},
-		{"one that is stopped", func(r *twin.Resource) {
+		{"one that is stopped", func(r *azuretwin.Resource) {
 			r.Properties()["powerState"] = map[string]any{"code": "Stopped"}
 		}, cloud.Moving, cloud.ClusterStopped},
-		{"one that is being made", func(r *twin.Resource) {
+		{"one that is being made", func(r *azuretwin.Resource) {
 			r.Properties()["provisioningState"] = "Creating"
 		}, cloud.Moving, "Creating"},
-		{"an address that is none", func(r *twin.Resource) {
+		{"an address that is none", func(r *azuretwin.Resource) {
 			r.Endpoint = "ftp://prod"
 		}, cloud.Invalid, "server is not an https address"},
 	}
@@ -89,7 +90,7 @@ func TestAKS_ThatCannotBeEnteredSaysWhy(t *testing.T) {
 
 func TestAKS_TheRoleHasToAllowTheAddressToBeTold(t *testing.T) {
 	tw, c := connect(t)
-	tw.SetRoles(twin.Role{Actions: []string{"*/read"}})
+	tw.SetRoles(azuretwin.Role{Actions: []string{"*/read"}})
 	_, err := enter(t, tw, c, nil)
 	if wantClass(t, "EnterCluster", err, cloud.Denied); !strings.Contains(err.Error(),
 		"listClusterUserCredential/action") {

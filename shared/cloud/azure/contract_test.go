@@ -9,9 +9,9 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 const region = "westeurope"
@@ -26,19 +26,20 @@ func options(transport http.RoundTripper) azure.Options {
 
 func principal(secret string) cloud.Account {
 	return cloud.Account{
-		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: twin.Subscription, AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": secret},
+		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: azuretwin.Subscription, AuthMethod: "service_principal",
+		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": secret},
 	}
 }
 
 // connect opens a new twin.
-func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
+func connect(t *testing.T) (*azuretwin.Cloud, cloud.Conn) {
 	t.Helper()
-	tw := &twin.Cloud{}
-	return tw, open(t, tw, principal(twin.Secret))
+	tw := &azuretwin.Cloud{}
+	return tw, open(t, tw, principal(azuretwin.Secret))
 }
 
-func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
+func open(t *testing.T, tw *azuretwin.Cloud, a cloud.Account) cloud.Conn {
 	t.Helper()
 	c, err := azure.New(options(tw)).Connect(t.Context(), a)
 	if err != nil {
@@ -51,23 +52,23 @@ func TestAzureOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	for name, strict := range map[string]bool{"verbs are repeated without complaint": false,
 		"a repeated verb is a conflict": true} {
 		t.Run(name, func(t *testing.T) {
-			tw := &twin.Cloud{Page: 2, Strict: strict}
+			tw := &azuretwin.Cloud{Page: 2, Strict: strict}
 			cloudtest.Run(t, azure.New(options(tw)), fixture(tw))
 		})
 	}
 }
 
-func fixture(tw *twin.Cloud) cloudtest.Fixture {
+func fixture(tw *azuretwin.Cloud) cloudtest.Fixture {
 	refused := principal("somebody-elses")
 	return cloudtest.Fixture{
-		Account: principal(twin.Secret), NativeID: twin.Subscription, Refused: &refused, Groups: groups(tw),
+		Account: principal(azuretwin.Secret), NativeID: azuretwin.Subscription, Refused: &refused, Groups: groups(tw),
 		Metered: []cloudtest.Metered{metered(tw)}, Collective: collective(tw),
 		Settle:   tw.SettleAll,
 		Throttle: tw.ThrottleCalls,
 		Deny: func(on bool) {
 			tw.SetRoles()
 			if on {
-				tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{"*/action", "*/write"}})
+				tw.SetRoles(azuretwin.Role{Actions: []string{"*"}, NotActions: []string{"*/action", "*/write"}})
 			}
 		},
 	}
@@ -76,8 +77,8 @@ func fixture(tw *twin.Cloud) cloudtest.Fixture {
 // far is a region of which no group of the contract is.
 const far = "northeurope"
 
-func metered(tw *twin.Cloud) cloudtest.Metered {
-	used := tw.AddVM("used", far, func(r *twin.Resource) {
+func metered(tw *azuretwin.Cloud) cloudtest.Metered {
+	used := tw.AddVM("used", far, func(r *azuretwin.Resource) {
 		day := make([]float64, 24)
 		day[3] = -1
 		r.Metrics = map[string][]float64{"Percentage CPU": day}
@@ -91,7 +92,7 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 		Deny: func(on bool) {
 			tw.SetRoles()
 			if on {
-				tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
+				tw.SetRoles(azuretwin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
 			}
 		},
 	}
@@ -101,11 +102,11 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 	return m
 }
 
-func collective(tw *twin.Cloud) *cloudtest.Collective {
+func collective(tw *azuretwin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(twin.Fault{Op: graphRead, Code: "AuthorizationFailed",
+			tw.AddFault(azuretwin.Fault{Op: graphRead, Code: "AuthorizationFailed",
 				Message: "The client does not have authorization", Status: 403, Times: -1})
 		}
 	}}
@@ -117,7 +118,7 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 	return c
 }
 
-func groups(tw *twin.Cloud) []cloudtest.Group {
+func groups(tw *azuretwin.Cloud) []cloudtest.Group {
 	return []cloudtest.Group{
 		vmGroup(tw), scaleSetGroup(tw), clusterGroup(tw), poolGroup(tw), containerAppGroup(tw), instanceGroup(tw),
 		planGroup(tw), databaseGroup(tw),
@@ -165,18 +166,18 @@ func plainGroup(kind string, add func(n int) string) cloudtest.Group {
 	return g
 }
 
-func vmGroup(tw *twin.Cloud) cloudtest.Group {
+func vmGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-vm", func(n int) string { return tw.AddVM(fmt.Sprint("Web-", n), region, nil).UID() })
 	g.Tied = map[string]string{tw.AddVM("ephemeral", region, ephemeral).UID(): "OS disk is ephemeral"}
 	tw.AddVM("elsewhere", "northeurope", nil)
 	return g
 }
 
-func ephemeral(r *twin.Resource) {
+func ephemeral(r *azuretwin.Resource) {
 	r.Properties()["storageProfile"] = map[string]any{"osDisk": map[string]any{"diffDiskSettings": map[string]any{"option": "Local"}}}
 }
 
-func scaleSetGroup(tw *twin.Cloud) cloudtest.Group {
+func scaleSetGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-vmss", func(n int) string {
 		s := tw.AddScaleSet(fmt.Sprint("set-", n), region, 2+n, nil)
 		if n < 2 {
@@ -184,7 +185,7 @@ func scaleSetGroup(tw *twin.Cloud) cloudtest.Group {
 		}
 		return s.UID()
 	})
-	pool := tw.AddScaleSet("aks-blue", region, 2, func(r *twin.Resource) {
+	pool := tw.AddScaleSet("aks-blue", region, 2, func(r *azuretwin.Resource) {
 		r.Body["tags"] = map[string]any{"aks-managed-poolName": "blue"}
 	})
 	g.Tied = map[string]string{pool.UID(): "AKS node pool blue",
@@ -192,9 +193,9 @@ func scaleSetGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func clusterGroup(tw *twin.Cloud) cloudtest.Group {
+func clusterGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-aks", func(n int) string { return tw.AddCluster(fmt.Sprint("c-", n), region, nil).UID() })
-	auto := tw.AddCluster("auto", region, func(r *twin.Resource) {
+	auto := tw.AddCluster("auto", region, func(r *azuretwin.Resource) {
 		r.Properties()["nodeProvisioningProfile"] = map[string]any{"mode": "Auto"}
 	})
 	old := tw.AddCluster("old", region, nil)
@@ -205,7 +206,7 @@ func clusterGroup(tw *twin.Cloud) cloudtest.Group {
 }
 
 // poolGroup has pools in the clusters of clusterGroup's region, but that one's system pool, which this one names.
-func poolGroup(tw *twin.Cloud) cloudtest.Group {
+func poolGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	cluster := tw.AddCluster("pools", "swedencentral", nil)
 	g := plainGroup("azure-aks-nodepool", func(n int) string {
 		return tw.AddPool(cluster, fmt.Sprint("user", n), 2+n, n, 5*n).UID()
@@ -216,13 +217,13 @@ func poolGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func containerAppGroup(tw *twin.Cloud) cloudtest.Group {
+func containerAppGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	return plainGroup("azure-containerapp", func(n int) string {
 		return tw.AddContainerApp(fmt.Sprint("app-", n), region, n, 10, nil).UID()
 	})
 }
 
-func computeGroup(tw *twin.Cloud) cloudtest.Group {
+func computeGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	w := tw.AddWorkspace("lab", region)
 	g := plainGroup(cloud.AzureMLCompute, func(n int) string {
 		return tw.AddCompute(w, fmt.Sprint("ada-", n), "ComputeInstance").UID()
@@ -232,7 +233,7 @@ func computeGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func instanceGroup(tw *twin.Cloud) cloudtest.Group {
+func instanceGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-sql-mi", func(n int) string {
 		return tw.AddManagedInstance(fmt.Sprint("mi-", n), region, "GeneralPurpose").UID()
 	})
@@ -240,7 +241,7 @@ func instanceGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func planGroup(tw *twin.Cloud) cloudtest.Group {
+func planGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	return plainGroup("azure-appserviceplan", func(n int) string {
 		p := tw.AddPlan(fmt.Sprint("plan-", n), region, "PremiumV3", 2)
 		if n == 0 {
@@ -250,7 +251,7 @@ func planGroup(tw *twin.Cloud) cloudtest.Group {
 	})
 }
 
-func databaseGroup(tw *twin.Cloud) cloudtest.Group {
+func databaseGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	g := plainGroup("azure-sql-database", func(n int) string {
 		return tw.AddDatabase(fmt.Sprint("db-", n), region, "v12.0,user,vcore", vcores(2)).UID()
 	})

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"testing"
 
-	"lamplighter.dev/shared/cloud/azure/twin"
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // bodies are, by type, what Azure has of a resource that tells everything: names as in its resource manager.
@@ -48,7 +48,7 @@ var bodies = map[string]string{
 }
 
 // tellAll puts those into the twin; words in capitals are ids that Azure makes.
-func tellAll(t *testing.T, tw *twin.Cloud) {
+func tellAll(t *testing.T, tw *azuretwin.Cloud) {
 	t.Helper()
 	vm := tw.AddVM("web", region, nil)
 	plan := tw.AddOther("Microsoft.Web/serverfarms", "plan", region, nil)
@@ -76,7 +76,7 @@ func tellAll(t *testing.T, tw *twin.Cloud) {
 	}
 }
 
-func tellPool(tw *twin.Cloud, cluster *twin.Resource) {
+func tellPool(tw *azuretwin.Cloud, cluster *azuretwin.Resource) {
 	maps.Copy(tw.AddPool(cluster, "user", 2, 1, 4).Properties(), map[string]any{
 		"scaleSetPriority": "Spot", "osDiskType": "Ephemeral", "availabilityZones": []any{"1"},
 		"currentOrchestratorVersion": "1.31.5",
@@ -94,9 +94,9 @@ func withIDs(v any, ids map[string]any) {
 }
 
 func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	tellAll(t, tw)
-	found := cloudtest.ListAll(t, open(t, tw, principal(twin.Secret)), region, cloudtest.KindsOf("azure")...)
+	found := cloudtest.ListAll(t, open(t, tw, principal(azuretwin.Secret)), region, cloudtest.KindsOf("azure")...)
 	cloudtest.CheckFacts(t, "azure", found)
 	told := map[string]any{}
 	for _, r := range found {

@@ -14,53 +14,63 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // added makes one resource of each kind, with what scales it where that may be.
-var added = map[string]func(*twin.Cloud) *twin.Resource{
-	"azure-vm": func(tw *twin.Cloud) *twin.Resource { return tw.AddVM("web", region, nil) },
-	"azure-vmss": func(tw *twin.Cloud) *twin.Resource {
+var added = map[string]func(*azuretwin.Cloud) *azuretwin.Resource{
+	"azure-vm": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddVM("web", region, nil) },
+	"azure-vmss": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		s := tw.AddScaleSet("web", region, 3, nil)
 		tw.AddSetting(s, region, 2, 9)
 		return s
 	},
-	"azure-aks": func(tw *twin.Cloud) *twin.Resource { return tw.AddCluster("prod", region, nil) },
-	"azure-aks-nodepool": func(tw *twin.Cloud) *twin.Resource {
+	"azure-aks": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddCluster("prod", region, nil) },
+	"azure-aks-nodepool": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddPool(tw.AddCluster("prod", region, nil), "user", 3, 1, 5)
 	},
-	"azure-postgresql-flexible": func(tw *twin.Cloud) *twin.Resource {
+	"azure-postgresql-flexible": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddServer("PostgreSQL", "pg", region)
 	},
-	"azure-mysql-flexible": func(tw *twin.Cloud) *twin.Resource { return tw.AddServer("MySQL", "my", region) },
-	"azure-containerapp": func(tw *twin.Cloud) *twin.Resource {
+	"azure-mysql-flexible": func(tw *azuretwin.Cloud) *azuretwin.Resource {
+		return tw.AddServer("MySQL", "my", region)
+	},
+	"azure-containerapp": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddContainerApp("app", region, 1, 5, nil)
 	},
-	"azure-appservice":  func(tw *twin.Cloud) *twin.Resource { return tw.AddSite("site", region) },
-	"azure-functionapp": func(tw *twin.Cloud) *twin.Resource { return tw.AddFunctionApp("jobs", region) },
-	"azure-appserviceplan": func(tw *twin.Cloud) *twin.Resource {
+	"azure-appservice":  func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddSite("site", region) },
+	"azure-functionapp": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddFunctionApp("jobs", region) },
+	"azure-appserviceplan": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		p := tw.AddPlan("plan", region, "PremiumV3", 2)
 		tw.AddSetting(p, region, 1, 4)
 		return p
 	},
-	"azure-synapse-sqlpool": func(tw *twin.Cloud) *twin.Resource { return tw.AddSQLPool("dw", region) },
-	"azure-sql-mi": func(tw *twin.Cloud) *twin.Resource {
+	"azure-synapse-sqlpool": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddSQLPool("dw", region) },
+	"azure-sql-mi": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddManagedInstance("mi", region, "GeneralPurpose")
 	},
-	"azure-aci":               func(tw *twin.Cloud) *twin.Resource { return tw.AddContainerGroup("batch", region) },
-	"azure-adx":               func(tw *twin.Cloud) *twin.Resource { return tw.AddDataExplorer("logs", region) },
-	"azure-appgateway":        func(tw *twin.Cloud) *twin.Resource { return tw.AddGateway("edge", region) },
-	"azure-analysis-services": func(tw *twin.Cloud) *twin.Resource { return tw.AddAnalysisServer("cubes", region) },
-	"azure-fabric-capacity":   func(tw *twin.Cloud) *twin.Resource { return tw.AddFabricCapacity("fabric", region) },
-	"azure-stream-analytics": func(tw *twin.Cloud) *twin.Resource {
+	"azure-aci": func(tw *azuretwin.Cloud) *azuretwin.Resource {
+		return tw.AddContainerGroup("batch", region)
+	},
+	"azure-adx": func(tw *azuretwin.Cloud) *azuretwin.Resource {
+		return tw.AddDataExplorer("logs", region)
+	},
+	"azure-appgateway": func(tw *azuretwin.Cloud) *azuretwin.Resource { return tw.AddGateway("edge", region) },
+	"azure-analysis-services": func(tw *azuretwin.Cloud) *azuretwin.Resource {
+		return tw.AddAnalysisServer("cubes", region)
+	},
+	"azure-fabric-capacity": func(tw *azuretwin.Cloud) *azuretwin.Resource {
+		return tw.AddFabricCapacity("fabric", region)
+	},
+	"azure-stream-analytics": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddStreamJob("clicks", region, "2026-03-01T10:00:00Z")
 	},
-	"azure-ml-compute": func(tw *twin.Cloud) *twin.Resource {
+	"azure-ml-compute": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddCompute(tw.AddWorkspace("lab", region), "ada", "ComputeInstance")
 	},
-	"azure-sql-database": func(tw *twin.Cloud) *twin.Resource {
+	"azure-sql-database": func(tw *azuretwin.Cloud) *azuretwin.Resource {
 		return tw.AddDatabase("db", region, "v12.0,user,vcore", vcores(2))
 	},
 }
@@ -75,8 +85,8 @@ func TestKinds_AskAzureExactlyThis(t *testing.T) {
 			if added[k.Type] == nil {
 				t.Fatalf("the test has no resource of kind %s", k.Type)
 			}
-			tw := &twin.Cloud{}
-			c := open(t, tw, principal(twin.Secret))
+			tw := &azuretwin.Cloud{}
+			c := open(t, tw, principal(azuretwin.Secret))
 			got := record(t, tw, c, k)
 			file := filepath.Join("testdata", k.Type+".golden")
 			if *update {
@@ -93,7 +103,7 @@ func TestKinds_AskAzureExactlyThis(t *testing.T) {
 }
 
 // record does with a kind everything that it can, and tells what that asked.
-func record(t *testing.T, tw *twin.Cloud, c cloud.Conn, k cloud.Kind) string {
+func record(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, k cloud.Kind) string {
 	t.Helper()
 	uid := added[k.Type](tw).UID()
 	var b strings.Builder
@@ -122,7 +132,7 @@ func record(t *testing.T, tw *twin.Cloud, c cloud.Conn, k cloud.Kind) string {
 }
 
 // told are the calls to the resource manager, one a line, with the body on the next.
-func told(t *testing.T, tw *twin.Cloud) string {
+func told(t *testing.T, tw *azuretwin.Cloud) string {
 	t.Helper()
 	var b strings.Builder
 	for _, k := range tw.Calls("") {
@@ -159,8 +169,8 @@ func TestRequiredActions_AreWhatIsCalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			used := map[string]bool{}
 			for _, k := range cloud.KindsOf("azure") {
-				tw := &twin.Cloud{}
-				tw.SetRoles(twin.Role{Actions: level.actions})
+				tw := &azuretwin.Cloud{}
+				tw.SetRoles(azuretwin.Role{Actions: level.actions})
 				if cloud.IsCollective(k.Type) {
 					used["*/read"] = seesOthers(t, tw)
 					continue
@@ -180,19 +190,19 @@ func TestRequiredActions_AreWhatIsCalled(t *testing.T) {
 }
 
 // seesOthers reports whether the role sees what no kind lists.
-func seesOthers(t *testing.T, tw *twin.Cloud) bool {
+func seesOthers(t *testing.T, tw *azuretwin.Cloud) bool {
 	t.Helper()
 	tw.AddOther("Microsoft.Compute/disks", "data", region, map[string]any{})
-	got, err := open(t, tw, principal(twin.Secret)).List(t.Context(), cloud.AzureOthers, region, "")
+	got, err := open(t, tw, principal(azuretwin.Secret)).List(t.Context(), cloud.AzureOthers, region, "")
 	return err == nil && len(got.Resources) == 1
 }
 
 // useAll does with the kind what a level allows.
 //
 //nolint:revive // a test reads best with all five in sight
-func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
+func useAll(t *testing.T, tw *azuretwin.Cloud, k cloud.Kind, stop, scale bool) {
 	t.Helper()
-	c := open(t, tw, principal(twin.Secret))
+	c := open(t, tw, principal(azuretwin.Secret))
 	uid := added[k.Type](tw).UID()
 	ask := func(what string, err error) {
 		if err != nil {
@@ -246,8 +256,8 @@ func useAll(t *testing.T, tw *twin.Cloud, k cloud.Kind, stop, scale bool) {
 func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 	tw, c := connect(t)
 	tw.SetRoles(
-		twin.Role{Actions: []string{"*/read"}},
-		twin.Role{Actions: []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"},
+		azuretwin.Role{Actions: []string{"*/read"}},
+		azuretwin.Role{Actions: []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"},
 			NotActions: []string{"Microsoft.Compute/virtualMachines/deallocate/action"}},
 	)
 	got, err := c.Permissions(t.Context())
@@ -283,7 +293,7 @@ func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 
 func TestPermissions_AreUnknownWhereAzureDoesNotTell(t *testing.T) {
 	tw, c := connect(t)
-	tw.SetRoles(twin.Role{Actions: []string{"Microsoft.Compute/*"}})
+	tw.SetRoles(azuretwin.Role{Actions: []string{"Microsoft.Compute/*"}})
 	got, err := c.Permissions(t.Context())
 	if err != nil || len(got) == 0 {
 		t.Fatalf("Permissions = %v, %v", got, err)
@@ -295,7 +305,7 @@ func TestPermissions_AreUnknownWhereAzureDoesNotTell(t *testing.T) {
 			t.Errorf("%+v; want it unknown, and why", p)
 		}
 	}
-	tw.AddFault(twin.Fault{Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError",
+	tw.AddFault(azuretwin.Fault{Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError",
 		Status: http.StatusInternalServerError, Times: -1})
 	tw.SetRoles()
 	_, err = c.Permissions(t.Context())

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const graphRead = "Microsoft.ResourceGraph/resources/read"
@@ -46,7 +46,7 @@ func TestList_RegionsWithoutAKindCostNothing(t *testing.T) {
 	tw.AddVM("web", region, nil)
 	listed := 0
 	for _, k := range cloud.KindsOf("azure") {
-		for _, r := range twin.Regions {
+		for _, r := range azuretwin.Regions {
 			got, err := c.List(t.Context(), k.Type, r, "")
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func TestList_RegionsWithoutAKindCostNothing(t *testing.T) {
 
 // A page that fails has to be seen to fail: what is missing from a listing is taken for gone.
 func TestList_AFailureIsNotAnEmptyPage(t *testing.T) {
-	for name, f := range map[string]twin.Fault{
+	for name, f := range map[string]azuretwin.Fault{
 		"denied": {Op: graphRead, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: -1},
 		"down":   {Op: graphRead, Code: "InternalServerError", Message: "no", Status: 500, Times: -1},
 	} {
@@ -84,7 +84,7 @@ func TestList_AFailureIsNotAnEmptyPage(t *testing.T) {
 
 func TestList_ARowThatCannotBeReadFailsItsPage(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddVM("web", region, func(r *twin.Resource) { r.Properties()["hardwareProfile"] = "nothing of the kind" })
+	tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Properties()["hardwareProfile"] = "nothing of the kind" })
 	_, err := c.List(t.Context(), vm, region, "")
 	wantClass(t, "List", err, cloud.Transient)
 	if err != nil && !strings.Contains(err.Error(), "/virtualMachines/web") {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // GET /resources/types shows the catalogue; a kind that is only in one of the two would be shown and not work, or work
@@ -46,15 +46,16 @@ func TestPermissionOf_NamesCallsAsRolesDo(t *testing.T) {
 }
 
 // paced is a connection to the twin in a bubble, where waiting takes no time and is counted.
-func paced(t *testing.T, tw *twin.Cloud, change func(*Options)) cloud.Conn {
+func paced(t *testing.T, tw *azuretwin.Cloud, change func(*Options)) cloud.Conn {
 	t.Helper()
 	o := Options{Clock: clock.System{}, Transport: tw, Limits: map[string]Limit{"": {}}}
 	if change != nil {
 		change(&o)
 	}
 	c, err := New(o).Connect(t.Context(), cloud.Account{
-		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: twin.Subscription, AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client, "clientSecret": twin.Secret},
+		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: azuretwin.Subscription, AuthMethod: "service_principal",
+		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func paced(t *testing.T, tw *twin.Cloud, change func(*Options)) cloud.Conn {
 
 func TestThrottling_RetryAfterIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{RetryAfter: 17 * time.Second}
+		tw := &azuretwin.Cloud{RetryAfter: 17 * time.Second}
 		c := paced(t, tw, nil)
 		tw.ThrottleCalls(2)
 		begun := time.Now()
@@ -79,7 +80,7 @@ func TestThrottling_RetryAfterIsKept(t *testing.T) {
 
 func TestThrottling_ALongRetryAfterIsLeftToTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{RetryAfter: time.Hour}
+		tw := &azuretwin.Cloud{RetryAfter: time.Hour}
 		c := paced(t, tw, nil)
 		tw.ThrottleCalls(1)
 		begun := time.Now()
@@ -93,7 +94,7 @@ func TestThrottling_ALongRetryAfterIsLeftToTheEngine(t *testing.T) {
 // What one call is told holds for the others of its buckets, and for no other account's, principal's or region's.
 func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{Clock: clock.System{}, Transport: &twin.Cloud{}})
+		p := New(Options{Clock: clock.System{}, Transport: &azuretwin.Cloud{}})
 		const machine = "https://management.azure.com/subscriptions/a/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/web"
 		ask := func(principal, region, method, path string) (pacer, *http.Request) {
 			r, err := http.NewRequestWithContext(withRegion(t.Context(), region), method, path, http.NoBody)
@@ -134,7 +135,7 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 
 func TestGraph_AnEmptyQuotaIsWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{Page: 1}
+		tw := &azuretwin.Cloud{Page: 1}
 		c := paced(t, tw, func(o *Options) { o.Limits = map[string]Limit{"": {PerSecond: 100, Burst: 100}} })
 		for n := range 3 {
 			tw.AddVM(fmt.Sprint("web-", n), "westeurope", nil)
@@ -157,7 +158,7 @@ func TestGraph_AnEmptyQuotaIsWaitedOut(t *testing.T) {
 
 func TestLimits_CallsArePacedBelowWhatAzureAllows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{}
+		tw := &azuretwin.Cloud{}
 		c := paced(t, tw, func(o *Options) { o.Limits = nil })
 		tw.AddVM("web", "westeurope", nil)
 		begun := time.Now()

@@ -8,11 +8,11 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // roundTripperOf tells of each request before the twin answers it.
-func roundTripperOf(tw *twin.Cloud, before func(method string)) http.RoundTripper {
+func roundTripperOf(tw *azuretwin.Cloud, before func(method string)) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		before(r.Method)
 		return tw.RoundTrip(r)
@@ -21,7 +21,7 @@ func roundTripperOf(tw *twin.Cloud, before func(method string)) http.RoundTrippe
 
 func openThrough(t *testing.T, r http.RoundTripper) cloud.Conn {
 	t.Helper()
-	c, err := azure.New(options(r)).Connect(t.Context(), principal(twin.Secret))
+	c, err := azure.New(options(r)).Connect(t.Context(), principal(azuretwin.Secret))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestFlexibleServer_MaintenanceIsNoStartOfSomebodys(t *testing.T) {
 
 func TestContainerApp_SeveralRevisionsAreNotScaled(t *testing.T) {
 	tw, c := connect(t)
-	a := tw.AddContainerApp("app", region, 1, 5, func(r *twin.Resource) {
+	a := tw.AddContainerApp("app", region, 1, 5, func(r *azuretwin.Resource) {
 		r.Properties()["configuration"] = map[string]any{"activeRevisionsMode": "Multiple"}
 	})
 	two := int64(2)
@@ -167,15 +167,15 @@ func TestStreamJob_GoesOnWhereItsOutputEnded(t *testing.T) {
 
 func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
 	type word struct {
-		add    func(*twin.Cloud) *twin.Resource
-		place  func(r *twin.Resource, word string)
+		add    func(*azuretwin.Cloud) *azuretwin.Resource
+		place  func(r *azuretwin.Resource, word string)
 		states map[string]cloud.Status
 	}
-	state0 := func(name string) func(*twin.Resource, string) {
-		return func(r *twin.Resource, w string) { r.Properties()[name] = w }
+	state0 := func(name string) func(*azuretwin.Resource, string) {
+		return func(r *azuretwin.Resource, w string) { r.Properties()[name] = w }
 	}
-	within := func(part string) func(*twin.Resource, string) {
-		return func(r *twin.Resource, w string) { r.Properties()[part].(map[string]any)["state"] = w }
+	within := func(part string) func(*azuretwin.Resource, string) {
+		return func(r *azuretwin.Resource, w string) { r.Properties()[part].(map[string]any)["state"] = w }
 	}
 	for kind, k := range map[string]word{
 		"azure-adx": {added["azure-adx"], state0("state"),
@@ -216,7 +216,7 @@ func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
 // A machine of a flexible scale set is one that can be stopped by itself.
 func TestVM_OfAFlexibleScaleSetIsStopped(t *testing.T) {
 	tw, c := connect(t)
-	m := tw.AddVM("web", region, func(r *twin.Resource) {
+	m := tw.AddVM("web", region, func(r *azuretwin.Resource) {
 		r.Properties()["virtualMachineScaleSet"] = map[string]any{"id": tw.AddScaleSet("flex", region, -1, nil).ID}
 	})
 	if s := state(t, c, "azure-vm", m.UID()); s.Unschedulable != "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const metricsRead = "Microsoft.Insights/metrics/read"
@@ -20,9 +20,9 @@ func request(uids ...string) cloud.MetricRequest {
 	}
 }
 
-func openMetered(t *testing.T, tw *twin.Cloud) cloud.Metered {
+func openMetered(t *testing.T, tw *azuretwin.Cloud) cloud.Metered {
 	t.Helper()
-	m, ok := open(t, tw, principal(twin.Secret)).(cloud.Metered)
+	m, ok := open(t, tw, principal(azuretwin.Secret)).(cloud.Metered)
 	if !ok {
 		t.Fatal("Azure has no metrics")
 	}
@@ -30,10 +30,10 @@ func openMetered(t *testing.T, tw *twin.Cloud) cloud.Metered {
 }
 
 func TestMetrics_FiftyResourcesAreOneCall(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	var uids []string
 	for n := range 120 {
-		uids = append(uids, tw.AddVM(fmt.Sprint("web-", n), region, func(r *twin.Resource) {
+		uids = append(uids, tw.AddVM(fmt.Sprint("web-", n), region, func(r *azuretwin.Resource) {
 			r.Metrics = map[string][]float64{"Percentage CPU": {1, 2, 3}}
 		}).UID())
 	}
@@ -44,8 +44,8 @@ func TestMetrics_FiftyResourcesAreOneCall(t *testing.T) {
 }
 
 func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
-	tw := &twin.Cloud{}
-	vm := tw.AddVM("Web", region, func(r *twin.Resource) {
+	tw := &azuretwin.Cloud{}
+	vm := tw.AddVM("Web", region, func(r *azuretwin.Resource) {
 		r.Metrics = map[string][]float64{"Percentage CPU": {10, -1, 30}, "Network In Total": {5}}
 	})
 	r := request(vm.UID())
@@ -72,7 +72,7 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 }
 
 func TestMetrics_OfOtherTypesAndSubscriptionsAreNotAskedFor(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	set := tw.AddScaleSet("set", region, 1, nil)
 	got, err := openMetered(t, tw).Metrics(t.Context(), request(set.UID(), "web"))
 	if err != nil || got.Calls != 0 || len(tw.Calls(metricsRead)) != 0 {
@@ -85,17 +85,19 @@ func TestMetrics_OfOtherTypesAndSubscriptionsAreNotAskedFor(t *testing.T) {
 }
 
 func TestMetrics_AFailureIsTold(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	vm := tw.AddVM("web", region, nil)
-	tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
+	tw.SetRoles(azuretwin.Role{Actions: []string{"*"}, NotActions: []string{metricsRead}})
 	_, err := openMetered(t, tw).Metrics(t.Context(), request(vm.UID()))
 	wantClass(t, "Metrics without the permission", err, cloud.Denied)
 }
 
 func TestMetrics_OfACustomEndpointAreThere(t *testing.T) {
-	tw := &twin.Cloud{}
-	vm := tw.AddVM("web", region, func(r *twin.Resource) { r.Metrics = map[string][]float64{"Percentage CPU": {1}} })
-	m, ok := plain(t, tw, principal(twin.Secret)).(cloud.Metered)
+	tw := &azuretwin.Cloud{}
+	vm := tw.AddVM("web", region, func(r *azuretwin.Resource) {
+		r.Metrics = map[string][]float64{"Percentage CPU": {1}}
+	})
+	m, ok := plain(t, tw, principal(azuretwin.Secret)).(cloud.Metered)
 	if !ok {
 		t.Fatal("Azure has no metrics")
 	}

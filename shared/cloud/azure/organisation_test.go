@@ -9,7 +9,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const (
@@ -20,19 +20,21 @@ const (
 )
 
 // organisationTwin is a management group acme of acme/prod/web and acme/dev, with pages of two.
-func organisationTwin() *twin.Cloud {
-	tw := &twin.Cloud{Page: 2}
-	tw.AddGroups(twin.Group{ID: "acme", Name: "Acme"}, twin.Group{ID: "prod", Name: "Production", Parent: "acme"},
-		twin.Group{ID: "web", Name: "Web shop", Parent: "prod"}, twin.Group{ID: "dev", Name: "Dev", Parent: "acme"},
-		twin.Group{ID: "other", Name: "Not ours"})
-	tw.AddMembers(twin.Member{ID: twin.Subscription, Name: "Main", Group: "acme"},
-		twin.Member{ID: refusing, Name: "Vault", Group: "prod", Refuses: true},
-		twin.Member{ID: overdue, Name: "Late", Group: "dev", State: "PastDue"},
-		twin.Member{ID: disabled, Name: "Asleep", Group: "dev", State: "Disabled"},
-		twin.Member{ID: deleted, Name: "Gone", Group: "dev", State: "Deleted"},
-		twin.Member{ID: strings.Replace(deleted, "2", "9", 1), Name: "Theirs", Group: "other"})
+func organisationTwin() *azuretwin.Cloud {
+	tw := &azuretwin.Cloud{Page: 2}
+	tw.AddGroups(azuretwin.Group{ID: "acme", Name: "Acme"},
+		azuretwin.Group{ID: "prod", Name: "Production", Parent: "acme"},
+		azuretwin.Group{ID: "web", Name: "Web shop", Parent: "prod"},
+		azuretwin.Group{ID: "dev", Name: "Dev", Parent: "acme"},
+		azuretwin.Group{ID: "other", Name: "Not ours"})
+	tw.AddMembers(azuretwin.Member{ID: azuretwin.Subscription, Name: "Main", Group: "acme"},
+		azuretwin.Member{ID: refusing, Name: "Vault", Group: "prod", Refuses: true},
+		azuretwin.Member{ID: overdue, Name: "Late", Group: "dev", State: "PastDue"},
+		azuretwin.Member{ID: disabled, Name: "Asleep", Group: "dev", State: "Disabled"},
+		azuretwin.Member{ID: deleted, Name: "Gone", Group: "dev", State: "Deleted"},
+		azuretwin.Member{ID: strings.Replace(deleted, "2", "9", 1), Name: "Theirs", Group: "other"})
 	for i := range 5 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i),
+		tw.AddMembers(azuretwin.Member{ID: fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i),
 			Name: fmt.Sprint("Web ", i), Group: "web", Tags: map[string]string{"env": "prod"}})
 	}
 	return tw
@@ -40,7 +42,7 @@ func organisationTwin() *twin.Cloud {
 
 // ofGroup is a connection to a whole management group.
 func ofGroup(group string) cloud.Account {
-	a := principal(twin.Secret)
+	a := principal(azuretwin.Secret)
 	a.NativeID, a.Organisation = "", group
 	return a
 }
@@ -48,7 +50,7 @@ func ofGroup(group string) cloud.Account {
 func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 	tw := organisationTwin()
 	need := azure.ListRequiredActions()
-	tw.SetRoles(twin.Role{Actions: slices.Concat(need.Discover, need.Organisation)})
+	tw.SetRoles(azuretwin.Role{Actions: slices.Concat(need.Discover, need.Organisation)})
 	c := open(t, tw, ofGroup("acme")).(cloud.Organisations)
 	if got, err := c.Organisation(t.Context()); got != "acme" || err != nil {
 		t.Errorf("Organisation = %q, %v", got, err)
@@ -85,10 +87,11 @@ func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 
 func TestOrganisation_ManyPagesAreAllRead(t *testing.T) {
 	const many = 1100
-	tw := &twin.Cloud{Page: 10}
-	tw.AddGroups(twin.Group{ID: "acme", Name: "Acme"})
+	tw := &azuretwin.Cloud{Page: 10}
+	tw.AddGroups(azuretwin.Group{ID: "acme", Name: "Acme"})
 	for i := range many {
-		tw.AddMembers(twin.Member{ID: fmt.Sprintf("20000000-0000-0000-0000-%012d", i), Name: "Many", Group: "acme"})
+		tw.AddMembers(azuretwin.Member{ID: fmt.Sprintf("20000000-0000-0000-0000-%012d", i), Name: "Many",
+			Group: "acme"})
 	}
 	got, err := open(t, tw, ofGroup("acme")).(cloud.Organisations).Members(t.Context(), false)
 	if err != nil || len(got) != many {
@@ -99,7 +102,7 @@ func TestOrganisation_ManyPagesAreAllRead(t *testing.T) {
 func TestOrganisation_AMemberIsOpenedOrSaysWhyNot(t *testing.T) {
 	tw := organisationTwin()
 	ask := func(id string) (string, error) {
-		a := principal(twin.Secret)
+		a := principal(azuretwin.Secret)
 		a.NativeID = id
 		return open(t, tw, a).Identify(t.Context())
 	}
@@ -131,7 +134,7 @@ func TestOrganisation_FailuresAreAzures(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tw := organisationTwin()
-			tw.SetRoles(twin.Role{Actions: []string{"*"}, NotActions: []string{tt.fails}})
+			tw.SetRoles(azuretwin.Role{Actions: []string{"*"}, NotActions: []string{tt.fails}})
 			c := open(t, tw, ofGroup(tt.group)).(cloud.Organisations)
 			for what, ask := range map[string]func(context.Context) error{
 				"Organisation": func(ctx context.Context) error { _, err := c.Organisation(ctx); return err },
@@ -168,7 +171,7 @@ func TestOrganisation_FederationOpensItForOneOfOurs(t *testing.T) {
 
 // An application that takes any token of ours would hand a whole group to whoever names it.
 func TestOrganisation_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
-	o := options(&twin.Cloud{Assertion: "signed for api://AzureADTokenExchange"})
+	o := options(&azuretwin.Cloud{Assertion: "signed for api://AzureADTokenExchange"})
 	o.Identity = identity{}
 	a := federated()
 	a.NativeID, a.Organisation = "", "acme"

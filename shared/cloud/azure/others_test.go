@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // others lists everything that no kind lists, by name.
-func others(t *testing.T, tw *twin.Cloud, in string) map[string]cloud.Resource {
+func others(t *testing.T, tw *azuretwin.Cloud, in string) map[string]cloud.Resource {
 	t.Helper()
-	c, found := open(t, tw, principal(twin.Secret)), map[string]cloud.Resource{}
+	c, found := open(t, tw, principal(azuretwin.Secret)), map[string]cloud.Resource{}
 	for page := ""; ; {
 		got, err := c.List(t.Context(), cloud.AzureOthers, in, page)
 		if err != nil {
@@ -28,7 +28,7 @@ func others(t *testing.T, tw *twin.Cloud, in string) map[string]cloud.Resource {
 }
 
 func TestOthers_AreWhatNoKindListsAndNothingElse(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &azuretwin.Cloud{Page: 2}
 	tw.Fill(region)
 	tw.AddFunctionApp("jobs", region)
 	for n := range 5 {
@@ -56,7 +56,7 @@ func TestOthers_AreWhatNoKindListsAndNothingElse(t *testing.T) {
 }
 
 func TestOthers_TellTheFactsOfWaste(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &azuretwin.Cloud{}
 	add := func(armType, name string, body, properties map[string]any) {
 		body["properties"] = properties
 		tw.AddOther(armType, name, region, body)

@@ -11,7 +11,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 // identity makes tokens that name their audience, or fails.
@@ -24,11 +24,11 @@ func (i identity) IdentityToken(_ context.Context, audience string) (string, err
 func federated() cloud.Account {
 	a := principal("")
 	a.AuthMethod, a.Credentials = "workload_identity_federation",
-		map[string]string{"tenantID": twin.Tenant, "clientID": twin.Client}
+		map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client}
 	return a
 }
 
-func openFederated(t *testing.T, tw *twin.Cloud, i identity) cloud.Conn {
+func openFederated(t *testing.T, tw *azuretwin.Cloud, i identity) cloud.Conn {
 	t.Helper()
 	o := options(tw)
 	o.Identity = i
@@ -42,7 +42,7 @@ func openFederated(t *testing.T, tw *twin.Cloud, i identity) cloud.Conn {
 func TestConnect_OneTokenServesManyCalls(t *testing.T) {
 	tw, c := connect(t)
 	for range 3 {
-		if got, err := c.Identify(t.Context()); err != nil || got != twin.Subscription {
+		if got, err := c.Identify(t.Context()); err != nil || got != azuretwin.Subscription {
 			t.Fatalf("Identify = %q, %v", got, err)
 		}
 	}
@@ -59,9 +59,9 @@ func TestConnect_OneTokenServesManyCalls(t *testing.T) {
 }
 
 func TestConnect_FederationShowsATokenOfTheOrganisation(t *testing.T) {
-	tw := &twin.Cloud{Assertion: "signed for api://AzureADTokenExchange/org_1"}
+	tw := &azuretwin.Cloud{Assertion: "signed for api://AzureADTokenExchange/org_1"}
 	got, err := openFederated(t, tw, identity{}).Identify(t.Context())
-	if err != nil || got != twin.Subscription {
+	if err != nil || got != azuretwin.Subscription {
 		t.Fatalf("Identify = %q, %v", got, err)
 	}
 	calls := tw.Calls("entra:token")
@@ -76,7 +76,7 @@ func TestConnect_FederationShowsATokenOfTheOrganisation(t *testing.T) {
 }
 
 func TestConnect_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
-	tw := &twin.Cloud{Assertion: "signed for api://AzureADTokenExchange"}
+	tw := &azuretwin.Cloud{Assertion: "signed for api://AzureADTokenExchange"}
 	_, err := openFederated(t, tw, identity{}).Identify(t.Context())
 	wantClass(t, "Identify of an unsafe application", err, cloud.Refused)
 	if !strings.Contains(err.Error(), "anybody who knows its id") ||
@@ -87,7 +87,7 @@ func TestConnect_AnApplicationThatTakesAnyTokenIsRefused(t *testing.T) {
 
 func TestConnect_AnInstallationWithoutIdentityIsToldSo(t *testing.T) {
 	ours := &cloud.Error{Class: cloud.Refused, Code: "NoIdentity", Message: "no identity here"}
-	_, err := openFederated(t, &twin.Cloud{}, identity{ours}).Identify(t.Context())
+	_, err := openFederated(t, &azuretwin.Cloud{}, identity{ours}).Identify(t.Context())
 	if e, ok := errors.AsType[*cloud.Error](err); !ok || e.Code != "NoIdentity" {
 		t.Errorf("Identify = %v; want what the identity said", err)
 	}
@@ -113,9 +113,9 @@ func TestConnect_RefusedCredentialsAreToldInEntrasWords(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := principal(twin.Secret)
+			a := principal(azuretwin.Secret)
 			tt.change(&a)
-			_, err := open(t, &twin.Cloud{}, a).Identify(t.Context())
+			_, err := open(t, &azuretwin.Cloud{}, a).Identify(t.Context())
 			wantClass(t, "Identify", err, cloud.Refused)
 			if e, ok := errors.AsType[*cloud.Error](err); !ok || tt.code != "" && e.Code != tt.code ||
 				strings.Contains(e.Message, "Trace ID") {
@@ -168,7 +168,7 @@ func TestConnect_RefusesWhatIsIncomplete(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := options(&twin.Cloud{})
+			o := options(&azuretwin.Cloud{})
 			o.CustomEndpoints, o.PrivateAddresses = tt.custom, tt.private
 			c, err := azure.New(o).Connect(t.Context(), tt.account)
 			wantClass(t, "Connect", err, cloud.Invalid)
@@ -195,12 +195,12 @@ func plain(t *testing.T, h http.Handler, a cloud.Account) cloud.Conn {
 }
 
 func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &azuretwin.Cloud{Page: 2}
 	for n := range 5 {
 		tw.AddVM("web-"+string(rune('a'+n)), region, nil)
 	}
-	c := plain(t, tw, principal(twin.Secret))
-	if got, err := c.Identify(t.Context()); err != nil || got != twin.Subscription {
+	c := plain(t, tw, principal(azuretwin.Secret))
+	if got, err := c.Identify(t.Context()); err != nil || got != azuretwin.Subscription {
 		t.Fatalf("Identify = %q, %v", got, err)
 	}
 	seen := 0
@@ -218,8 +218,8 @@ func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
 		t.Errorf("listed %d machines; want 5", seen)
 	}
 	// The twin's links say https, as Azure's do; permissions are read over several pages of them.
-	tw.SetRoles(twin.Role{Actions: []string{"*/read"}}, twin.Role{Actions: []string{"Microsoft.Compute/*"}},
-		twin.Role{Actions: []string{"Microsoft.Web/*"}})
+	tw.SetRoles(azuretwin.Role{Actions: []string{"*/read"}}, azuretwin.Role{Actions: []string{"Microsoft.Compute/*"}},
+		azuretwin.Role{Actions: []string{"Microsoft.Web/*"}})
 	if got, err := c.Permissions(t.Context()); err != nil || len(got) == 0 {
 		t.Errorf("Permissions = %v, %v", got, err)
 	}
@@ -227,7 +227,7 @@ func TestConnect_ACustomEndpointIsAllOfAzureAndMayBeHTTP(t *testing.T) {
 
 // A custom endpoint is whatever the account names: what it is shown must open nothing at Azure.
 func TestConnect_ACustomEndpointIsNotShownOurIdentity(t *testing.T) {
-	tw := &twin.Cloud{Assertion: "lamplighter"}
+	tw := &azuretwin.Cloud{Assertion: "lamplighter"}
 	if _, err := plain(t, tw, federated()).Identify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -239,16 +239,16 @@ func TestConnect_ACustomEndpointIsNotShownOurIdentity(t *testing.T) {
 }
 
 func TestConnect_ACustomEndpointCannotSendTheSecretElsewhere(t *testing.T) {
-	elsewhere := &twin.Cloud{}
+	elsewhere := &azuretwin.Cloud{}
 	other := httptest.NewServer(elsewhere)
 	t.Cleanup(other.Close)
 	host := strings.TrimPrefix(other.URL, "http://")
 	misled := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"issuer":"https://` + r.Host + `/t/v2.0","authorization_endpoint":"https://` + host +
-			`/a","token_endpoint":"https://` + host + `/` + twin.Tenant + `/oauth2/v2.0/token"}`))
+			`/a","token_endpoint":"https://` + host + `/` + azuretwin.Tenant + `/oauth2/v2.0/token"}`))
 	})
-	if _, err := plain(t, misled, principal(twin.Secret)).Identify(t.Context()); err == nil {
+	if _, err := plain(t, misled, principal(azuretwin.Secret)).Identify(t.Context()); err == nil {
 		t.Error("Identify succeeded at an endpoint that has no tokens")
 	}
 	if n := len(elsewhere.Calls("")); n != 0 {
@@ -257,25 +257,27 @@ func TestConnect_ACustomEndpointCannotSendTheSecretElsewhere(t *testing.T) {
 }
 
 func TestIdentify_FindsTheOnlySubscription(t *testing.T) {
-	unnamed := principal(twin.Secret)
+	unnamed := principal(azuretwin.Secret)
 	unnamed.NativeID = ""
-	if got, err := open(t, &twin.Cloud{}, unnamed).Identify(t.Context()); err != nil || got != twin.Subscription {
+	if got, err := open(t, &azuretwin.Cloud{}, unnamed).Identify(t.Context()); err != nil ||
+		got != azuretwin.Subscription {
 		t.Errorf("Identify = %q, %v", got, err)
 	}
-	_, err := open(t, &twin.Cloud{Subscriptions: []string{}}, unnamed).Identify(t.Context())
+	_, err := open(t, &azuretwin.Cloud{Subscriptions: []string{}}, unnamed).Identify(t.Context())
 	wantClass(t, "Identify where no subscription is seen", err, cloud.Refused)
-	_, err = open(t, &twin.Cloud{Subscriptions: []string{twin.Subscription, "x"}}, unnamed).Identify(t.Context())
+	_, err = open(t, &azuretwin.Cloud{Subscriptions: []string{azuretwin.Subscription, "x"}},
+		unnamed).Identify(t.Context())
 	wantClass(t, "Identify where several are seen", err, cloud.Invalid)
 }
 
 func TestRegions_AreThePhysicalOnesThatTheAccountNames(t *testing.T) {
-	all, err := open(t, &twin.Cloud{}, principal(twin.Secret)).Regions(t.Context())
+	all, err := open(t, &azuretwin.Cloud{}, principal(azuretwin.Secret)).Regions(t.Context())
 	if err != nil || strings.Join(all, " ") != "northeurope swedencentral westeurope" {
 		t.Errorf("Regions = %v, %v", all, err)
 	}
-	a := principal(twin.Secret)
+	a := principal(azuretwin.Secret)
 	a.Regions = []string{"westeurope", "atlantis"}
-	some, err := open(t, &twin.Cloud{}, a).Regions(t.Context())
+	some, err := open(t, &azuretwin.Cloud{}, a).Regions(t.Context())
 	if err != nil || strings.Join(some, " ") != "westeurope" {
 		t.Errorf("Regions = %v, %v", some, err)
 	}
@@ -292,7 +294,7 @@ func TestConnect_ACallThatHangsEndsByItself(t *testing.T) {
 		return nil, r.Context().Err()
 	}))
 	o.Timeout, o.Attempts = 5*time.Millisecond, 2
-	c, err := azure.New(o).Connect(t.Context(), principal(twin.Secret))
+	c, err := azure.New(o).Connect(t.Context(), principal(azuretwin.Secret))
 	if err != nil {
 		t.Fatal(err)
 	}

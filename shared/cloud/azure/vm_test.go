@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const vm = "azure-vm"
@@ -15,7 +15,7 @@ func TestVM_PoweredOffIsNotStopped(t *testing.T) {
 	for _, v := range []cloud.Verb{cloud.Stop, cloud.Start} {
 		t.Run(string(v), func(t *testing.T) {
 			tw, c := connect(t)
-			m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "stopped" })
+			m := tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Power = "stopped" })
 			s := state(t, c, vm, m.UID())
 			if s.Status == cloud.Stopped || s.Status == cloud.Running || s.Status.IsTransitional() ||
 				!strings.Contains(s.Reason, "billed") {
@@ -60,8 +60,8 @@ func TestVM_AnEphemeralDiskIsRefused(t *testing.T) {
 func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 	t.Run("told at once", func(t *testing.T) {
 		tw, c := connect(t)
-		m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "deallocated" })
-		tw.AddFault(twin.Fault{
+		m := tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Power = "deallocated" })
+		tw.AddFault(azuretwin.Fault{
 			Op: "Microsoft.Compute/virtualMachines/start/action", Code: "AllocationFailed",
 			Message: "Allocation failed.", Status: 409, Times: 1,
 		})
@@ -69,7 +69,7 @@ func TestVM_NoRoomForAStartIsRetried(t *testing.T) {
 	})
 	t.Run("told by the operation", func(t *testing.T) {
 		tw, c := connect(t)
-		m := tw.AddVM("web", region, func(r *twin.Resource) { r.Power = "deallocated" })
+		m := tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Power = "deallocated" })
 		tw.FailNext(m, "AllocationFailed",
 			"We do not have sufficient capacity for the requested VM size in this region.")
 		if err := act(t, c, cloud.Start, vm, cloud.Target{UID: m.UID()}); err != nil {
@@ -109,7 +109,7 @@ func TestVM_MovingBothWaysIsToldAndWaitedFor(t *testing.T) {
 // A lock is taken away by a person: to wait for it is to wait for the deadline.
 func TestVM_ALockIsToldAndNotWaitedFor(t *testing.T) {
 	tw, c := connect(t)
-	m := tw.AddVM("web", region, func(r *twin.Resource) { r.Locked = true })
+	m := tw.AddVM("web", region, func(r *azuretwin.Resource) { r.Locked = true })
 	err := act(t, c, cloud.Stop, vm, cloud.Target{UID: m.UID()})
 	wantClass(t, "stop of a locked machine", err, cloud.Unsupported)
 	if err != nil && !strings.Contains(err.Error(), "remove the lock") {
@@ -124,7 +124,8 @@ func TestVM_ALostAnswerHasItsEffectOnce(t *testing.T) {
 			tw, c := connect(t)
 			tw.Strict = strict
 			m := tw.AddVM("web", region, nil)
-			tw.AddFault(twin.Fault{Op: "Microsoft.Compute/virtualMachines/deallocate/action", Times: 1, Lost: true})
+			tw.AddFault(azuretwin.Fault{Op: "Microsoft.Compute/virtualMachines/deallocate/action", Times: 1,
+				Lost: true})
 			// The attempt that follows meets the operation of the first one.
 			wantClass(t, "stop", act(t, c, cloud.Stop, vm, cloud.Target{UID: m.UID()}), cloud.Moving)
 			tw.SettleAll()
@@ -143,7 +144,7 @@ func TestVM_AnotherProcessVerifiesWhatOneBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	// a provider of its own, with tokens, limits and connections of its own
-	second := open(t, tw, principal(twin.Secret))
+	second := open(t, tw, principal(azuretwin.Secret))
 	if s := state(t, second, vm, m.UID()); s.Status != cloud.Stopping {
 		t.Errorf("the second process sees %+v; want the operation of the first", s)
 	}
@@ -204,13 +205,13 @@ func TestVM_AnActionDoesNotBelieveTheIndex(t *testing.T) {
 
 func TestList_AMachineIsDescribed(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddVM("Web", region, func(r *twin.Resource) { r.Body["zones"] = []any{"2"} })
+	tw.AddVM("Web", region, func(r *azuretwin.Resource) { r.Body["zones"] = []any{"2"} })
 	got, err := c.List(t.Context(), vm, region, "")
 	if err != nil || len(got.Resources) != 1 {
 		t.Fatalf("List = %+v, %v", got, err)
 	}
 	r := got.Resources[0]
-	want := "/subscriptions/" + twin.Subscription +
+	want := "/subscriptions/" + azuretwin.Subscription +
 		"/resourcegroups/group-1/providers/microsoft.compute/virtualmachines/web"
 	if r.UID != want || r.Name != "Web" || r.Zone != "2" || r.InstanceType != "Standard_D2s_v5" ||
 		r.Tags["app"] != "Web" ||

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/azure/twin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
 const vmss = "azure-vmss"
 
 // writes are the changes that were made, in order: "PATCH web {…}".
-func writes(tw *twin.Cloud) []string {
+func writes(tw *azuretwin.Cloud) []string {
 	var out []string
 	for _, k := range tw.Calls("") {
 		if k.Method == http.MethodPut || k.Method == http.MethodPatch {
@@ -29,7 +29,7 @@ const (
 	settingWrite = "Microsoft.Insights/autoscaleSettings/write"
 )
 
-func capacityOf(r *twin.Resource) any { return r.Body["sku"].(map[string]any)["capacity"] }
+func capacityOf(r *azuretwin.Resource) any { return r.Body["sku"].(map[string]any)["capacity"] }
 
 func TestVMSS_AutoscaleIsDisabledFirstAndRestored(t *testing.T) {
 	tw, c := connect(t)
@@ -83,7 +83,7 @@ func TestVMSS_AStopThatEndsHalfwayIsRememberedWhole(t *testing.T) {
 	tw, c := connect(t)
 	set := tw.AddScaleSet("web", region, 3, nil)
 	setting := tw.AddSetting(set, region, 2, 9)
-	tw.AddFault(twin.Fault{Op: setWrite, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: 1})
+	tw.AddFault(azuretwin.Fault{Op: setWrite, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: 1})
 	wantClass(t, "the first stop", act(t, c, cloud.Stop, vmss, cloud.Target{UID: set.UID()}), cloud.Denied)
 	if setting.Properties()["enabled"] != false {
 		t.Fatal("the setting was not disabled first")
@@ -110,7 +110,7 @@ func TestVMSS_AStartThatEndsHalfwayIsDoneAgain(t *testing.T) {
 	setting := tw.AddSetting(set, region, 0, 9)
 	setting.Properties()["enabled"] = false
 	remembered := cloud.Target{UID: set.UID(), Snapshot: json.RawMessage(`{"capacity":4,"autoscale":true}`)}
-	tw.AddFault(twin.Fault{Op: setWrite, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: 1})
+	tw.AddFault(azuretwin.Fault{Op: setWrite, Code: "AuthorizationFailed", Message: "no", Status: 403, Times: 1})
 	wantClass(t, "the first start", act(t, c, cloud.Start, vmss, remembered), cloud.Denied)
 	if s := state(t, c, vmss, set.UID()); s.Status != cloud.Stopped || setting.Properties()["enabled"] != true {
 		t.Fatalf("after half a start: %+v, setting enabled: %v", s, setting.Properties()["enabled"])
@@ -143,7 +143,7 @@ func TestVMSS_AStartWithoutMemoryEnablesWhatAStopDisabled(t *testing.T) {
 // A set that nothing scales, and one that was made again under the name of an earlier one.
 func TestVMSS_AStartInventsNoSize(t *testing.T) {
 	tw, c := connect(t)
-	set := tw.AddScaleSet("web", region, 0, func(r *twin.Resource) {
+	set := tw.AddScaleSet("web", region, 0, func(r *azuretwin.Resource) {
 		r.Properties()["timeCreated"] = "2026-01-02T03:04:05Z"
 	})
 	for _, memory := range []string{"", `{"capacity":4,"autoscale":false,"made":1700000000}`} {

@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // scaledGroup is a group as it is scaled.
-func scaledGroup(tw *twin.Cloud, one twin.Group) cloudtest.Autoscaled {
+func scaledGroup(tw *gcptwin.Cloud, one gcptwin.Group) cloudtest.Autoscaled {
 	g := tw.AddGroup(one)
 	return cloudtest.Autoscaled{
 		Kind: cloud.GCPMIG, Region: region, UID: g.UID(),
-		Missing: (&twin.Group{Name: "nothing", Zone: region + "-b"}).UID(), Unscaled: cloud.GCPCompute,
+		Missing: (&gcptwin.Group{Name: "nothing", Zone: region + "-b"}).UID(), Unscaled: cloud.GCPCompute,
 		Fixed: one.Scaler == nil, Loose: true,
 		Other: func(*testing.T) { tw.ChangeLocked(func() { g.Size++ }) },
 		Mutations: func() int {
@@ -33,21 +33,21 @@ func scaledGroup(tw *twin.Cloud, one twin.Group) cloudtest.Autoscaled {
 }
 
 func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
+	tw := &gcptwin.Cloud{Page: 2}
 	cloudtest.Run(t, gcp.New(options(tw)), cloudtest.Fixture{
-		Account: keyAccount(twin.KeyFile()), NativeID: twin.Project, Settle: tw.SettleAll,
+		Account: keyAccount(gcptwin.KeyFile()), NativeID: gcptwin.Project, Settle: tw.SettleAll,
 		Autoscaled: []cloudtest.Autoscaled{
-			scaledGroup(tw, twin.Group{Name: "web", Zone: region + "-b", Size: 2}),
-			scaledGroup(tw, twin.Group{Name: "jobs", Region: region, Size: 2}),
+			scaledGroup(tw, gcptwin.Group{Name: "web", Zone: region + "-b", Size: 2}),
+			scaledGroup(tw, gcptwin.Group{Name: "jobs", Region: region, Size: 2}),
 			scaledGroup(tw,
-				twin.Group{Name: "api", Zone: region + "-c", Size: 3,
-					Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90}}),
+				gcptwin.Group{Name: "api", Zone: region + "-c", Size: 3,
+					Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90}}),
 			scaledGroup(tw,
-				twin.Group{Name: "shop", Region: region, Size: 4,
-					Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60}}),
+				gcptwin.Group{Name: "shop", Region: region, Size: 4,
+					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60}}),
 			scaledGroup(tw,
-				twin.Group{Name: "off", Region: region, Size: 4,
-					Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60}}),
+				gcptwin.Group{Name: "off", Region: region, Size: 4,
+					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60}}),
 		},
 	})
 	needed := gcp.ListRequiredPermissions().Scale
@@ -60,22 +60,22 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 
 func TestAutoscaling_LeavesACustomersAutoscalerThatCameSince(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "web", Zone: region + "-b", Size: 2})
+	g := tw.AddGroup(gcptwin.Group{Name: "web", Zone: region + "-b", Size: 2})
 	a := c.(cloud.Autoscaler)
 	found, err := a.ReadAutoscaling(t.Context(), cloud.GCPMIG, region, g.UID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tw.ChangeLocked(func() { g.Scaler = &twin.Scaler{Min: 1, Max: 9, Mode: "ON", CPU: 0.7} })
+	tw.ChangeLocked(func() { g.Scaler = &gcptwin.Scaler{Min: 1, Max: 9, Mode: "ON", CPU: 0.7} })
 	if err := a.SetAutoscaling(t.Context(), cloud.GCPMIG, region, g.UID(), found); err != nil || g.Scaler == nil {
 		t.Errorf("%v, autoscaler %+v; want the customer's left alone", err, g.Scaler)
 	}
 }
 
 // scaleAndBack has an autoscaler made for a group that has none, and removed again.
-func scaleAndBack(t *testing.T, tw *twin.Cloud, a cloud.Autoscaler) {
+func scaleAndBack(t *testing.T, tw *gcptwin.Cloud, a cloud.Autoscaler) {
 	t.Helper()
-	g := tw.AddGroup(twin.Group{Name: "bare", Zone: region + "-b", Size: 2})
+	g := tw.AddGroup(gcptwin.Group{Name: "bare", Zone: region + "-b", Size: 2})
 	found, err := a.ReadAutoscaling(t.Context(), cloud.GCPMIG, region, g.UID())
 	if err != nil {
 		t.Fatal(err)

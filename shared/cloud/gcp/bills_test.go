@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 func month(m int) time.Time { return time.Date(2026, time.Month(m), 1, 0, 0, 0, 0, time.UTC) }
@@ -18,9 +18,9 @@ const (
 	standard = "gcp_billing_export_v1_01AB"
 )
 
-func usage(m, day, cost string) twin.BillingRow {
-	return twin.BillingRow{
-		Month: m, Partition: day, Exported: day + "T23:06:07.000000Z", Day: day, Project: twin.Project,
+func usage(m, day, cost string) gcptwin.BillingRow {
+	return gcptwin.BillingRow{
+		Month: m, Partition: day, Exported: day + "T23:06:07.000000Z", Day: day, Project: gcptwin.Project,
 		Service: "Compute Engine", SKU: "E2", Region: region,
 		Resource: "//compute.googleapis.com/projects/acme/vm-1", Currency: "EUR", CostType: "regular", Cost: cost,
 		Labels: `[{"key":"team","value":"a"}]`,
@@ -28,14 +28,14 @@ func usage(m, day, cost string) twin.BillingRow {
 }
 
 // billedTwin is a project with the detailed export, and the standard one beside it, January to March.
-func billedTwin() *twin.Cloud {
-	tw := &twin.Cloud{}
+func billedTwin() *gcptwin.Cloud {
+	tw := &gcptwin.Cloud{}
 	columns := []string{"billing_account_id", "service", "sku", "labels", "cost", "credits", "currency", "export_time",
 		"invoice", "cost_type"}
-	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "sales", Location: "US", ID: "orders"})
-	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: standard,
+	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "sales", Location: "US", ID: "orders"})
+	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: standard,
 		Columns: columns})
-	tw.AddBillingTable(twin.BillingTable{Project: twin.Project, Dataset: "billing", Location: "EU", ID: detailed,
+	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: detailed,
 		Columns: append(columns, "resource", "cost_at_list", "tags")})
 	march := usage("202603", "2026-03-02", "2.5")
 	march.Credits = map[string]string{"Sustained use": "-0.5"}
@@ -47,9 +47,9 @@ func billedTwin() *twin.Cloud {
 	return tw
 }
 
-func openBills(t *testing.T, tw *twin.Cloud, set cloud.BillSettings) cloud.Biller {
+func openBills(t *testing.T, tw *gcptwin.Cloud, set cloud.BillSettings) cloud.Biller {
 	t.Helper()
-	a := keyAccount(twin.KeyFile())
+	a := keyAccount(gcptwin.KeyFile())
 	a.Billing = set
 	return open(t, tw, a).(cloud.Biller)
 }
@@ -74,7 +74,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: op, Reason: "accessDenied",
+				tw.AddFault(gcptwin.Fault{Op: op, Reason: "accessDenied",
 					Message: "Access Denied: Project acme-prod: User does not have permission", Status: 403, Times: -1})
 			}
 		}
@@ -95,7 +95,7 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		Break: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(twin.Fault{Op: "*", Lost: true, Times: -1})
+				tw.AddFault(gcptwin.Fault{Op: "*", Lost: true, Times: -1})
 			}
 		},
 	})
@@ -140,8 +140,8 @@ func TestBills_OfPagesAndQueriesThatTakeTime(t *testing.T) {
 }
 
 func TestDeliveries_OfADatasetOfAnotherProject(t *testing.T) {
-	tw := &twin.Cloud{}
-	tw.AddBillingTable(twin.BillingTable{Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard,
+	tw := &gcptwin.Cloud{}
+	tw.AddBillingTable(gcptwin.BillingTable{Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard,
 		Columns: []string{"cost"}})
 	tw.AddBillingRows(standard, usage("202602", "2026-02-05", "77"))
 	if _, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(1)); err == nil ||

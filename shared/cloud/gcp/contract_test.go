@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 const region = "europe-west1"
@@ -21,7 +21,7 @@ const region = "europe-west1"
 func options(transport http.RoundTripper) gcp.Options {
 	return gcp.Options{
 		Clock: clock.System{}, Transport: transport, MaxBackoff: time.Millisecond, Limits: map[string]gcp.Limit{"": {}},
-		Identity: &twin.Identity{}, OAuth: gcp.OAuthClient{ID: twin.ClientID, Secret: twin.ClientSecret},
+		Identity: &gcptwin.Identity{}, OAuth: gcp.OAuthClient{ID: gcptwin.ClientID, Secret: gcptwin.ClientSecret},
 	}
 }
 
@@ -33,13 +33,13 @@ func keyAccount(file string) cloud.Account {
 }
 
 // connect opens a new twin.
-func connect(t *testing.T) (*twin.Cloud, cloud.Conn) {
+func connect(t *testing.T) (*gcptwin.Cloud, cloud.Conn) {
 	t.Helper()
-	tw := &twin.Cloud{}
-	return tw, open(t, tw, keyAccount(twin.KeyFile()))
+	tw := &gcptwin.Cloud{}
+	return tw, open(t, tw, keyAccount(gcptwin.KeyFile()))
 }
 
-func open(t *testing.T, tw *twin.Cloud, a cloud.Account) cloud.Conn {
+func open(t *testing.T, tw *gcptwin.Cloud, a cloud.Account) cloud.Conn {
 	t.Helper()
 	c, err := gcp.New(options(tw)).Connect(t.Context(), a)
 	if err != nil {
@@ -60,10 +60,10 @@ var mutations = []string{
 }
 
 func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
-	tw := &twin.Cloud{Page: 2}
-	refused := keyAccount(twin.StrangersKeyFile())
+	tw := &gcptwin.Cloud{Page: 2}
+	refused := keyAccount(gcptwin.StrangersKeyFile())
 	cloudtest.Run(t, gcp.New(options(tw)), cloudtest.Fixture{
-		Account: keyAccount(twin.KeyFile()), NativeID: twin.Project, Refused: &refused,
+		Account: keyAccount(gcptwin.KeyFile()), NativeID: gcptwin.Project, Refused: &refused,
 		Groups: []cloudtest.Group{
 			instanceGroup(tw), migGroup(tw), databaseGroup(tw), poolGroup(tw), runGroup(tw), workstationGroup(tw),
 			workbenchGroup(tw), sparkGroup(tw), alloyGroup(tw),
@@ -85,9 +85,9 @@ func TestGoogleCloudOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 // far is a region of which no group of the contract is.
 const far = "us-central1"
 
-func metered(tw *twin.Cloud) cloudtest.Metered {
+func metered(tw *gcptwin.Cloud) cloudtest.Metered {
 	uid := func(name string) string {
-		return "//compute.googleapis.com/projects/" + twin.Project + "/zones/" + far + "-a/instances/" + name
+		return "//compute.googleapis.com/projects/" + gcptwin.Project + "/zones/" + far + "-a/instances/" + name
 	}
 	at := map[time.Time]float64{}
 	for h := range 24 {
@@ -95,7 +95,7 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 			at[midnight.Add(time.Duration(h+1)*time.Hour)] = 0
 		}
 	}
-	tw.AddSeries(twin.Series{
+	tw.AddSeries(gcptwin.Series{
 		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
 		Labels:       map[string]string{"zone": far + "-a"},
 		MetricLabels: map[string]string{"instance_name": "used"}, At: at,
@@ -118,7 +118,7 @@ func metered(tw *twin.Cloud) cloudtest.Metered {
 	return m
 }
 
-func collective(tw *twin.Cloud) *cloudtest.Collective {
+func collective(tw *gcptwin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
@@ -138,19 +138,19 @@ func collective(tw *twin.Cloud) *cloudtest.Collective {
 const assetsSearch = "cloudasset.assets.searchAllResources"
 
 // deny is how the API of the op says that a permission is missing.
-func deny(op string) twin.Fault {
-	return twin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
+func deny(op string) gcptwin.Fault {
+	return gcptwin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
 		Status: 403, Times: -1}
 }
 
-func instanceGroup(tw *twin.Cloud) cloudtest.Group {
+func instanceGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPCompute, Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Instance{Name: "nothing", Zone: region + "-b"}).UID()
+	g.Missing = (&gcptwin.Instance{Name: "nothing", Zone: region + "-b"}).UID()
 	for n := range 4 {
 		g.Free = append(g.Free,
-			tw.AddInstance(twin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-" + string("bcdb"[n])}).UID())
+			tw.AddInstance(gcptwin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-" + string("bcdb"[n])}).UID())
 	}
-	tied := map[string]twin.Instance{
+	tied := map[string]gcptwin.Instance{
 		"member of managed instance group web": {Group: "web"},
 		"node of GKE node pool blue": {Group: "gke-x-blue-1-grp",
 			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
@@ -161,90 +161,90 @@ func instanceGroup(tw *twin.Cloud) cloudtest.Group {
 		i.Name, i.Zone = fmt.Sprint("tied-", len(g.Tied)), region+"-c"
 		g.Tied[tw.AddInstance(i).UID()] = reason
 	}
-	tw.AddInstance(twin.Instance{Name: "going", Zone: region + "-b", Status: "DEPROVISIONING"})
-	tw.AddInstance(twin.Instance{Name: "web-0", Zone: "us-central1-a"})
+	tw.AddInstance(gcptwin.Instance{Name: "going", Zone: region + "-b", Status: "DEPROVISIONING"})
+	tw.AddInstance(gcptwin.Instance{Name: "web-0", Zone: "us-central1-a"})
 	return g
 }
 
-func migGroup(tw *twin.Cloud) cloudtest.Group {
+func migGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPMIG, Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Group{Name: "nothing", Zone: region + "-b"}).UID()
-	for _, one := range []twin.Group{
+	g.Missing = (&gcptwin.Group{Name: "nothing", Zone: region + "-b"}).UID()
+	for _, one := range []gcptwin.Group{
 		{Name: "web", Zone: region + "-b", Size: 2},
-		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
-		{Name: "cart", Zone: region + "-c", Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
+		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
+		{Name: "cart", Zone: region + "-c", Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "jobs", Region: region, Size: 3},
 		{Name: "shop", Region: region, Size: 4,
-			Scaler: &twin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
 	} {
 		g.Free = append(g.Free, tw.AddGroup(one).UID())
 	}
-	g.Tied[tw.AddGroup(twin.Group{Name: "store", Zone: region + "-b", Size: 1, Stateful: true}).UID()] = "stateful"
+	g.Tied[tw.AddGroup(gcptwin.Group{Name: "store", Zone: region + "-b", Size: 1, Stateful: true}).UID()] = "stateful"
 	for zone, pool := range map[string]string{"b": "prod-blue", "c": "prod-blue", "d": "auto-pool"} { // of poolGroup
-		g.Tied[(&twin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-" + zone}).UID()] = "GKE node pool"
+		g.Tied[(&gcptwin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-" + zone}).UID()] = "GKE node pool"
 	}
 	for _, pool := range []string{"dev-green", "test-lime", "stage-teal"} {
-		g.Tied[(&twin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-b"}).UID()] = "GKE node pool"
+		g.Tied[(&gcptwin.Group{Name: "gke-" + pool + "-0a1b-grp", Zone: region + "-b"}).UID()] = "GKE node pool"
 	}
-	tw.AddGroup(twin.Group{Name: "web", Zone: "us-central1-a", Size: 1})
+	tw.AddGroup(gcptwin.Group{Name: "web", Zone: "us-central1-a", Size: 1})
 	return g
 }
 
-func databaseGroup(tw *twin.Cloud) cloudtest.Group {
+func databaseGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPCloudSQL, Region: region, Pages: 2, Tied: map[string]string{}}
-	g.Missing = (&twin.Database{Name: "nothing"}).UID()
+	g.Missing = (&gcptwin.Database{Name: "nothing"}).UID()
 	for _, name := range []string{"orders", "users"} {
-		g.Free = append(g.Free, tw.AddDatabase(twin.Database{Name: name, Region: region}).UID())
+		g.Free = append(g.Free, tw.AddDatabase(gcptwin.Database{Name: name, Region: region}).UID())
 	}
-	g.Tied[tw.AddDatabase(twin.Database{Name: "copy", Region: region,
+	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "copy", Region: region,
 		ReplicaOf: "main"}).UID()] = "read replica of main"
-	g.Tied[tw.AddDatabase(twin.Database{Name: "main", Region: region,
+	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "main", Region: region,
 		Replicas: []string{"copy"}}).UID()] = "primary of read replicas (copy)"
-	g.Tied[tw.AddDatabase(twin.Database{Name: "reads", Region: region,
+	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "reads", Region: region,
 		Type: "READ_POOL_INSTANCE"}).UID()] = "READ_POOL_INSTANCE"
-	tw.AddDatabase(twin.Database{Name: "near", Region: region + "0"})
+	tw.AddDatabase(gcptwin.Database{Name: "near", Region: region + "0"})
 	return g
 }
 
-func poolGroup(tw *twin.Cloud) cloudtest.Group {
+func poolGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPGKENodepool, Region: region, Tied: map[string]string{}}
-	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
-	zonal := tw.AddCluster(twin.Cluster{Name: "dev", Location: region + "-b"})
-	stage := tw.AddCluster(twin.Cluster{Name: "stage", Location: region + "-b"})
-	test := tw.AddCluster(twin.Cluster{Name: "test", Location: region + "-b"})
-	auto := tw.AddCluster(twin.Cluster{Name: "auto", Location: region, Autopilot: true})
+	prod := tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region})
+	zonal := tw.AddCluster(gcptwin.Cluster{Name: "dev", Location: region + "-b"})
+	stage := tw.AddCluster(gcptwin.Cluster{Name: "stage", Location: region + "-b"})
+	test := tw.AddCluster(gcptwin.Cluster{Name: "test", Location: region + "-b"})
+	auto := tw.AddCluster(gcptwin.Cluster{Name: "auto", Location: region, Autopilot: true})
 	scaled := map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}
 	g.Free = append(g.Free,
-		tw.AddPool(prod, twin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled},
+		tw.AddPool(prod, gcptwin.Pool{Name: "blue", Zones: []string{region + "-b", region + "-c"}, Scaling: scaled},
 			2).UID(),
-		tw.AddPool(stage, twin.Pool{Name: "teal", Zones: []string{region + "-b"}, Scaling: maps.Clone(scaled)},
+		tw.AddPool(stage, gcptwin.Pool{Name: "teal", Zones: []string{region + "-b"}, Scaling: maps.Clone(scaled)},
 			2).UID(),
-		tw.AddPool(zonal, twin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID(),
-		tw.AddPool(test, twin.Pool{Name: "lime", Zones: []string{region + "-b"}}, 3).UID())
-	g.Tied[tw.AddPool(auto, twin.Pool{Name: "pool", Zones: []string{region + "-d"}}, 1).UID()] = "Autopilot"
+		tw.AddPool(zonal, gcptwin.Pool{Name: "green", Zones: []string{region + "-b"}}, 3).UID(),
+		tw.AddPool(test, gcptwin.Pool{Name: "lime", Zones: []string{region + "-b"}}, 3).UID())
+	g.Tied[tw.AddPool(auto, gcptwin.Pool{Name: "pool", Zones: []string{region + "-d"}}, 1).UID()] = "Autopilot"
 	g.Missing = prod.UID() + "/nodePools/nothing"
-	tw.AddPool(tw.AddCluster(twin.Cluster{Name: "far", Location: "us-central1-a"}),
-		twin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
+	tw.AddPool(tw.AddCluster(gcptwin.Cluster{Name: "far", Location: "us-central1-a"}),
+		gcptwin.Pool{Name: "red", Zones: []string{"us-central1-a"}}, 1)
 	return g
 }
 
-func runGroup(tw *twin.Cloud) cloudtest.Group {
+func runGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPCloudRun, Region: region, Pages: 3, Tied: map[string]string{}}
-	g.Missing = (&twin.Service{Name: "nothing", Region: region}).UID()
+	g.Missing = (&gcptwin.Service{Name: "nothing", Region: region}).UID()
 	g.Free = append(g.Free,
-		tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
-		tw.AddService(twin.Service{Name: "cleaner", Region: region, Mode: "MANUAL", Manual: 2}).UID(),
-		tw.AddService(twin.Service{Name: "cart", Region: region, Min: 1, Max: 20}).UID(),
-		tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 20,
+		tw.AddService(gcptwin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
+		tw.AddService(gcptwin.Service{Name: "cleaner", Region: region, Mode: "MANUAL", Manual: 2}).UID(),
+		tw.AddService(gcptwin.Service{Name: "cart", Region: region, Min: 1, Max: 20}).UID(),
+		tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 20,
 			Annotations: map[string]string{"owner": "ada"}}).UID())
-	g.Tied[tw.AddService(twin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
-	g.Tied[tw.AddService(twin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
-	g.Tied[tw.AddService(twin.Service{Name: "fn", Region: region, Min: 1,
+	g.Tied[tw.AddService(gcptwin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
+	g.Tied[tw.AddService(gcptwin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
+	g.Tied[tw.AddService(gcptwin.Service{Name: "fn", Region: region, Min: 1,
 		Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
 	return g
 }
 
-func workstationGroup(tw *twin.Cloud) cloudtest.Group {
+func workstationGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPWorkstation, Region: region, Pages: 1}
 	for n := range 3 {
 		g.Free = append(g.Free, tw.AddWorkstation(region, fmt.Sprint("ada-", n)).UID())
@@ -254,7 +254,7 @@ func workstationGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func workbenchGroup(tw *twin.Cloud) cloudtest.Group {
+func workbenchGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPNotebook, Region: region, Pages: 1}
 	for n := range 3 {
 		g.Free = append(g.Free, tw.AddWorkbench(region+"-"+string("bcd"[n]), fmt.Sprint("study-", n)).UID())
@@ -264,7 +264,7 @@ func workbenchGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func sparkGroup(tw *twin.Cloud) cloudtest.Group {
+func sparkGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPDataproc, Region: region, Pages: 2, Tied: map[string]string{}}
 	for n := range 2 {
 		g.Free = append(g.Free, tw.AddSparkCluster(region, fmt.Sprint("sparks-", n), 0, 0).UID())
@@ -276,7 +276,7 @@ func sparkGroup(tw *twin.Cloud) cloudtest.Group {
 	return g
 }
 
-func alloyGroup(tw *twin.Cloud) cloudtest.Group {
+func alloyGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.GCPAlloyDB, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Free = append(g.Free, tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID(),
 		tw.AddAlloyInstance(region, "orders", "reads", "READ_POOL").UID(),

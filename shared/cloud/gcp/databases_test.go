@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // Google goes on to call it RUNNABLE when its owner has stopped it.
 func TestADatabaseThatIsRunnableAndNeverActiveIsStopped(t *testing.T) {
 	tw, c := connect(t)
-	d := tw.AddDatabase(twin.Database{Name: "orders", Region: region, Policy: "NEVER"})
+	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region, Policy: "NEVER"})
 	if s := state(t, c, cloud.GCPCloudSQL, d.UID()); s.Status != cloud.Stopped || s.Snapshot != nil ||
 		s.Native != "RUNNABLE, activation policy NEVER" {
 		t.Errorf("%+v; want stopped, with nothing to remember", s)
@@ -24,7 +24,7 @@ func TestADatabaseThatIsRunnableAndNeverActiveIsStopped(t *testing.T) {
 
 func TestADatabaseWithAnOperationIsMoving(t *testing.T) {
 	tw, c := connect(t)
-	d := tw.AddDatabase(twin.Database{Name: "orders", Region: region})
+	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region})
 	tw.Begin(d, "BACKUP_VOLUME")
 	if s := state(t, c, cloud.GCPCloudSQL, d.UID()); s.Status != cloud.Starting ||
 		s.Reason != "operation BACKUP_VOLUME is RUNNING" {
@@ -48,9 +48,9 @@ func TestADatabaseWithAnOperationIsMoving(t *testing.T) {
 
 func TestADatabaseThatIsReplicatedIsRefused(t *testing.T) {
 	tw, c := connect(t)
-	primary := tw.AddDatabase(twin.Database{Name: "main", Region: region, Replicas: []string{"copy-1", "copy-2"}})
-	replica := tw.AddDatabase(twin.Database{Name: "copy-1", Region: region, ReplicaOf: "main"})
-	for d, says := range map[*twin.Database]string{primary: "primary of read replicas (copy-1, copy-2)",
+	primary := tw.AddDatabase(gcptwin.Database{Name: "main", Region: region, Replicas: []string{"copy-1", "copy-2"}})
+	replica := tw.AddDatabase(gcptwin.Database{Name: "copy-1", Region: region, ReplicaOf: "main"})
+	for d, says := range map[*gcptwin.Database]string{primary: "primary of read replicas (copy-1, copy-2)",
 		replica: "read replica of main"} {
 		err := act(t, c, cloud.Stop, cloud.GCPCloudSQL, cloud.Target{UID: d.UID()})
 		wantClass(t, "stop of "+d.Name, err, cloud.Unsupported)
@@ -64,12 +64,12 @@ func TestADatabaseThatIsReplicatedIsRefused(t *testing.T) {
 
 func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	unpaid := tw.AddDatabase(twin.Database{Name: "unpaid", Region: region, State: "SUSPENDED",
+	unpaid := tw.AddDatabase(gcptwin.Database{Name: "unpaid", Region: region, State: "SUSPENDED",
 		Suspension: []string{"BILLING_ISSUE"}})
 	if s := state(t, c, cloud.GCPCloudSQL, unpaid.UID()); s.Status != cloud.Unknown || s.Reason != "BILLING_ISSUE" {
 		t.Errorf("suspended: %+v; want unknown: the owner has not stopped it", s)
 	}
-	broken := tw.AddDatabase(twin.Database{Name: "broken", Region: region, Policy: "NEVER"})
+	broken := tw.AddDatabase(gcptwin.Database{Name: "broken", Region: region, Policy: "NEVER"})
 	tw.Begin(broken, "UPDATE")
 	tw.Fail(broken, "INTERNAL_ERROR", "no luck")
 	if s := state(t, c, cloud.GCPCloudSQL, broken.UID()); s.Status != cloud.Stopped ||
@@ -78,7 +78,7 @@ func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 	}
 	for native, want := range map[string]cloud.Status{"MAINTENANCE": cloud.Pending, "PENDING_CREATE": cloud.Pending,
 		"PENDING_DELETE": cloud.Terminated, "FAILED": cloud.Unknown} {
-		d := tw.AddDatabase(twin.Database{Name: "is-" + strings.ToLower(strings.ReplaceAll(native, "_", "-")),
+		d := tw.AddDatabase(gcptwin.Database{Name: "is-" + strings.ToLower(strings.ReplaceAll(native, "_", "-")),
 			Region: region, State: native})
 		if s := state(t, c, cloud.GCPCloudSQL, d.UID()); s.Status != want {
 			t.Errorf("%s reads %s; want %s", native, s.Status, want)
@@ -88,8 +88,8 @@ func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 
 func TestADatabaseIsChangedInTheVersionThatWasRead(t *testing.T) {
 	tw, c := connect(t)
-	d := tw.AddDatabase(twin.Database{Name: "orders", Region: region})
-	tw.AddFault(twin.Fault{Op: "sql.instances.patch", Reason: "staleData", Message: "out of date", Status: 412,
+	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region})
+	tw.AddFault(gcptwin.Fault{Op: "sql.instances.patch", Reason: "staleData", Message: "out of date", Status: 412,
 		Times: 1})
 	wantClass(t, "a change of settings that changed meanwhile",
 		act(t, c, cloud.Stop, cloud.GCPCloudSQL, cloud.Target{UID: d.UID()}), cloud.Moving)
@@ -100,7 +100,7 @@ func TestADatabaseIsChangedInTheVersionThatWasRead(t *testing.T) {
 
 func TestADatabaseOfAnotherRegionIsNotHere(t *testing.T) {
 	tw, c := connect(t)
-	d := tw.AddDatabase(twin.Database{Name: "far", Region: "us-central1"})
+	d := tw.AddDatabase(gcptwin.Database{Name: "far", Region: "us-central1"})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPCloudSQL, cloud.Target{UID: d.UID()}), cloud.NotFound)
 	tw.Unreachable = []string{"regions/" + region}
 	_, err := c.List(t.Context(), cloud.GCPCloudSQL, region, "")

@@ -6,33 +6,34 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 const zone = region + "-b"
 
 // tellAll puts one resource of each type into the twin that tells everything.
-func tellAll(tw *twin.Cloud) {
-	tw.AddInstance(twin.Instance{Name: "web", Zone: zone, Status: "TERMINATED", Policies: []string{"nightly"}})
+func tellAll(tw *gcptwin.Cloud) {
+	tw.AddInstance(gcptwin.Instance{Name: "web", Zone: zone, Status: "TERMINATED", Policies: []string{"nightly"}})
 	tw.Describe("web", `{"scheduling":{"provisioningModel":"SPOT","automaticRestart":false},"guestAccelerators":[{"acceleratorCount":2}],
 		"networkInterfaces":[{"accessConfigs":[{"natIP":"192.0.2.1"}]}],"shieldedInstanceConfig":{"enableVtpm":true,"enableIntegrityMonitoring":true},
 		"serviceAccounts":[{"email":"1-compute@developer.gserviceaccount.com","scopes":["https://www.googleapis.com/auth/cloud-platform"]}],
 		"metadata":{"items":[{"key":"serial-port-enable","value":"1"}]},"lastStartTimestamp":"2026-03-01T00:00:00Z",
 		"disks":[{"type":"PERSISTENT","boot":true,"licenses":["https://x/global/licenses/windows-server-2022-dc"]}]}`)
-	tw.AddGroup(twin.Group{Name: "workers", Zone: zone, Size: 3, Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	tw.AddGroup(gcptwin.Group{Name: "workers", Zone: zone, Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	tw.Describe("workers", `{"autoHealingPolicies":[{"healthCheck":"x"}]}`)
-	tw.AddDatabase(twin.Database{Name: "orders", Region: region, Replicas: []string{"copy"}})
+	tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region, Replicas: []string{"copy"}})
 	tw.Describe("orders", `{"databaseVersion":"POSTGRES_16","settings":{"tier":"db-custom-4-16384","edition":"ENTERPRISE","availabilityType":"REGIONAL",
 		"dataDiskSizeGb":"100","storageAutoResize":true,"deletionProtectionEnabled":true,
 		"backupConfiguration":{"enabled":true,"backupRetentionSettings":{"retainedBackups":7}},
 		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY","authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
-	prod := tw.AddCluster(twin.Cluster{Name: "prod", Location: region})
-	tw.AddPool(prod, twin.Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
+	prod := tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region})
+	tw.AddPool(prod, gcptwin.Pool{Name: "batch", Zones: []string{zone}, Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
 	tw.Describe("batch",
 		`{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
-	tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
-	tw.Describe("projects/"+twin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL","template":{"maxInstanceRequestConcurrency":80,
+	tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
+	tw.Describe("projects/"+gcptwin.Project+"/locations/"+region+"/services/shop", `{"ingress":"INGRESS_TRAFFIC_ALL","template":{"maxInstanceRequestConcurrency":80,
 		"containers":[{"resources":{"limits":{"cpu":"500m","memory":"512Mi"}}}],"nodeSelector":{"accelerator":"nvidia-l4"}}}`)
 	disk := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/disks/data"
 	instance := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/instances/web"
@@ -57,7 +58,7 @@ func tellAll(tw *twin.Cloud) {
 	tellManaged(tw)
 }
 
-func tellManaged(tw *twin.Cloud) {
+func tellManaged(tw *gcptwin.Cloud) {
 	maps.Copy(tw.AddWorkbench(zone, "n").Body,
 		map[string]any{"gceSetup": map[string]any{"metadata": map[string]any{"idle-timeout-seconds": "3600"}}})
 	maps.Copy(tw.AddSparkCluster(region, "d", 0, 0).Body, map[string]any{"config": map[string]any{

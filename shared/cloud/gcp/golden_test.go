@@ -15,7 +15,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -26,38 +26,39 @@ func deadline(t *testing.T, d time.Duration) (context.Context, context.CancelFun
 }
 
 // makers make one resource of each kind, which has all that the kind goes through.
-var makers = map[string]func(*twin.Cloud) string{
-	cloud.GCPCompute: func(tw *twin.Cloud) string {
+var makers = map[string]func(*gcptwin.Cloud) string{
+	cloud.GCPCompute: func(tw *gcptwin.Cloud) string {
 		tw.AddPolicy("nightly", true)
-		return tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"nightly"}}).UID()
+		return tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"nightly"}}).UID()
 	},
-	cloud.GCPMIG: func(tw *twin.Cloud) string {
-		tw.AddGroup(twin.Group{Name: "jobs", Region: region, Size: 1, Scaler: &twin.Scaler{Min: 1, Max: 2, Mode: "ON"}})
-		return tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
-			Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
+	cloud.GCPMIG: func(tw *gcptwin.Cloud) string {
+		tw.AddGroup(gcptwin.Group{Name: "jobs", Region: region, Size: 1,
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 2, Mode: "ON"}})
+		return tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
+			Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
 	},
-	cloud.GCPCloudSQL: func(tw *twin.Cloud) string {
-		return tw.AddDatabase(twin.Database{Name: "orders", Region: region}).UID()
+	cloud.GCPCloudSQL: func(tw *gcptwin.Cloud) string {
+		return tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region}).UID()
 	},
-	cloud.GCPGKENodepool: func(tw *twin.Cloud) string {
-		return pool(tw, twin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}},
+	cloud.GCPGKENodepool: func(tw *gcptwin.Cloud) string {
+		return pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}},
 			3).UID()
 	},
-	cloud.GCPWorkstation: func(tw *twin.Cloud) string { return tw.AddWorkstation(region, "ada").UID() },
-	cloud.GCPNotebook:    func(tw *twin.Cloud) string { return tw.AddWorkbench(region+"-b", "study").UID() },
-	cloud.GCPDataproc:    func(tw *twin.Cloud) string { return tw.AddSparkCluster(region, "sparks", 0, 0).UID() },
-	cloud.GCPAlloyDB: func(tw *twin.Cloud) string {
+	cloud.GCPWorkstation: func(tw *gcptwin.Cloud) string { return tw.AddWorkstation(region, "ada").UID() },
+	cloud.GCPNotebook:    func(tw *gcptwin.Cloud) string { return tw.AddWorkbench(region+"-b", "study").UID() },
+	cloud.GCPDataproc:    func(tw *gcptwin.Cloud) string { return tw.AddSparkCluster(region, "sparks", 0, 0).UID() },
+	cloud.GCPAlloyDB: func(tw *gcptwin.Cloud) string {
 		return tw.AddAlloyInstance(region, "orders", "main", "PRIMARY").UID()
 	},
-	cloud.GCPCloudRun: func(tw *twin.Cloud) string {
-		return tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9}).UID()
+	cloud.GCPCloudRun: func(tw *gcptwin.Cloud) string {
+		return tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9}).UID()
 	},
 }
 
 // exercise lists, reads, stops, starts and scales the resource, and tells each step.
-func exercise(t *testing.T, tw *twin.Cloud, kind string, step func(string)) {
+func exercise(t *testing.T, tw *gcptwin.Cloud, kind string, step func(string)) {
 	t.Helper()
-	c, uid := open(t, tw, keyAccount(twin.KeyFile())), makers[kind](tw)
+	c, uid := open(t, tw, keyAccount(gcptwin.KeyFile())), makers[kind](tw)
 	must := func(err error) {
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
@@ -92,7 +93,7 @@ func exercise(t *testing.T, tw *twin.Cloud, kind string, step func(string)) {
 func TestTheRequestsOfEachKindAreTheGoldenOnes(t *testing.T) {
 	for kind := range makers {
 		t.Run(kind, func(t *testing.T) {
-			tw := &twin.Cloud{}
+			tw := &gcptwin.Cloud{}
 			var b strings.Builder
 			written := 0
 			write := func() {
@@ -114,13 +115,13 @@ func TestTheRequestsOfEachKindAreTheGoldenOnes(t *testing.T) {
 }
 
 // orderSideBySide orders calls of one method that follow each other, for they go out together: the sizes of the groups of a pool.
-func orderSideBySide(calls []twin.Call) {
+func orderSideBySide(calls []gcptwin.Call) {
 	for from := 0; from < len(calls); {
 		to := from + 1
 		for to < len(calls) && calls[to].Op == calls[from].Op {
 			to++
 		}
-		slices.SortStableFunc(calls[from:to], func(x, y twin.Call) int { return strings.Compare(x.Path, y.Path) })
+		slices.SortStableFunc(calls[from:to], func(x, y gcptwin.Call) int { return strings.Compare(x.Path, y.Path) })
 		from = to
 	}
 }
@@ -128,7 +129,7 @@ func orderSideBySide(calls []twin.Call) {
 // drawn are ids in bodies that are drawn for each request.
 var drawn = regexp.MustCompile(`"requestId":"[^"]*"`)
 
-func spell(k twin.Call) string {
+func spell(k gcptwin.Call) string {
 	if strings.HasSuffix(k.Op, ".token") {
 		return "POST /token (signed)\n"
 	}
@@ -183,13 +184,14 @@ var permissionOf = map[string]string{
 // What customers are told to allow is what is called: nothing is missing, and nothing more is asked for.
 func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	// of suspended ones, of regions
-	tw, called := &twin.Cloud{}, map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true}
+	tw, called := &gcptwin.Cloud{},
+		map[string]bool{"compute.instances.resume": true, "compute.regionOperations.get": true}
 	// is checked when an autoscaler is made, and is no method
 	called["compute.instanceGroupManagers.use"] = true
 	for kind := range makers {
 		exercise(t, tw, kind, func(string) {})
 	}
-	c := open(t, tw, keyAccount(twin.KeyFile()))
+	c := open(t, tw, keyAccount(gcptwin.KeyFile()))
 	if _, err := c.Identify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,7 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.(cloud.Metered).Metrics(t.Context(),
-		request(cloud.GCPCompute, (&twin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
+		request(cloud.GCPCompute, (&gcptwin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range tw.Calls("") {

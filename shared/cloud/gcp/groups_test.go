@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // opsOf names the changes that were made, in order.
-func opsOf(tw *twin.Cloud) string {
+func opsOf(tw *gcptwin.Cloud) string {
 	var ops []string
 	for _, k := range tw.Calls("") {
 		if k.Method != http.MethodGet && !strings.HasSuffix(k.Op, ".token") {
@@ -21,13 +21,13 @@ func opsOf(tw *twin.Cloud) string {
 }
 
 func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
-	for name, g := range map[string]twin.Group{
+	for name, g := range map[string]gcptwin.Group{
 		"of a zone": {Zone: region + "-b"}, "of a region": {Region: region},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
 			g.Name, g.Size, g.Scaler = "api", 3,
-				&twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}
+				&gcptwin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}
 			w := tw.AddGroup(g)
 			before := state(t, c, cloud.GCPMIG, w.UID()).Snapshot
 			if err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: w.UID()}); err != nil {
@@ -54,7 +54,7 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 			}
 			tw.SettleAll()
 			if w.Size != 3 ||
-				*w.Scaler != (twin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}) {
+				*w.Scaler != (gcptwin.Scaler{Min: 2, Max: 9, Mode: "ONLY_SCALE_OUT", Description: "of Ada"}) {
 				t.Errorf("started: size %d, scaler %+v; want all as before", w.Size, w.Scaler)
 			}
 		})
@@ -63,10 +63,10 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 
 func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	before := state(t, c, cloud.GCPMIG, g.UID()).Snapshot
-	stuck := twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error",
+	stuck := gcptwin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error",
 		Status: 503, Times: -1}
 	tw.AddFault(stuck)
 	wantClass(t, "stop that fails at its second call", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}),
@@ -81,7 +81,7 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 		t.Fatalf("second stop: %v, size %d", err, g.Size)
 	}
 	tw.SettleAll()
-	tw.AddFault(twin.Fault{Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error",
+	tw.AddFault(gcptwin.Fault{Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error",
 		Status: 503, Times: -1})
 	wantClass(t, "start that fails at its second call",
 		act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: g.UID(), Snapshot: before}), cloud.Transient)
@@ -98,9 +98,9 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 
 func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "OFF"}})
-	tw.AddFault(twin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet",
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "OFF"}})
+	tw.AddFault(gcptwin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet",
 		Message: "Resize is forbidden", Status: 412, Times: 1})
 	err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()})
 	wantClass(t, "412", err, cloud.Moving)
@@ -113,8 +113,8 @@ func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 	tw, c := connect(t)
 	tw.Slow = true
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}), cloud.Moving)
 	if len(tw.Calls("compute.instanceGroupManagers.resize")) != 0 || g.Size != 3 {
 		t.Error("the size was set while the autoscaler was on")
@@ -128,8 +128,8 @@ func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 
 func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 4,
-		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 4,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
 	if err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +142,10 @@ func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 // TestStart_InventsNoSizeOfAGroup starts groups that nothing is remembered of. A minimum of the autoscaler is a size that its owner has set.
 func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 	tw, c := connect(t)
-	plain := tw.AddGroup(twin.Group{Name: "plain", Zone: region + "-b"})
-	scaled := tw.AddGroup(twin.Group{Name: "scaled", Zone: region + "-b",
-		Scaler: &twin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
-	idle := tw.AddGroup(twin.Group{Name: "idle", Zone: region + "-b", Scaler: &twin.Scaler{Max: 9, Mode: "ON"}})
+	plain := tw.AddGroup(gcptwin.Group{Name: "plain", Zone: region + "-b"})
+	scaled := tw.AddGroup(gcptwin.Group{Name: "scaled", Zone: region + "-b",
+		Scaler: &gcptwin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
+	idle := tw.AddGroup(gcptwin.Group{Name: "idle", Zone: region + "-b", Scaler: &gcptwin.Scaler{Max: 9, Mode: "ON"}})
 	for name, memory := range map[string]string{
 		"nothing remembered":                     "",
 		"the memory of a group of the same name": `{"size":4,"made":"2025-01-01T08:00:00.000-08:00"}`,
@@ -170,16 +170,16 @@ func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 
 func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
 	tw, c := connect(t)
-	stateful := tw.AddGroup(twin.Group{Name: "store", Zone: region + "-b", Size: 2, Stateful: true})
-	nodes := tw.AddGroup(twin.Group{Name: "gke-prod-blue-0a1b-grp", Zone: region + "-b", Size: 2, GKE: true})
-	for _, g := range []*twin.Group{stateful, nodes} {
+	stateful := tw.AddGroup(gcptwin.Group{Name: "store", Zone: region + "-b", Size: 2, Stateful: true})
+	nodes := tw.AddGroup(gcptwin.Group{Name: "gke-prod-blue-0a1b-grp", Zone: region + "-b", Size: 2, GKE: true})
+	for _, g := range []*gcptwin.Group{stateful, nodes} {
 		wantClass(t, "stop of "+g.Name, act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}),
 			cloud.Unsupported)
 		zero := int64(0)
 		wantClass(t, "scale of "+g.Name,
 			c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &zero}), cloud.Unsupported)
 	}
-	named := tw.AddGroup(twin.Group{Name: "gke-of-mine", Zone: region + "-b", Size: 2})
+	named := tw.AddGroup(gcptwin.Group{Name: "gke-of-mine", Zone: region + "-b", Size: 2})
 	if s := state(t, c, cloud.GCPMIG, named.UID()); s.Unschedulable != "" {
 		t.Errorf("a customer's own group with such a name: %q", s.Unschedulable)
 	}
@@ -188,8 +188,8 @@ func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
 
 func TestAGroupWithoutMachinesSaysSo(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true,
-		Scaler: &twin.Scaler{Min: 1, Max: 4, Mode: "OFF"}})
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true,
+		Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "OFF"}})
 	tw.ChangeLocked(func() { g.Size = 3 })
 	if s := state(t, c, cloud.GCPMIG, g.UID()); s.Status != cloud.Starting ||
 		s.Reason != "1 of 3 instances are up: The zone has no machines of this type left" {
@@ -199,9 +199,9 @@ func TestAGroupWithoutMachinesSaysSo(t *testing.T) {
 
 func TestAnAutoscaledGroupIsScaledByItsBounds(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(twin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &twin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
-	plain := tw.AddGroup(twin.Group{Name: "plain", Zone: region + "-b", Size: 3})
+	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	plain := tw.AddGroup(gcptwin.Group{Name: "plain", Zone: region + "-b", Size: 3})
 	zero, five := int64(0), int64(5)
 	wantClass(t, "a size for it", c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &five}),
 		cloud.Unsupported)

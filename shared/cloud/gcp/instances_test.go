@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // wantUntouched fails when something was started, stopped or scaled.
-func wantUntouched(t *testing.T, tw *twin.Cloud) {
+func wantUntouched(t *testing.T, tw *gcptwin.Cloud) {
 	t.Helper()
 	for _, k := range tw.Calls("") {
 		if slices.Contains(mutations, k.Op) {
@@ -22,7 +22,7 @@ func wantUntouched(t *testing.T, tw *twin.Cloud) {
 }
 
 func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
-	for says, i := range map[string]twin.Instance{
+	for says, i := range map[string]gcptwin.Instance{
 		"has 1 local SSD, whose data a stop would discard":                                  {LocalSSDs: 1},
 		"member of managed instance group web, which would make it again: act on the group": {Group: "web"},
 		"node of GKE node pool blue: act on the node pool": {Group: "gke",
@@ -49,7 +49,7 @@ func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
 // Google refuses a stop that does not say what becomes of local SSDs, which is what must happen, should one be attached meanwhile.
 func TestAStopNeverSaysToDiscardLocalSSDs(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web-1", Zone: region + "-b"})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web-1", Zone: region + "-b"})
 	if err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: i.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestAStopNeverSaysToDiscardLocalSSDs(t *testing.T) {
 
 func TestASuspendedInstanceIsOffAndIsResumed(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web-1", Zone: region + "-b", Status: "SUSPENDED"})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web-1", Zone: region + "-b", Status: "SUSPENDED"})
 	if s := state(t, c, cloud.GCPCompute, i.UID()); s.Status != cloud.Stopped || s.Native != "SUSPENDED" {
 		t.Errorf("it reads %+v; want stopped", s)
 	}
@@ -79,8 +79,8 @@ func TestASuspendedInstanceIsOffAndIsResumed(t *testing.T) {
 
 func TestAnActThatIsDoneMakesNoCall(t *testing.T) {
 	tw, c := connect(t)
-	on := tw.AddInstance(twin.Instance{Name: "on", Zone: region + "-b"})
-	off := tw.AddInstance(twin.Instance{Name: "off", Zone: region + "-b", Status: "TERMINATED"})
+	on := tw.AddInstance(gcptwin.Instance{Name: "on", Zone: region + "-b"})
+	off := tw.AddInstance(gcptwin.Instance{Name: "off", Zone: region + "-b", Status: "TERMINATED"})
 	for v, uid := range map[cloud.Verb]string{cloud.Start: on.UID(), cloud.Stop: off.UID()} {
 		if err := act(t, c, v, cloud.GCPCompute, cloud.Target{UID: uid}); err != nil {
 			t.Errorf("%s: %v", v, err)
@@ -95,7 +95,7 @@ func TestAnInstanceOnItsWayIsToBeReadAgain(t *testing.T) {
 		"STAGING": cloud.Starting, "REPAIRING": cloud.Pending, "NEW": cloud.Unknown,
 	} {
 		tw, c := connect(t)
-		i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Status: native})
+		i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Status: native})
 		if s := state(t, c, cloud.GCPCompute, i.UID()); s.Status != want {
 			t.Errorf("%s reads %s; want %s", native, s.Status, want)
 		}
@@ -110,8 +110,8 @@ func TestAnInstanceWithAScheduleOfItsOwnSaysSo(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddPolicy("nightly", true)
 	tw.AddPolicy("backups", false)
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"backups", "nightly"}})
-	lost := tw.AddInstance(twin.Instance{Name: "lost", Zone: region + "-b", Policies: []string{"nothing"}})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"backups", "nightly"}})
+	lost := tw.AddInstance(gcptwin.Instance{Name: "lost", Zone: region + "-b", Policies: []string{"nothing"}})
 	if s := state(t, c, cloud.GCPCompute,
 		i.UID()); s.Reason != "its resource policy nightly starts and stops it too: detach one of the two schedules" {
 		t.Errorf("reason %q", s.Reason)
@@ -124,7 +124,7 @@ func TestAnInstanceWithAScheduleOfItsOwnSaysSo(t *testing.T) {
 
 func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED", NoCapacity: true})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED", NoCapacity: true})
 	if err := act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()}); err != nil {
 		t.Fatalf("start: %v", err)
 	}
@@ -134,7 +134,7 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 		!strings.Contains(s.Reason, "its last start failed: compute.instances.start: ZONE_RESOURCE_POOL_EXHAUSTED") {
 		t.Errorf("%+v; want stopped, with Google's reason", s)
 	}
-	other := tw.AddInstance(twin.Instance{Name: "other", Zone: region + "-b", Status: "TERMINATED"})
+	other := tw.AddInstance(gcptwin.Instance{Name: "other", Zone: region + "-b", Status: "TERMINATED"})
 	if s := state(t, c, cloud.GCPCompute, other.UID()); s.Reason != "" {
 		t.Errorf("one that was not started says %q", s.Reason)
 	}
@@ -142,8 +142,8 @@ func TestAStartThatFallsBackSaysWhy(t *testing.T) {
 
 func TestALostAnswerIsRepeatedWithTheSameRequestID(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
-	tw.AddFault(twin.Fault{Op: "compute.instances.stop", Lost: true, Times: 1})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
+	tw.AddFault(gcptwin.Fault{Op: "compute.instances.stop", Lost: true, Times: 1})
 	if err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: i.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +161,11 @@ func TestALostAnswerIsRepeatedWithTheSameRequestID(t *testing.T) {
 
 func TestANamesakeElsewhereIsNotTouched(t *testing.T) {
 	tw, c := connect(t)
-	here := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
-	there := tw.AddInstance(twin.Instance{Name: "web", Zone: "us-central1-a"})
+	here := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
+	there := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: "us-central1-a"})
 	for what, uid := range map[string]string{
 		"of another region":  there.UID(),
-		"of another project": strings.Replace(here.UID(), twin.Project, "somebodys-prod", 1),
+		"of another project": strings.Replace(here.UID(), gcptwin.Project, "somebodys-prod", 1),
 		"of another kind":    strings.Replace(here.UID(), "/instances/", "/disks/", 1),
 		"with a path in it":  strings.Replace(here.UID(), "web", "..%2f..%2fweb", 1),
 		"with a filter":      strings.Replace(here.UID(), "web", ".*", 1),
@@ -184,7 +184,7 @@ func TestANamesakeElsewhereIsNotTouched(t *testing.T) {
 func TestAListWithoutAllOfItsZonesIsNone(t *testing.T) {
 	for _, kind := range []string{cloud.GCPCompute, cloud.GCPMIG, cloud.GCPGKENodepool} {
 		tw, c := connect(t)
-		tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
+		tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
 		tw.Unreachable = []string{"zones/us-central1-a"}
 		if _, err := c.List(t.Context(), kind, region, ""); err != nil {
 			t.Errorf("%s: a zone of another region does not answer: %v", kind, err)
@@ -200,7 +200,7 @@ func TestInstancesAreReadInOneCallAZone(t *testing.T) {
 	var uids []string
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		uids = append(uids,
-			tw.AddInstance(twin.Instance{Name: name, Zone: region + "-" + string("bc"[len(uids)%2])}).UID())
+			tw.AddInstance(gcptwin.Instance{Name: name, Zone: region + "-" + string("bc"[len(uids)%2])}).UID())
 	}
 	got, err := c.Read(t.Context(), cloud.GCPCompute, region, uids)
 	if err != nil || len(got) != len(uids) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 func TestEveryStateOfWhatGoogleManagesIsPlaced(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAlloyDB_MovesToWhereItsPolicyPoints(t *testing.T) {
 
 func TestDataproc_WhatAStopWouldHarmIsRefused(t *testing.T) {
 	tw, c := connect(t)
-	for says, m := range map[string]*twin.Managed{
+	for says, m := range map[string]*gcptwin.Managed{
 		"4 secondary workers": tw.AddSparkCluster(region, "many", 4, 0),
 		"2 local SSDs":        tw.AddSparkCluster(region, "fast", 0, 2),
 	} {
@@ -71,7 +71,7 @@ func TestWorkstations_APlaceThatDoesNotAnswerIsNoEmptyList(t *testing.T) {
 	tw.AddWorkstation(region, "ada")
 	for _, op := range []string{"workstations.workstationClusters.list", "workstations.workstationConfigs.list",
 		"workstations.workstations.list"} {
-		tw.AddFault(twin.Fault{Op: op, Reason: "PERMISSION_DENIED",
+		tw.AddFault(gcptwin.Fault{Op: op, Reason: "PERMISSION_DENIED",
 			Message: "Permission '" + op + "' denied on resource", Status: 403, Times: -1})
 		_, err := c.List(t.Context(), cloud.GCPWorkstation, region, "")
 		wantClass(t, "list without "+op, err, cloud.Denied)

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 var midnight = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 
 // cpu is an instance's series of two hours.
-func cpu(i *twin.Instance, first, second float64) twin.Series {
-	return twin.Series{
+func cpu(i *gcptwin.Instance, first, second float64) gcptwin.Series {
+	return gcptwin.Series{
 		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
 		Labels: map[string]string{"zone": i.Zone}, MetricLabels: map[string]string{"instance_name": i.Name},
 		At: map[time.Time]float64{midnight.Add(time.Hour): first, midnight.Add(2 * time.Hour): second,
@@ -34,11 +34,11 @@ func TestMetricsAreReadForAllResourcesInOneCallAMeasure(t *testing.T) {
 	tw, c := connect(t)
 	var uids []string
 	for n := range 150 {
-		i := tw.AddInstance(twin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-b"})
+		i := tw.AddInstance(gcptwin.Instance{Name: fmt.Sprint("web-", n), Zone: region + "-b"})
 		tw.AddSeries(cpu(i, 0.25, 0.5))
 		uids = append(uids, i.UID())
 	}
-	tw.AddSeries(cpu(tw.AddInstance(twin.Instance{Name: "web-0", Zone: "us-central1-a"}), 1, 1))
+	tw.AddSeries(cpu(tw.AddInstance(gcptwin.Instance{Name: "web-0", Zone: "us-central1-a"}), 1, 1))
 	r := request(cloud.GCPCompute, uids...)
 	got, err := c.(cloud.Metered).Metrics(t.Context(), r)
 	if err != nil {
@@ -64,10 +64,10 @@ func TestMetricsAreReadForAllResourcesInOneCallAMeasure(t *testing.T) {
 
 func TestMetricsOfAFewResourcesAreAskedByName(t *testing.T) {
 	tw, c := connect(t)
-	d := tw.AddDatabase(twin.Database{Name: "orders", Region: region})
-	tw.AddSeries(twin.Series{
+	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region})
+	tw.AddSeries(gcptwin.Series{
 		Metric: "cloudsql.googleapis.com/database/cpu/utilization", Resource: "cloudsql_database",
-		Labels: map[string]string{"region": region, "database_id": twin.Project + ":orders"},
+		Labels: map[string]string{"region": region, "database_id": gcptwin.Project + ":orders"},
 		At:     map[time.Time]float64{midnight.Add(time.Hour): 0.1},
 	})
 	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCloudSQL, d.UID()))
@@ -85,7 +85,7 @@ func TestMetricsThatCannotBeReadAreToldSo(t *testing.T) {
 	_, err := c.(cloud.Metered).Metrics(t.Context(), request("gcp-dns-zone"))
 	wantClass(t, "a type without metrics", err, cloud.Unsupported)
 	tw.AddFault(deny("monitoring.timeSeries.list"))
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
 	_, err = c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, i.UID()))
 	wantClass(t, "without the permission", err, cloud.Denied)
 }
@@ -94,12 +94,12 @@ func TestMetricsThatCannotBeReadAreToldSo(t *testing.T) {
 func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 	for kind, tt := range map[string]struct {
 		uid    string
-		series twin.Series
+		series gcptwin.Series
 		want   map[string]float64 // by measure and statistic, of two parts with 0.2 and 0.6
 	}{
 		cloud.GCPMIG: {
 			"//compute.googleapis.com/projects/acme-prod/zones/europe-west1-b/instanceGroupManagers/web",
-			twin.Series{
+			gcptwin.Series{
 				Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
 				Labels: map[string]string{"zone": "europe-west1-b"},
 				System: map[string]string{"instance_group": "web"},
@@ -108,7 +108,7 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 		},
 		cloud.GCPGKENodepool: {
 			"//container.googleapis.com/projects/acme-prod/locations/europe-west1/clusters/prod/nodePools/batch",
-			twin.Series{
+			gcptwin.Series{
 				Metric: "kubernetes.io/node/cpu/allocatable_utilization", Resource: "k8s_node",
 				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"},
 				User:   map[string]string{"cloud.google.com/gke-nodepool": "batch"},
@@ -118,7 +118,7 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 		},
 		cloud.GCPCloudRun: {
 			"//run.googleapis.com/projects/acme-prod/locations/europe-west1/services/shop",
-			twin.Series{
+			gcptwin.Series{
 				Metric: "run.googleapis.com/container/instance_count", Resource: "cloud_run_revision",
 				Labels:       map[string]string{"location": "europe-west1", "service_name": "shop"},
 				MetricLabels: map[string]string{"state": "idle"},
@@ -128,7 +128,7 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 		},
 		"gcp-memorystore": {
 			"//redis.googleapis.com/projects/acme-prod/locations/europe-west1/instances/c",
-			twin.Series{
+			gcptwin.Series{
 				Metric: "redis.googleapis.com/stats/memory/usage_ratio", Resource: "redis_instance",
 				Labels: map[string]string{"region": "europe-west1",
 					"instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
@@ -167,11 +167,11 @@ func TestMetricsOfTenThousandResourcesTakeFewCalls(t *testing.T) {
 	tw.Page = 4166                                            // series of 24 points that a page holds
 	for n := range 10_000 {
 		name := fmt.Sprint("web-", n)
-		s := twin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"},
+		s := gcptwin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"},
 			MetricLabels: map[string]string{"instance_name": name}, At: at}
 		s.Metric = "compute.googleapis.com/instance/cpu/utilization"
 		tw.AddSeries(s)
-		uids = append(uids, "//compute.googleapis.com/projects/"+twin.Project+"/zones/"+region+"-b/instances/"+name)
+		uids = append(uids, "//compute.googleapis.com/projects/"+gcptwin.Project+"/zones/"+region+"-b/instances/"+name)
 	}
 	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPCompute, uids...))
 	if err != nil || got.Calls > 120 || got.Calls != len(tw.Calls("monitoring.timeSeries.list")) ||

@@ -9,24 +9,24 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // organisationTwin is an organization with the folders Production, in it Web shop, and Dev, with pages of two.
-func organisationTwin() *twin.Cloud {
-	tw := &twin.Cloud{Page: 2}
-	tw.AddUnits(twin.Unit{Name: "organizations/1", Title: "acme.example"},
-		twin.Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
-		twin.Unit{Name: "folders/3", Title: "Web shop", Parent: "folders/2"},
-		twin.Unit{Name: "folders/4", Title: "Dev", Parent: "organizations/1"},
-		twin.Unit{Name: "folders/5", Title: "Empty", Parent: "organizations/1"},
-		twin.Unit{Name: "organizations/9", Title: "theirs.example"})
-	tw.AddMembers(twin.Member{ID: twin.Project, Title: "Acme", Parent: "organizations/1"},
-		twin.Member{ID: "vault-1234", Title: "Vault", Parent: "folders/2", Refuses: true},
-		twin.Member{ID: "gone-1234", Title: "Gone", Parent: "folders/4", State: "DELETE_REQUESTED"},
-		twin.Member{ID: "theirs-1234", Title: "Theirs", Parent: "organizations/9"})
+func organisationTwin() *gcptwin.Cloud {
+	tw := &gcptwin.Cloud{Page: 2}
+	tw.AddUnits(gcptwin.Unit{Name: "organizations/1", Title: "acme.example"},
+		gcptwin.Unit{Name: "folders/2", Title: "Production", Parent: "organizations/1"},
+		gcptwin.Unit{Name: "folders/3", Title: "Web shop", Parent: "folders/2"},
+		gcptwin.Unit{Name: "folders/4", Title: "Dev", Parent: "organizations/1"},
+		gcptwin.Unit{Name: "folders/5", Title: "Empty", Parent: "organizations/1"},
+		gcptwin.Unit{Name: "organizations/9", Title: "theirs.example"})
+	tw.AddMembers(gcptwin.Member{ID: gcptwin.Project, Title: "Acme", Parent: "organizations/1"},
+		gcptwin.Member{ID: "vault-1234", Title: "Vault", Parent: "folders/2", Refuses: true},
+		gcptwin.Member{ID: "gone-1234", Title: "Gone", Parent: "folders/4", State: "DELETE_REQUESTED"},
+		gcptwin.Member{ID: "theirs-1234", Title: "Theirs", Parent: "organizations/9"})
 	for i := range 5 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprint("web-shop-", i), Title: fmt.Sprint("Web ", i), Parent: "folders/3",
+		tw.AddMembers(gcptwin.Member{ID: fmt.Sprint("web-shop-", i), Title: fmt.Sprint("Web ", i), Parent: "folders/3",
 			Labels: map[string]string{"env": "prod"}})
 	}
 	return tw
@@ -34,7 +34,7 @@ func organisationTwin() *twin.Cloud {
 
 // ofParent is a connection to a whole organization, or to a folder.
 func ofParent(name string) cloud.Account {
-	a := keyAccount(twin.KeyFile())
+	a := keyAccount(gcptwin.KeyFile())
 	a.Organisation = name
 	return a
 }
@@ -72,7 +72,7 @@ func TestAnOrganizationListsEveryProjectWithItsFolders(t *testing.T) {
 }
 
 // wantCalled holds what customers are told to allow against what is called.
-func wantCalled(t *testing.T, tw *twin.Cloud, err error) {
+func wantCalled(t *testing.T, tw *gcptwin.Cloud, err error) {
 	t.Helper()
 	need, called := gcp.ListRequiredPermissions(), map[string]bool{}
 	for _, call := range tw.Calls("") {
@@ -94,7 +94,7 @@ func wantCalled(t *testing.T, tw *twin.Cloud, err error) {
 func TestAProjectOfAnOrganizationIsOpenedOrSaysWhyNot(t *testing.T) {
 	tw := organisationTwin()
 	ask := func(id string) (cloud.Conn, string, error) {
-		a := keyAccount(twin.KeyFile())
+		a := keyAccount(gcptwin.KeyFile())
 		a.NativeID = id
 		c := open(t, tw, a)
 		got, err := c.Identify(t.Context())
@@ -134,8 +134,9 @@ func TestFailuresOfOrganizationsAreGoogles(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tw := organisationTwin()
-			tw.AddFault(twin.Fault{Op: tt.fails, Reason: "PERMISSION_DENIED", Message: "Required permission is missing",
-				Status: 403, Times: -1})
+			tw.AddFault(gcptwin.Fault{Op: tt.fails, Reason: "PERMISSION_DENIED",
+				Message: "Required permission is missing",
+				Status:  403, Times: -1})
 			c := open(t, tw, ofParent(tt.name)).(cloud.Organisations)
 			for what, ask := range map[string]func(context.Context) error{
 				"Organisation": func(ctx context.Context) error { _, err := c.Organisation(ctx); return err },
@@ -152,10 +153,10 @@ func TestFailuresOfOrganizationsAreGoogles(t *testing.T) {
 }
 
 func TestAnOrganizationWithoutEndIsRefused(t *testing.T) {
-	tw := &twin.Cloud{}
-	tw.AddUnits(twin.Unit{Name: "organizations/1", Title: "acme.example"})
+	tw := &gcptwin.Cloud{}
+	tw.AddUnits(gcptwin.Unit{Name: "organizations/1", Title: "acme.example"})
 	for i := range cloud.MaxMembers + 1 {
-		tw.AddMembers(twin.Member{ID: fmt.Sprint("project-", i), Parent: "organizations/1"})
+		tw.AddMembers(gcptwin.Member{ID: fmt.Sprint("project-", i), Parent: "organizations/1"})
 	}
 	_, err := open(t, tw, ofParent("organizations/1")).(cloud.Organisations).Members(t.Context(), false)
 	wantClass(t, "Members of one with too many", err, cloud.Unsupported)
@@ -163,7 +164,7 @@ func TestAnOrganizationWithoutEndIsRefused(t *testing.T) {
 
 func TestFederationOpensAnOrganizationForOneOfOurs(t *testing.T) {
 	tw := organisationTwin()
-	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), twin.Email)
+	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), gcptwin.Email)
 	a := federated()
 	a.Organisation = "organizations/1"
 	c := open(t, tw, a).(cloud.Organisations)
@@ -178,7 +179,7 @@ func TestFederationOpensAnOrganizationForOneOfOurs(t *testing.T) {
 // Who knows the name of a customer's provider must not open a whole organization through this service.
 func TestAnOrganizationWhoseProviderTakesAnyAudienceIsRefused(t *testing.T) {
 	tw := organisationTwin()
-	tw.AddWorkloadPool(workloadProvider, "", twin.Email)
+	tw.AddWorkloadPool(workloadProvider, "", gcptwin.Email)
 	a := federated()
 	a.Organisation = "organizations/1"
 	_, err := open(t, tw, a).(cloud.Organisations).Organisation(t.Context())

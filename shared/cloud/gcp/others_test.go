@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-func asset(kind, location, path string) twin.Asset {
-	return twin.Asset{Name: "//" + path, AssetType: kind, Location: location, Created: "2026-03-01T16:00:00Z"}
+func asset(kind, location, path string) gcptwin.Asset {
+	return gcptwin.Asset{Name: "//" + path, AssetType: kind, Location: location, Created: "2026-03-01T16:00:00Z"}
 }
 
 // others lists all that has no kind in a region, by uid.
@@ -40,7 +40,7 @@ func TestEverythingElseIsFoundInItsRegion(t *testing.T) {
 		"compute.googleapis.com/projects/acme-prod/zones/europe-west1-b/disks/data")
 	disk.Labels, disk.Parent = map[string]string{"team": "shop"},
 		"//cloudresourcemanager.googleapis.com/projects/acme-prod"
-	for _, a := range []twin.Asset{
+	for _, a := range []gcptwin.Asset{
 		disk,
 		asset("pubsub.googleapis.com/Topic", "global", "pubsub.googleapis.com/projects/acme-prod/topics/orders"),
 		asset("storage.googleapis.com/Bucket", "us", "storage.googleapis.com/acme-media"),
@@ -133,9 +133,9 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 // Of a project that has not switched the inventory on nothing is known, which is not that there is nothing.
 func TestAnInventoryThatIsOffIsDenied(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddFault(twin.Fault{Op: "cloudasset.assets.searchAllResources", Reason: "SERVICE_DISABLED",
+	tw.AddFault(gcptwin.Fault{Op: "cloudasset.assets.searchAllResources", Reason: "SERVICE_DISABLED",
 		Message: "Cloud Asset API has not been used in project", Status: 403,
-		Consumer: "projects/" + twin.ProjectNumber, Times: -1})
+		Consumer: "projects/" + gcptwin.ProjectNumber, Times: -1})
 	_, err := c.List(t.Context(), cloud.GCPOthers, region, "")
 	wantClass(t, "List", err, cloud.Denied)
 	_, err = c.List(t.Context(), cloud.GCPOthers, "../x", "")

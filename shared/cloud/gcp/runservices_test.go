@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 func TestACloudRunServiceIsStoppedByWhatRunsWithoutRequests(t *testing.T) {
 	tw, c := connect(t)
-	byHand := tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
-	byMin := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 2, Max: 9,
+	byHand := tw.AddService(gcptwin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
+	byMin := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9,
 		Annotations: map[string]string{"owner": "ada"}})
-	for _, s := range []*twin.Service{byHand, byMin} {
+	for _, s := range []*gcptwin.Service{byHand, byMin} {
 		before := state(t, c, cloud.GCPCloudRun, s.UID()).Snapshot
 		if err := act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}); err != nil {
 			t.Fatalf("stop of %s: %v", s.Name, err)
@@ -45,7 +45,7 @@ func TestACloudRunServiceIsStoppedByWhatRunsWithoutRequests(t *testing.T) {
 
 func TestACloudRunServiceWhoseMemoryIsLostIsStartedByItsAnnotation(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4})
+	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4})
 	if err := act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestACloudRunServiceWhoseMemoryIsLostIsStartedByItsAnnotation(t *testing.T)
 }
 
 func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
-	for says, s := range map[string]twin.Service{
+	for says, s := range map[string]gcptwin.Service{
 		"without requests nothing runs":          {},
 		"gcloud run services update web --min=3": {RevisionMin: 3},
 		"belongs to a Cloud Function": {Min: 1,
@@ -75,9 +75,10 @@ func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
 
 func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4})
-	tw.AddFault(twin.Fault{Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource", Status: 409,
-		Times: 1})
+	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4})
+	tw.AddFault(gcptwin.Fault{Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource",
+		Status: 409,
+		Times:  1})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}), cloud.Moving)
 	if body := tw.Calls("run.services.patch")[0].Body; !strings.Contains(body, `"etag":"0"`) {
 		t.Errorf("sent %s; want the version that was read", body)
@@ -86,7 +87,7 @@ func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 
 func TestACloudRunServiceThatDidNotComeUpSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4,
+	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4,
 		Failed: "The user-provided container failed to start"})
 	if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Unknown ||
 		!strings.HasPrefix(got.Reason, "HEALTH_CHECK_CONTAINER_ERROR: The user-provided") {
@@ -101,7 +102,7 @@ func TestARegionWithoutCloudRunHasNoServices(t *testing.T) {
 	if err != nil || len(got.Resources) != 0 {
 		t.Errorf("List = %v, %v", got, err)
 	}
-	tw.AddFault(twin.Fault{Op: "run.services.list", Reason: "PERMISSION_DENIED",
+	tw.AddFault(gcptwin.Fault{Op: "run.services.list", Reason: "PERMISSION_DENIED",
 		Message: "Permission 'run.services.list' denied on resource 'projects/p/locations/europe-west1'", Status: 403,
 		Times: 1})
 	_, err = c.List(t.Context(), cloud.GCPCloudRun, region, "")
@@ -110,8 +111,8 @@ func TestARegionWithoutCloudRunHasNoServices(t *testing.T) {
 
 func TestACloudRunServiceIsScaledByItsBounds(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(twin.Service{Name: "shop", Region: region, Min: 4, Max: 9})
-	byHand := tw.AddService(twin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
+	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4, Max: 9})
+	byHand := tw.AddService(gcptwin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
 	zero, twelve := int64(0), int64(12)
 	if err := c.Scale(t.Context(), cloud.GCPCloudRun, region, s.UID(),
 		cloud.Capacity{Min: &zero, Max: &twelve}); err != nil || s.Min != 0 || s.Max != 12 {

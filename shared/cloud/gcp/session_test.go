@@ -12,7 +12,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 const workloadProvider = "//iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/lamplighter/providers/aws"
@@ -20,21 +20,22 @@ const workloadProvider = "//iam.googleapis.com/projects/123456789012/locations/g
 func federated() cloud.Account {
 	return cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: "gcp", AuthMethod: "workload_identity_federation",
-		Credentials: map[string]string{"workloadIdentityProvider": workloadProvider, "serviceAccountEmail": twin.Email},
+		Credentials: map[string]string{"workloadIdentityProvider": workloadProvider,
+			"serviceAccountEmail": gcptwin.Email},
 	}
 }
 
 func oauthAccount() cloud.Account {
 	return cloud.Account{
-		Org: "org_1", ID: "ca_1", Provider: "gcp", NativeID: twin.Project, AuthMethod: "oauth",
-		Credentials: map[string]string{"refreshToken": twin.RefreshToken},
+		Org: "org_1", ID: "ca_1", Provider: "gcp", NativeID: gcptwin.Project, AuthMethod: "oauth",
+		Credentials: map[string]string{"refreshToken": gcptwin.RefreshToken},
 	}
 }
 
 func TestAServiceAccountMakesOneTokenForManyCalls(t *testing.T) {
 	tw, c := connect(t)
 	for range 3 {
-		if got, err := c.Identify(t.Context()); got != twin.Project || err != nil {
+		if got, err := c.Identify(t.Context()); got != gcptwin.Project || err != nil {
 			t.Fatalf("Identify = %q, %v", got, err)
 		}
 	}
@@ -44,8 +45,8 @@ func TestAServiceAccountMakesOneTokenForManyCalls(t *testing.T) {
 }
 
 func TestARefreshTokenOpensItsProject(t *testing.T) {
-	tw := &twin.Cloud{}
-	if got, err := open(t, tw, oauthAccount()).Identify(t.Context()); got != twin.Project || err != nil {
+	tw := &gcptwin.Cloud{}
+	if got, err := open(t, tw, oauthAccount()).Identify(t.Context()); got != gcptwin.Project || err != nil {
 		t.Errorf("Identify = %q, %v", got, err)
 	}
 	a := oauthAccount()
@@ -59,15 +60,15 @@ func TestARefreshTokenOpensItsProject(t *testing.T) {
 }
 
 func TestAFederatedAccountIsOpenedForItsOrganization(t *testing.T) {
-	tw, who := &twin.Cloud{}, &twin.Identity{}
-	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), twin.Email)
+	tw, who := &gcptwin.Cloud{}, &gcptwin.Identity{}
+	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), gcptwin.Email)
 	o := options(tw)
 	o.Identity = who
 	c, err := gcp.New(o).Connect(t.Context(), federated())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Identify(t.Context()); got != twin.Project || err != nil {
+	if got, err := c.Identify(t.Context()); got != gcptwin.Project || err != nil {
 		t.Fatalf("Identify = %q, %v", got, err)
 	}
 	if got := who.Audiences(); !slices.Equal(got, []string{"https:" + workloadProvider, "lamplighter/org_1"}) {
@@ -80,8 +81,8 @@ func TestAFederatedAccountIsOpenedForItsOrganization(t *testing.T) {
 
 // Who knows the name of a customer's provider and service account must not open them through this service.
 func TestAProviderThatTakesAnyAudienceIsRefused(t *testing.T) {
-	tw := &twin.Cloud{}
-	tw.AddWorkloadPool(workloadProvider, "", twin.Email)
+	tw := &gcptwin.Cloud{}
+	tw.AddWorkloadPool(workloadProvider, "", gcptwin.Email)
 	_, err := open(t, tw, federated()).Identify(t.Context())
 	wantClass(t, "Identify", err, cloud.Refused)
 	if err == nil || !strings.Contains(err.Error(), "for any organization") ||
@@ -90,14 +91,14 @@ func TestAProviderThatTakesAnyAudienceIsRefused(t *testing.T) {
 	}
 	other := federated()
 	other.Org = "org_2"
-	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), twin.Email)
+	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), gcptwin.Email)
 	_, err = open(t, tw, other).Identify(t.Context())
 	wantClass(t, "Identify by another organization", err, cloud.Refused)
 }
 
 func TestAServiceAccountThatMayNotBeImpersonatedIsRefusedInGooglesWords(t *testing.T) {
-	tw := &twin.Cloud{}
-	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), "other@"+twin.Project+".iam.gserviceaccount.com")
+	tw := &gcptwin.Cloud{}
+	tw.AddWorkloadPool(workloadProvider, gcp.Audience("org_1"), "other@"+gcptwin.Project+".iam.gserviceaccount.com")
 	_, err := open(t, tw, federated()).List(t.Context(), cloud.GCPCompute, region, "")
 	wantClass(t, "List", err, cloud.Refused)
 	e, ok := errors.AsType[*cloud.Error](err)
@@ -117,7 +118,7 @@ func (s silent) IdentityToken(context.Context, string) (string, error) {
 
 // With an endpoint, all of Google's hosts are that endpoint, and it gets to see nothing of ours, nor what would open Google.
 func TestACustomEndpointIsEveryHostAndSeesNothingOfOurs(t *testing.T) {
-	tw := &twin.Cloud{}
+	tw := &gcptwin.Cloud{}
 	srv := httptest.NewServer(tw)
 	defer srv.Close()
 	o := options(nil)
@@ -131,9 +132,9 @@ func TestACustomEndpointIsEveryHostAndSeesNothingOfOurs(t *testing.T) {
 		}
 		return c
 	}
-	tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
-	c := at(keyAccount(twin.KeyFile())) // the twin takes an assertion for its own address only
-	if got, err := c.Identify(t.Context()); got != twin.Project || err != nil {
+	tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
+	c := at(keyAccount(gcptwin.KeyFile())) // the twin takes an assertion for its own address only
+	if got, err := c.Identify(t.Context()); got != gcptwin.Project || err != nil {
 		t.Errorf("Identify = %q, %v", got, err)
 	}
 	for _, k := range gcp.New(o).Kinds() {
@@ -143,11 +144,11 @@ func TestACustomEndpointIsEveryHostAndSeesNothingOfOurs(t *testing.T) {
 	}
 	_, err := at(oauthAccount()).Identify(t.Context())
 	wantClass(t, "Identify with the placeholder client", err, cloud.Refused)
-	tw.AddWorkloadPool(workloadProvider, "", twin.Email)
+	tw.AddWorkloadPool(workloadProvider, "", gcptwin.Email)
 	_, err = at(federated()).Identify(t.Context())
 	wantClass(t, "Identify with the placeholder token", err, cloud.Refused)
 	for _, k := range tw.Calls("") {
-		if strings.Contains(k.Body, twin.ClientSecret) {
+		if strings.Contains(k.Body, gcptwin.ClientSecret) {
 			t.Errorf("our OAuth client was sent: %s", k.Body)
 		}
 	}
@@ -155,11 +156,11 @@ func TestACustomEndpointIsEveryHostAndSeesNothingOfOurs(t *testing.T) {
 
 func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	with := func(method string, c map[string]string) cloud.Account {
-		return cloud.Account{Provider: "gcp", NativeID: twin.Project, AuthMethod: method, Credentials: c}
+		return cloud.Account{Provider: "gcp", NativeID: gcptwin.Project, AuthMethod: method, Credentials: c}
 	}
 	key := func(change map[string]string) cloud.Account {
 		m := map[string]string{}
-		if err := json.Unmarshal([]byte(twin.KeyFile()), &m); err != nil {
+		if err := json.Unmarshal([]byte(gcptwin.KeyFile()), &m); err != nil {
 			t.Fatal(err)
 		}
 		maps.Copy(m, change)
@@ -196,8 +197,8 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		"no OAuth client":        {account: oauthAccount(), bare: true, says: "no OAuth client"},
 		"a token of no project":  {account: nowhere, says: "projectID is missing"},
 		"a project that is none": {account: strange, says: `"../other"`},
-		"no provider":            {account: pool("", twin.Email), says: "workloadIdentityProvider is missing"},
-		"a provider that is none": {account: pool("//evil.example.com/x", twin.Email),
+		"no provider":            {account: pool("", gcptwin.Email), says: "workloadIdentityProvider is missing"},
+		"a provider that is none": {account: pool("//evil.example.com/x", gcptwin.Email),
 			says: "is not of the form"},
 		"an address that is a path": {account: pool(workloadProvider, "../x@p.iam.gserviceaccount.com"),
 			says: "is not the address"},
@@ -215,7 +216,7 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := options(&twin.Cloud{})
+			o := options(&gcptwin.Cloud{})
 			o.CustomEndpoints, o.PrivateAddresses = tt.custom, tt.private
 			if tt.bare {
 				o.OAuth, o.Identity = gcp.OAuthClient{}, nil
@@ -235,7 +236,7 @@ func TestOnlyRegionsThatAreUpAreListed(t *testing.T) {
 	if want := []string{"europe-west1", "us-central1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("Regions = %v, %v; want %v", got, err, want)
 	}
-	a := keyAccount(twin.KeyFile())
+	a := keyAccount(gcptwin.KeyFile())
 	a.Regions = []string{"us-central1", "mars-north1"}
 	if got, err = open(t, tw, a).Regions(t.Context()); err != nil || !slices.Equal(got, []string{"us-central1"}) {
 		t.Errorf("Regions of an account that names two = %v, %v; want the one that there is", got, err)
@@ -263,7 +264,7 @@ func TestPermissionsAreAskedOfGoogle(t *testing.T) {
 			t.Errorf("%s is %q; want %q", what, status[what], want)
 		}
 	}
-	tw.AddFault(twin.Fault{Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED",
+	tw.AddFault(gcptwin.Fault{Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED",
 		Message: "not here", Status: 403, Times: -1})
 	got, err = c.Permissions(t.Context())
 	if err != nil || got[0].Status != "unknown" || !strings.Contains(got[0].Message, "not here") {

@@ -11,14 +11,14 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/gcp"
-	"lamplighter.dev/shared/cloud/gcp/twin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
 // Both are 403: which one it is, the reason says.
 func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b"})
-	tw.AddFault(twin.Fault{Op: "compute.instances.stop", Reason: "rateLimitExceeded", Message: "Rate Limit Exceeded",
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
+	tw.AddFault(gcptwin.Fault{Op: "compute.instances.stop", Reason: "rateLimitExceeded", Message: "Rate Limit Exceeded",
 		Status: 403, Times: 2})
 	if err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: i.UID()}); err != nil {
 		t.Errorf("stop that is throttled twice: %v; want it to be tried again", err)
@@ -27,8 +27,8 @@ func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 		t.Errorf("%d calls, it is %s", n, i.Status)
 	}
 	tw.ForgetCalls()
-	other := tw.AddInstance(twin.Instance{Name: "other", Zone: region + "-b"})
-	tw.AddFault(twin.Fault{Op: "compute.instances.stop", Reason: "forbidden",
+	other := tw.AddInstance(gcptwin.Instance{Name: "other", Zone: region + "-b"})
+	tw.AddFault(gcptwin.Fault{Op: "compute.instances.stop", Reason: "forbidden",
 		Message: "Required 'compute.instances.stop' permission", Status: 403, Times: -1})
 	err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: other.UID()})
 	wantClass(t, "stop that is denied", err, cloud.Denied)
@@ -44,21 +44,21 @@ func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 
 func TestGoogleIsLeftAloneForAsLongAsItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{}
+		tw := &gcptwin.Cloud{}
 		o := options(tw)
 		o.MaxBackoff = 8 * time.Second
-		c, err := gcp.New(o).Connect(t.Context(), keyAccount(twin.KeyFile()))
+		c, err := gcp.New(o).Connect(t.Context(), keyAccount(gcptwin.KeyFile()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		tw.AddFault(twin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
+		tw.AddFault(gcptwin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
 			RetryAfter: "7", Times: 1})
 		began := time.Now()
 		if _, err := c.List(t.Context(), cloud.GCPCloudSQL, region, ""); err != nil ||
 			time.Since(began) < 7*time.Second {
 			t.Errorf("List after %v: %v; want the 7 seconds to have been waited", time.Since(began), err)
 		}
-		tw.AddFault(twin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
+		tw.AddFault(gcptwin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
 			RetryAfter: "3600", Times: -1})
 		tw.ForgetCalls()
 		began = time.Now()
@@ -77,7 +77,7 @@ func TestACallEndsWithItsDeadline(t *testing.T) {
 	defer close(hang)
 	o := options(nil)
 	o.CustomEndpoints, o.PrivateAddresses, o.Timeout, o.Attempts = true, true, 20*time.Millisecond, 2
-	a := keyAccount(twin.KeyFile())
+	a := keyAccount(gcptwin.KeyFile())
 	a.EndpointURL = srv.URL
 	c, err := gcp.New(o).Connect(t.Context(), a)
 	if err != nil {
@@ -92,10 +92,10 @@ func TestACallEndsWithItsDeadline(t *testing.T) {
 
 func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tw := &twin.Cloud{}
+		tw := &gcptwin.Cloud{}
 		o := options(tw)
 		o.Limits = map[string]gcp.Limit{"compute": {PerSecond: 0.001, Burst: 1}, "": {}}
-		c, err := gcp.New(o).Connect(t.Context(), keyAccount(twin.KeyFile()))
+		c, err := gcp.New(o).Connect(t.Context(), keyAccount(gcptwin.KeyFile()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +118,10 @@ func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 // A project that has not switched an API on has nothing of it. Of one whose credentials are of another project that has not, nothing
 // is known.
 func TestAnAPIThatIsOffHasNothing(t *testing.T) {
-	for consumer, want := range map[string]cloud.Class{"projects/" + twin.ProjectNumber: 0,
+	for consumer, want := range map[string]cloud.Class{"projects/" + gcptwin.ProjectNumber: 0,
 		"projects/999": cloud.Denied} {
 		tw, c := connect(t)
-		tw.AddFault(twin.Fault{Op: "container.clusters.list", Reason: "SERVICE_DISABLED",
+		tw.AddFault(gcptwin.Fault{Op: "container.clusters.list", Reason: "SERVICE_DISABLED",
 			Message: "Kubernetes Engine API has not been used in project", Status: 403, Consumer: consumer, Times: -1})
 		got, err := c.List(t.Context(), cloud.GCPGKENodepool, region, "")
 		if want == 0 && (err != nil || len(got.Resources) != 0) {
@@ -135,8 +135,8 @@ func TestAnAPIThatIsOffHasNothing(t *testing.T) {
 
 func TestLackOfMachinesIsNotTriedAgainAtOnce(t *testing.T) {
 	tw, c := connect(t)
-	i := tw.AddInstance(twin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED"})
-	tw.AddFault(twin.Fault{Op: "compute.instances.start", Reason: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
+	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED"})
+	tw.AddFault(gcptwin.Fault{Op: "compute.instances.start", Reason: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
 		Message: "no machines", Status: 503, Times: -1})
 	err := act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()})
 	wantClass(t, "start", err, cloud.NoCapacity)

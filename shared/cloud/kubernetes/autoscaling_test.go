@@ -7,21 +7,23 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // scaled is a Deployment of the namespace scaled, with a HorizontalPodAutoscaler of the spec unless that is nil.
 func (f *fixture) scaled(name string, spec fields) cloudtest.Autoscaled {
-	at := f.Add("deployments", twin.Named("scaled", name, 2))
+	at := f.Add("deployments", kubernetestwin.Named("scaled", name, 2))
 	if spec != nil {
-		f.Add("horizontalpodautoscalers", twin.Targeting("scaled", name, spec))
+		f.Add("horizontalpodautoscalers", kubernetestwin.Targeting("scaled", name, spec))
 	}
 	return cloudtest.Autoscaled{
 		Kind: deployment, Region: "cluster", UID: uid("deployments", at), Missing: uid("deployments", "scaled/nothing"),
 		Unscaled: statefulSet, Fixed: spec == nil,
 		Other: func(*testing.T) {
-			f.Change("deployments", at, func(o fields) { o["spec"].(fields)["replicas"] = twin.Replicas(o) + 1 })
+			f.Change("deployments", at, func(o fields) {
+				o["spec"].(fields)["replicas"] = kubernetestwin.Replicas(o) + 1
+			})
 		},
 		Mutations: func() int {
 			return len(f.Calls("patch")) + len(f.Calls("delete")) + len(f.Calls("create horizontalpodautoscalers"))
@@ -72,7 +74,7 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 	f := newFixture(t)
 	f.Add("namespaces", fields{"metadata": fields{"name": "scaled"}})
 	cloudtest.Run(t, f.provider, cloudtest.Fixture{
-		Account: f.account(twin.Token), NativeID: twin.UID, Settle: f.Settle,
+		Account: f.account(kubernetestwin.Token), NativeID: kubernetestwin.UID, Settle: f.Settle,
 		Autoscaled: []cloudtest.Autoscaled{
 			f.scaled("bare", nil), f.scaled("plain", fields{"maxReplicas": 9}), f.scaled("rich", richHPA()),
 			f.scaled("memory",
@@ -125,17 +127,18 @@ func TestAutoscaling_LeavesAloneWhatIsNotOurs(t *testing.T) {
 	f := newFixture(t)
 	f.scaled("bare", nil)
 	found := f.readScaling("bare")
-	f.Add("horizontalpodautoscalers", twin.Targeting("scaled", "bare", fields{"minReplicas": 1, "maxReplicas": 5}))
+	f.Add("horizontalpodautoscalers",
+		kubernetestwin.Targeting("scaled", "bare", fields{"minReplicas": 1, "maxReplicas": 5}))
 	f.must(f.setScaling("bare", found))
 	if f.Get("horizontalpodautoscalers", "scaled/bare") == nil {
 		t.Error("the customer's own autoscaler, which came since, is gone")
 	}
 	f.scaled("driven", nil)
-	f.Add("scaledobjects", twin.Targeting("scaled", "driven", fields{}))
+	f.Add("scaledobjects", kubernetestwin.Targeting("scaled", "driven", fields{}))
 	f.wantClass("what KEDA scales", f.setScaling("driven", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}),
 		cloud.Unsupported)
 	f.scaled("twice", fields{"maxReplicas": 5})
-	second := twin.Targeting("scaled", "twice", fields{"maxReplicas": 6})
+	second := kubernetestwin.Targeting("scaled", "twice", fields{"maxReplicas": 6})
 	second["metadata"].(fields)["name"] = "second"
 	f.Add("horizontalpodautoscalers", second)
 	f.wantClass("what two autoscalers scale", f.setScaling("twice", cloud.Autoscaling{Min: 1, Max: 2, Desired: 2}),

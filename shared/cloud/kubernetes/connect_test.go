@@ -8,14 +8,14 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestConnect_RefusesWhatAKubeconfigCouldMakeUsDo(t *testing.T) {
 	f := newFixture(t)
-	good := f.Kubeconfig(twin.Token)
+	good := f.Kubeconfig(kubernetestwin.Token)
 	for name, c := range map[string]struct{ from, to, want string }{
 		"a plugin":              {"{token:", "{exec: {command: /bin/sh}, token:", "exec: plugins are not run here"},
 		"a file of ours":        {"{token:", "{tokenFile: /etc/passwd, token:", "tokenFile names a file"},
@@ -24,11 +24,12 @@ func TestConnect_RefusesWhatAKubeconfigCouldMakeUsDo(t *testing.T) {
 		"the machine's own API": {"https://127.0.0.1", "https://169.254.169.254", "metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := f.account(twin.Token)
+			a := f.account(kubernetestwin.Token)
 			a.Credentials["kubeconfig"] = strings.Replace(good, c.from, c.to, 1)
 			_, err := f.provider.Connect(t.Context(), a)
 			f.wantClass("Connect", err, cloud.Invalid)
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), twin.Token) {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), kubernetestwin.Token) {
 				t.Errorf("%v; want %q in it, and no token", err, c.want)
 			}
 		})
@@ -38,13 +39,13 @@ func TestConnect_RefusesWhatAKubeconfigCouldMakeUsDo(t *testing.T) {
 func TestConnect_APrivateAddressIsRefusedWhereOnlyPublicOnesMayBeReached(t *testing.T) {
 	f := newFixture(t)
 	f.provider = kubernetes.New(kubernetes.Options{Clock: f.clk})
-	_, err := f.provider.Connect(t.Context(), f.account(twin.Token))
+	_, err := f.provider.Connect(t.Context(), f.account(kubernetestwin.Token))
 	f.wantClass("Connect", err, cloud.Invalid)
 }
 
 func TestConnect_AServerWithSomebodyElsesCertificateGetsNoToken(t *testing.T) {
 	f, other := newFixture(t), newFixture(t)
-	a := f.account(twin.Token)
+	a := f.account(kubernetestwin.Token)
 	a.Credentials["kubeconfig"] = strings.Replace(a.Credentials["kubeconfig"], f.URL(),
 		strings.Replace(other.URL(), "127.0.0.1", "localhost", 1), 1)
 	_, err := f.connect(a).Identify(t.Context())
@@ -87,7 +88,7 @@ func TestPermissions_LeaveOutWhatTheClusterDoesNotHave(t *testing.T) {
 func TestClusterWithoutKEDA_Works(t *testing.T) {
 	f := newFixture(t)
 	f.Without = []string{"keda.sh", "argoproj.io"}
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	f.settle()
 	f.wantStatus("stopped", deployment, u, cloud.Stopped)
@@ -99,7 +100,7 @@ func TestClusterWithoutKEDA_Works(t *testing.T) {
 
 func TestThrottling_WaitsAsLongAsTheClusterSays(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.ThrottleCalls(2)
 	start := f.clk.Now()
 	f.state(deployment, u)

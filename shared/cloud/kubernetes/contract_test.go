@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 type fields = map[string]any
@@ -30,7 +30,7 @@ var morning = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 // fixture is a twin, a provider and a connection to it.
 type fixture struct {
 	*testing.T
-	*twin.Cluster
+	*kubernetestwin.Cluster
 	clk      hasty
 	provider *kubernetes.Provider
 	conn     cloud.Conn
@@ -38,10 +38,10 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{T: t, Cluster: twin.New(), clk: hasty{clock.NewManual(morning)}}
+	f := &fixture{T: t, Cluster: kubernetestwin.New(), clk: hasty{clock.NewManual(morning)}}
 	t.Cleanup(f.Close)
 	f.provider = kubernetes.New(kubernetes.Options{Clock: f.clk, PrivateAddresses: true})
-	f.conn = f.connect(f.account(twin.Token))
+	f.conn = f.connect(f.account(kubernetestwin.Token))
 	return f
 }
 
@@ -64,7 +64,7 @@ func (f *fixture) account(token string) cloud.Account {
 
 func uid(resource, at string) string {
 	ns, name, _ := cut(at)
-	return twin.UID + "/" + ns + "/" + resource + "/" + name
+	return kubernetestwin.UID + "/" + ns + "/" + resource + "/" + name
 }
 
 func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
@@ -74,7 +74,7 @@ func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 	groups := []cloudtest.Group{f.deployments(), f.statefulSets(), f.cronJobs(), f.daemonSets()}
 	groups = append(groups, f.namespaces())
 	cloudtest.Run(t, f.provider, cloudtest.Fixture{
-		Account: f.account(twin.Token), NativeID: twin.UID, Refused: &refused, Groups: groups,
+		Account: f.account(kubernetestwin.Token), NativeID: kubernetestwin.UID, Refused: &refused, Groups: groups,
 		Settle:   func() { f.Settle(); f.clk.Advance(10 * time.Second) },
 		Throttle: f.ThrottleCalls,
 		Deny: func(on bool) {
@@ -92,14 +92,15 @@ func (f *fixture) deployments() cloudtest.Group {
 		Pages: 3, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "shop"}})
 	for i, name := range []string{"web", "api", "worker"} {
-		g.Free = append(g.Free, uid("deployments", f.Add("deployments", twin.Named("shop", name, i+1))))
+		g.Free = append(g.Free, uid("deployments", f.Add("deployments", kubernetestwin.Named("shop", name, i+1))))
 	}
-	managed := twin.Named("shop", "managed", 2)
+	managed := kubernetestwin.Named("shop", "managed", 2)
 	managed["metadata"].(fields)["annotations"] = fields{"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/managed"}
 	g.Free = append(g.Free, uid("deployments", f.Add("deployments", managed)))
-	f.Add("horizontalpodautoscalers", twin.Targeting("shop", "api", fields{"minReplicas": 1, "maxReplicas": 9}))
+	f.Add("horizontalpodautoscalers",
+		kubernetestwin.Targeting("shop", "api", fields{"minReplicas": 1, "maxReplicas": 9}))
 	g.Tied[uid("deployments",
-		f.Add("deployments", twin.Named("kube-system", "coredns", 2)))] = "belongs to the cluster itself"
+		f.Add("deployments", kubernetestwin.Named("kube-system", "coredns", 2)))] = "belongs to the cluster itself"
 	return g
 }
 
@@ -107,7 +108,7 @@ func (f *fixture) statefulSets() cloudtest.Group {
 	g := cloudtest.Group{Kind: "kubernetes-statefulset", Region: "cluster",
 		Missing: uid("statefulsets", "data/nothing"), Pages: 2, Tied: map[string]string{}}
 	f.Add("namespaces", fields{"metadata": fields{"name": "data"}})
-	g.Free = []string{uid("statefulsets", f.Add("statefulsets", twin.Named("data", "db", 3))),
+	g.Free = []string{uid("statefulsets", f.Add("statefulsets", kubernetestwin.Named("data", "db", 3))),
 		uid("statefulsets", f.Add("statefulsets", keeping("data", "queue", "Retain")))}
 	g.Tied[uid("statefulsets",
 		f.Add("statefulsets", keeping("data", "scratch", "Delete")))] = "volume claims would be deleted"
@@ -116,7 +117,7 @@ func (f *fixture) statefulSets() cloudtest.Group {
 
 // keeping is a StatefulSet with volume claims and this policy for them.
 func keeping(ns, name, whenScaled string) fields {
-	o := twin.Named(ns, name, 2)
+	o := kubernetestwin.Named(ns, name, 2)
 	o["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{"whenScaled": whenScaled,
 		"whenDeleted": "Retain"}
 	o["spec"].(fields)["volumeClaimTemplates"] = []any{fields{"metadata": fields{"name": "data"}}}
@@ -151,7 +152,7 @@ func (f *fixture) daemonSets() cloudtest.Group {
 
 // daemon is a DaemonSet that may be stopped.
 func daemon(ns, name string, selector fields) fields {
-	o := twin.Named(ns, name, 0)
+	o := kubernetestwin.Named(ns, name, 0)
 	delete(o["spec"].(fields), "replicas")
 	o["metadata"].(fields)["annotations"] = fields{"lamplighter.dev/allow-stop": "true"}
 	if selector != nil {
@@ -168,13 +169,13 @@ func cronJob(ns, name string, suspended bool) fields {
 // namespaces are those of the other groups, which a stop of the whole leaves as they were.
 func (f *fixture) namespaces() cloudtest.Group {
 	return cloudtest.Group{
-		Kind: "kubernetes-namespace", Region: "cluster", Missing: twin.UID + "/nowhere", Pages: 3,
-		Free: []string{twin.UID + "/shop", twin.UID + "/jobs"},
+		Kind: "kubernetes-namespace", Region: "cluster", Missing: kubernetestwin.UID + "/nowhere", Pages: 3,
+		Free: []string{kubernetestwin.UID + "/shop", kubernetestwin.UID + "/jobs"},
 		Tied: map[string]string{
-			twin.UID + "/kube-system": "belongs to the cluster itself",
-			twin.UID + "/default":     "nothing that can be stopped",
-			twin.UID + "/nodes":       "nothing that can be stopped",
-			twin.UID + "/data":        "StatefulSet scratch: its volume claims would be deleted",
+			kubernetestwin.UID + "/kube-system": "belongs to the cluster itself",
+			kubernetestwin.UID + "/default":     "nothing that can be stopped",
+			kubernetestwin.UID + "/nodes":       "nothing that can be stopped",
+			kubernetestwin.UID + "/data":        "StatefulSet scratch: its volume claims would be deleted",
 		},
 	}
 }

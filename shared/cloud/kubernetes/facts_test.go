@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/cloud/cloudtest"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // tellAll puts one of each into the twin that tells everything.

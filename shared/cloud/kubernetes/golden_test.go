@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // version is what changes with every change of the twin's fixtures.
@@ -28,8 +28,8 @@ func TestCallsOfEachKind(t *testing.T) {
 	} {
 		t.Run(k.kind, func(t *testing.T) {
 			f := newFixture(t)
-			f.add("deployments", twin.Named("shop", "web", 2))
-			f.add("statefulsets", twin.Named("shop", "db", 3))
+			f.add("deployments", kubernetestwin.Named("shop", "web", 2))
+			f.add("statefulsets", kubernetestwin.Named("shop", "db", 3))
 			f.add("cronjobs", cronJob("shop", "nightly", false))
 			f.add("daemonsets", daemon("shop", "agent", fields{"disk": "ssd"}))
 			var b strings.Builder

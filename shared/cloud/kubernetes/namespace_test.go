@@ -8,23 +8,23 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-const shop = twin.UID + "/shop"
+const shop = kubernetestwin.UID + "/shop"
 
 // newShop returns a cluster with the namespace shop: a database, what uses it, a Rollout, what KEDA drives, jobs, and things that
 // are off.
 func newShop(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
-	f.add("statefulsets", twin.Named("shop", "db", 3))
-	f.add("statefulsets", twin.Named("shop", "old-db", 0))
-	f.add("deployments", twin.Named("shop", "web", 2))
-	f.add("deployments", twin.Named("shop", "asleep", 0))
-	f.add("deployments", twin.Named("shop", "worker", 4))
-	f.Add("scaledobjects", twin.Targeting("shop", "worker", fields{"minReplicaCount": 4}))
-	f.add("rollouts", twin.Named("shop", "canary", 1))
+	f.add("statefulsets", kubernetestwin.Named("shop", "db", 3))
+	f.add("statefulsets", kubernetestwin.Named("shop", "old-db", 0))
+	f.add("deployments", kubernetestwin.Named("shop", "web", 2))
+	f.add("deployments", kubernetestwin.Named("shop", "asleep", 0))
+	f.add("deployments", kubernetestwin.Named("shop", "worker", 4))
+	f.Add("scaledobjects", kubernetestwin.Targeting("shop", "worker", fields{"minReplicaCount": 4}))
+	f.add("rollouts", kubernetestwin.Named("shop", "canary", 1))
 	f.add("cronjobs", cronJob("shop", "nightly", false))
 	f.add("cronjobs", cronJob("shop", "retired", true))
 	return f
@@ -160,7 +160,7 @@ func TestNamespace_HalfStoppedRemembersTheWhole(t *testing.T) {
 
 func TestNamespace_WithNothingRememberedSaysWhatToDo(t *testing.T) {
 	f := newFixture(t)
-	f.add("deployments", twin.Named("shop", "web", 0))
+	f.add("deployments", kubernetestwin.Named("shop", "web", 0))
 	err := f.act(cloud.Start, namespace, cloud.Target{UID: shop})
 	f.wantClass("start", err, cloud.Unsupported)
 	if !strings.Contains(fmt.Sprint(err), "start what it holds by itself") {
@@ -197,7 +197,7 @@ func TestNamespace_ARunningOneHasNoMarksOfOurs(t *testing.T) {
 	for _, at := range []string{"statefulsets shop/db", "deployments shop/web", "deployments shop/worker",
 		"rollouts shop/canary", "cronjobs shop/nightly", "scaledobjects shop/worker"} {
 		resource, name, _ := strings.Cut(at, " ")
-		if a := twin.Annotations(f.Get(resource, name)); len(a) != 0 {
+		if a := kubernetestwin.Annotations(f.Get(resource, name)); len(a) != 0 {
 			t.Errorf("%s: %v", at, a)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // pod puts a pod on a node: of an owner "Kind/name", with what its only container requests.
@@ -60,7 +60,7 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 	})
 	got, _, err := f.listOthers()
 	f.must(err)
-	n1, n2 := got[twin.UID+"//nodes/n1"], got[twin.UID+"//nodes/n2"]
+	n1, n2 := got[kubernetestwin.UID+"//nodes/n1"], got[kubernetestwin.UID+"//nodes/n2"]
 	if n1.InstanceType != "m5.large" || n1.Zone != "eu-west-1a" {
 		t.Errorf("node %+v", n1)
 	}
@@ -87,7 +87,7 @@ func TestNodes_WithoutPodsSayWhatIsMissing(t *testing.T) {
 	f.Deny("list pods")
 	got, _, err := f.listOthers()
 	f.must(err)
-	facts := got[twin.UID+"//nodes/n1"].Facts
+	facts := got[kubernetestwin.UID+"//nodes/n1"].Facts
 	if _, told := facts["workloads"]; told || fmt.Sprint(facts[cloud.Unread]) != "[workloads: list pods: Forbidden]" {
 		t.Errorf("facts %v", facts)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // listOthers reads all pages of what no kind lists.
@@ -35,7 +35,7 @@ func (f *fixture) listOthers() (found map[string]cloud.Resource, pages int, err 
 func TestOthers_AreListedByTheirTypesSideBySide(t *testing.T) {
 	f := newFixture(t)
 	f.Page = 2
-	f.add("deployments", twin.Named("shop", "web", 1))
+	f.add("deployments", kubernetestwin.Named("shop", "web", 1))
 	for i := range 3 {
 		f.Add("nodes", fields{"metadata": fields{"name": fmt.Sprint("node-", i), "labels": fields{"disk": "ssd"}}})
 	}
@@ -45,13 +45,13 @@ func TestOthers_AreListedByTheirTypesSideBySide(t *testing.T) {
 	if err != nil || pages != 2 || len(got) != 5 {
 		t.Fatalf("%+v in %d pages, %v; want five in two", got, pages, err)
 	}
-	node, ingress := got[twin.UID+"//nodes/node-2"], got[twin.UID+"/shop/ingresses/web"]
+	node, ingress := got[kubernetestwin.UID+"//nodes/node-2"], got[kubernetestwin.UID+"/shop/ingresses/web"]
 	if node.Type != "kubernetes-node" || node.Tags["disk"] != "ssd" || node.Status != cloud.Running ||
 		node.CreatedAt.IsZero() {
 		t.Errorf("node %+v", node)
 	}
-	if ingress.Type != "kubernetes-ingress" || ingress.ParentUID != twin.UID+"/shop" ||
-		got[twin.UID+"/shop/gateways/entry"].Type != "kubernetes-gateway" {
+	if ingress.Type != "kubernetes-ingress" || ingress.ParentUID != kubernetestwin.UID+"/shop" ||
+		got[kubernetestwin.UID+"/shop/gateways/entry"].Type != "kubernetes-gateway" {
 		t.Errorf("ingress %+v", ingress)
 	}
 }
@@ -69,8 +69,9 @@ func TestOthers_WhatMayNotBeListedIsToldBehindWhatMay(t *testing.T) {
 
 func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 	f := newFixture(t)
-	f.AddFault(twin.Fault{Op: "list services", Code: 503, Reason: "ServiceUnavailable", Message: "etcd is away",
-		Times: -1})
+	f.AddFault(kubernetestwin.Fault{Op: "list services", Code: 503, Reason: "ServiceUnavailable",
+		Message: "etcd is away",
+		Times:   -1})
 	_, _, err := f.listOthers()
 	f.wantClass("the listing", err, cloud.Transient)
 	_, err = f.conn.List(t.Context(), cloud.KubernetesOthers, "cluster", "no page")

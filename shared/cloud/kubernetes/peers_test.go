@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/cloudtest"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
 
 // realCluster is a provider in front of a real control plane, connected as the user of the ClusterRole that customers are told to make.

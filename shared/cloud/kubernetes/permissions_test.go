@@ -7,7 +7,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // A customer's ClusterRole is made of the list of what is needed: on a cluster that denies everything else all works, at each level, and
@@ -22,9 +22,10 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 		{"scale", need.Scale, true, true}} {
 		t.Run(level.name, func(t *testing.T) {
 			f := newShop(t)
-			f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
+			f.Add("horizontalpodautoscalers",
+				kubernetestwin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
 			f.add("daemonsets", daemon("shop", "agent", nil))
-			f.add("deployments", twin.Named("shop", "plain", 2))
+			f.add("deployments", kubernetestwin.Named("shop", "plain", 2))
 			f.Allow(level.actions...)
 			used := f.use(level.stop, level.scale)
 			for _, op := range used {
@@ -115,6 +116,6 @@ func (f *fixture) race(resource, at, op string) {
 
 // refuseOnce has an admission refuse the next call of the op, which is told with the budgets that may be behind it.
 func (f *fixture) refuseOnce(op string) {
-	f.AddFault(twin.Fault{Op: op, Code: 400, Reason: "BadRequest",
+	f.AddFault(kubernetestwin.Fault{Op: op, Code: 400, Reason: "BadRequest",
 		Message: `admission webhook "guard.example" denied the request`, Times: 1})
 }

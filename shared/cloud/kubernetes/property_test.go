@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -232,9 +232,9 @@ func twinLand(t *testing.T) land {
 		f.Add("namespaces", fields{"metadata": fields{"name": ns}})
 	}
 	return land{
-		T: t, conn: f.conn, uid: twin.UID, acted: acted, settle: func() { f.Settle(); f.Settle() },
+		T: t, conn: f.conn, uid: kubernetestwin.UID, acted: acted, settle: func() { f.Settle(); f.Settle() },
 		make: func(resource, ns, name string, n int) {
-			o := twin.Named(ns, name, n)
+			o := kubernetestwin.Named(ns, name, n)
 			if resource == "cronjobs" {
 				o = cronJob(ns, name, n == 0)
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 const (
@@ -48,14 +48,14 @@ func (f *fixture) wantStatus(what string, kind, uid string, want cloud.Status) c
 
 func (f *fixture) wantReplicas(resource, at string, want int64) {
 	f.Helper()
-	if got := twin.Replicas(f.Get(resource, at)); got != want {
+	if got := kubernetestwin.Replicas(f.Get(resource, at)); got != want {
 		f.Errorf("%s has %d replicas; want %d", at, got, want)
 	}
 }
 
 func TestDeployment_OfTwentyStopsAtOnceOneChangesItAndAllSucceed(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	// All read it before any changes it.
 	var ready sync.WaitGroup
 	ready.Add(20)
@@ -82,7 +82,8 @@ func TestDeployment_OfTwentyStopsAtOnceOneChangesItAndAllSucceed(t *testing.T) {
 	if codes[200] != 1 || codes[200]+codes[409] != len(f.Calls("patch")) {
 		t.Errorf("changes by answer: %v; want one that was accepted, the others refused as conflicts", codes)
 	}
-	if got := twin.Annotations(f.Get("deployments", "shop/web"))["lamplighter.dev/stopped-replicas"]; got != "3" {
+	if got := kubernetestwin.Annotations(f.Get("deployments",
+		"shop/web"))["lamplighter.dev/stopped-replicas"]; got != "3" {
 		t.Errorf("it remembers %q replicas; want 3", got)
 	}
 }
@@ -96,7 +97,7 @@ func at(o fields, path ...string) fields {
 
 func TestDeployment_AStopThatComesSecondReadsAgainAndLeavesItAsItIs(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.Between("patch deployments.apps", func() {
 		f.ChangeLocked("deployments", "shop/web", func(o fields) { at(o, "spec")["replicas"] = 0 })
 	})
@@ -104,24 +105,26 @@ func TestDeployment_AStopThatComesSecondReadsAgainAndLeavesItAsItIs(t *testing.T
 	if n := len(f.Calls("patch")); n != 1 {
 		t.Errorf("%d changes were tried; want the one that was refused", n)
 	}
-	if got, there := twin.Annotations(f.Get("deployments", "shop/web"))["lamplighter.dev/stopped-replicas"]; there {
+	if got, there := kubernetestwin.Annotations(f.Get("deployments",
+		"shop/web"))["lamplighter.dev/stopped-replicas"]; there {
 		t.Errorf("it remembers %q, although somebody else stopped it", got)
 	}
 }
 
 func TestDeployment_AStopWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
-	f.AddFault(twin.Fault{Op: "patch deployments.apps", Times: 1, Lost: true})
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
+	f.AddFault(kubernetestwin.Fault{Op: "patch deployments.apps", Times: 1, Lost: true})
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
-	if got := twin.Annotations(f.Get("deployments", "shop/web"))["lamplighter.dev/stopped-replicas"]; got != "3" {
+	if got := kubernetestwin.Annotations(f.Get("deployments",
+		"shop/web"))["lamplighter.dev/stopped-replicas"]; got != "3" {
 		t.Errorf("it remembers %q; want 3", got)
 	}
 }
 
 func TestDeployment_RepeatedStopsAndStartsChangeNothing(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	for _, v := range []cloud.Verb{cloud.Stop, cloud.Start} {
 		f.must(f.act(v, deployment, cloud.Target{UID: u}))
 		f.settle()
@@ -137,7 +140,7 @@ func TestDeployment_RepeatedStopsAndStartsChangeNothing(t *testing.T) {
 // The cluster sends this, as it was seen to accept it.
 func TestDeployment_AStopIsOneGuardedMergePatch(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	version := at(f.Get("deployments", "shop/web"), "metadata")["resourceVersion"]
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	want := fmt.Sprintf(`{"metadata":{"annotations":{"lamplighter.dev/stopped-at":"2026-03-02T09:00:00Z","lamplighter.dev/stopped-replicas":"3",`+
@@ -149,7 +152,7 @@ func TestDeployment_AStopIsOneGuardedMergePatch(t *testing.T) {
 
 func TestDeployment_WhatWasStoppedIsNotRememberedAsNothing(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	if s := f.wantStatus("while pods end", deployment, u, cloud.Stopping); s.Snapshot != nil {
 		t.Errorf("it is stopped, and would be remembered as %s", s.Snapshot)
@@ -159,14 +162,14 @@ func TestDeployment_WhatWasStoppedIsNotRememberedAsNothing(t *testing.T) {
 	// The table has lost what it remembered: the annotation has it.
 	f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u}))
 	f.wantReplicas("deployments", "shop/web", 3)
-	if a := twin.Annotations(f.Get("deployments", "shop/web")); len(a) != 0 {
+	if a := kubernetestwin.Annotations(f.Get("deployments", "shop/web")); len(a) != 0 {
 		t.Errorf("started, it keeps the marks of the stop: %v", a)
 	}
 }
 
 func TestDeployment_IsStoppedWhenItsPodsHaveEndedAndNotBefore(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.StallControllers(true)
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	f.Settle()
@@ -182,9 +185,10 @@ func TestDeployment_IsStoppedWhenItsPodsHaveEndedAndNotBefore(t *testing.T) {
 
 func TestDeployment_StartsWithNoFewerThanItsAutoscalerKeeps(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 1))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 1))
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
-	f.Add("horizontalpodautoscalers", twin.Targeting("shop", "web", fields{"minReplicas": 2, "maxReplicas": 6}))
+	f.Add("horizontalpodautoscalers",
+		kubernetestwin.Targeting("shop", "web", fields{"minReplicas": 2, "maxReplicas": 6}))
 	f.settle()
 	f.wantReplicas("deployments", "shop/web", 0) // an autoscaler leaves 0 alone
 	f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u, Snapshot: json.RawMessage(`{"replicas":1}`)}))
@@ -193,7 +197,7 @@ func TestDeployment_StartsWithNoFewerThanItsAutoscalerKeeps(t *testing.T) {
 
 func TestDeployment_OfWhichNothingIsRememberedIsNotGivenASize(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 0))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 0))
 	f.wantStatus("at 0", deployment, u, cloud.Stopped)
 	err := f.act(cloud.Start, deployment, cloud.Target{UID: u})
 	f.wantClass("start", err, cloud.Unsupported)
@@ -214,7 +218,7 @@ func TestStatefulSet_ThatWouldLoseItsClaimsIsRefused(t *testing.T) {
 	one := int64(1)
 	f.wantClass("scale-down", f.conn.Scale(t.Context(), statefulSet, "cluster", u, cloud.Capacity{Desired: &one}),
 		cloud.Unsupported)
-	f.wantClass("stop of its namespace", f.act(cloud.Stop, namespace, cloud.Target{UID: twin.UID + "/shop"}),
+	f.wantClass("stop of its namespace", f.act(cloud.Stop, namespace, cloud.Target{UID: kubernetestwin.UID + "/shop"}),
 		cloud.Unsupported)
 	f.settle()
 	for i := range 2 {
@@ -250,7 +254,7 @@ func TestClient_IsNotSlowedByItsOwnLimit(t *testing.T) {
 	f := newFixture(t)
 	targets := make([]cloud.Target, 300)
 	for i := range targets {
-		targets[i].UID = f.add("deployments", twin.Named("shop", fmt.Sprint("web-", i), 1))
+		targets[i].UID = f.add("deployments", kubernetestwin.Named("shop", fmt.Sprint("web-", i), 1))
 	}
 	before := time.Now()
 	for i, r := range f.conn.Act(t.Context(), cloud.Stop, deployment, "cluster", targets) {
@@ -281,7 +285,7 @@ func TestStatefulSet_ThatComesToLoseItsClaimsMeanwhileIsRefused(t *testing.T) {
 
 func TestDisruptionBudget_DoesNotBlockAStop(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.Add("poddisruptionbudgets", budget("shop", "web", 3))
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	f.settle()
@@ -301,10 +305,10 @@ func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 		`deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'guard' with binding 'all' denied request: replicas below the disruption budget`,
 	} {
 		f := newFixture(t)
-		u := f.add("deployments", twin.Named("shop", "web", 3))
+		u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 		f.Add("poddisruptionbudgets", budget("shop", "web", 2))
 		f.Add("poddisruptionbudgets", budget("shop", "other", 1))
-		f.AddFault(twin.Fault{Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message,
+		f.AddFault(kubernetestwin.Fault{Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message,
 			Times: -1})
 		err := f.act(cloud.Stop, deployment, cloud.Target{UID: u})
 		f.wantClass("stop", err, cloud.Unsupported)
@@ -319,7 +323,7 @@ func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 // A lack of permission is the account's; what an admission forbids is the object's.
 func TestErrors_ALackOfPermissionIsNoRefusalOfTheChange(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 3))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	f.Deny("patch deployments.apps")
 	f.wantClass("stop", f.act(cloud.Stop, deployment, cloud.Target{UID: u}), cloud.Denied)
 }
@@ -335,7 +339,7 @@ func TestGitOps_WhatIsBroughtBackIsDriftAndNeverCalledStopped(t *testing.T) {
 	for name, mark := range marks {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			web := twin.Named("shop", "web", 3)
+			web := kubernetestwin.Named("shop", "web", 3)
 			maps.Copy(at(web, "metadata"), mark)
 			u := f.add("deployments", web)
 			f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
@@ -358,7 +362,7 @@ func TestGitOps_WhatIsBroughtBackIsDriftAndNeverCalledStopped(t *testing.T) {
 
 func TestGitOps_WhatStaysAt0IsStoppedAfterAWhile(t *testing.T) {
 	f := newFixture(t)
-	web := twin.Named("shop", "web", 3)
+	web := kubernetestwin.Named("shop", "web", 3)
 	at(web, "metadata")["annotations"] = fields{"argocd.argoproj.io/tracking-id": "shop:x"}
 	u := f.add("deployments", web)
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
@@ -384,8 +388,8 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 	for name, prior := range map[string]any{"not paused": nil, "paused at 2": "2"} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			u := f.add("deployments", twin.Named("shop", "web", 2))
-			scaler := twin.Targeting("shop", "web", fields{"minReplicaCount": 2})
+			u := f.add("deployments", kubernetestwin.Named("shop", "web", 2))
+			scaler := kubernetestwin.Targeting("shop", "web", fields{"minReplicaCount": 2})
 			if prior != nil {
 				at(scaler, "metadata")["annotations"] = fields{"autoscaling.keda.sh/paused-replicas": prior}
 			}
@@ -416,14 +420,14 @@ func TestKEDA_IsPausedBeforeTheStopAndResumedAsItWas(t *testing.T) {
 // A stop of what KEDA has scaled to 0 must see to it that KEDA does not wake it at the next event.
 func TestKEDA_WhatItHasScaledTo0IsNotOff(t *testing.T) {
 	f := newFixture(t)
-	u := f.add("deployments", twin.Named("shop", "web", 0))
-	f.Add("scaledobjects", twin.Targeting("shop", "web", fields{"minReplicaCount": 0}))
+	u := f.add("deployments", kubernetestwin.Named("shop", "web", 0))
+	f.Add("scaledobjects", kubernetestwin.Targeting("shop", "web", fields{"minReplicaCount": 0}))
 	s := f.wantStatus("idle", deployment, u, cloud.Running)
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	f.settle()
 	f.wantStatus("stopped", deployment, u, cloud.Stopped)
 	f.must(f.act(cloud.Start, deployment, cloud.Target{UID: u, Snapshot: s.Snapshot}))
-	if a := twin.Annotations(f.Get("scaledobjects", "shop/web")); len(a) != 0 {
+	if a := kubernetestwin.Annotations(f.Get("scaledobjects", "shop/web")); len(a) != 0 {
 		t.Errorf("KEDA is not as it was: %v", a)
 	}
 }
@@ -443,7 +447,7 @@ func TestPage_ThatHasExpiredGoesOnAtWhatTheClusterOffers(t *testing.T) {
 	f := newFixture(t)
 	f.Page = 1
 	for _, name := range []string{"a", "b", "c"} {
-		f.add("deployments", twin.Named("shop", name, 1))
+		f.add("deployments", kubernetestwin.Named("shop", name, 1))
 	}
 	first, err := f.conn.List(t.Context(), deployment, "cluster", "")
 	f.must(err)
@@ -456,11 +460,11 @@ func TestPage_ThatHasExpiredGoesOnAtWhatTheClusterOffers(t *testing.T) {
 
 func TestAnotherClustersUIDsDoNotExistHere(t *testing.T) {
 	f := newFixture(t)
-	f.add("deployments", twin.Named("shop", "web", 3))
+	f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 	elsewhere := "another-cluster/shop/deployments/web"
 	f.wantClass("stop", f.act(cloud.Stop, deployment, cloud.Target{UID: elsewhere}), cloud.NotFound)
 	got, err := f.conn.Read(t.Context(), deployment, "cluster",
-		[]string{elsewhere, twin.UID + "/shop/statefulsets/web", twin.UID + "/shop"})
+		[]string{elsewhere, kubernetestwin.UID + "/shop/statefulsets/web", kubernetestwin.UID + "/shop"})
 	if err != nil || len(got) != 0 {
 		t.Errorf("Read = %+v, %v; want nothing", got, err)
 	}

@@ -9,11 +9,11 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	awstwin "lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/kubernetes"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
@@ -23,21 +23,21 @@ const region = "eu-west-1"
 type registered struct {
 	*testing.T
 	aws      *awstwin.Cloud
-	clusters map[string]*twin.Cluster
+	clusters map[string]*kubernetestwin.Cluster
 	conn     cloud.Conn
 }
 
 // newRegistered registers prod, which the account's credentials open, and stage, for which a kubeconfig was handed over.
 func newRegistered(t *testing.T) *registered {
 	t.Helper()
-	r := &registered{T: t, aws: &awstwin.Cloud{}, clusters: map[string]*twin.Cluster{}}
+	r := &registered{T: t, aws: &awstwin.Cloud{}, clusters: map[string]*kubernetestwin.Cluster{}}
 	for _, name := range []string{"prod", "stage"} {
-		c := twin.New()
+		c := kubernetestwin.New()
 		t.Cleanup(c.Close)
 		c.Accept = func(token string) bool { return name == "prod" && awstwin.OpensClusters(token) }
 		c.ChangeUID("uid-of-" + name)
 		c.Add("namespaces", map[string]any{"metadata": map[string]any{"name": "shop"}})
-		c.Add("deployments", twin.Named("shop", name, 2))
+		c.Add("deployments", kubernetestwin.Named("shop", name, 2))
 		r.clusters[name] = c
 		r.aws.AddCluster(awstwin.Cluster{Name: name, Region: region, Endpoint: c.URL(), Authority: c.Authority()})
 	}
@@ -52,7 +52,7 @@ func newRegistered(t *testing.T) *registered {
 		t.Fatal(err)
 	}
 	handed, err := json.Marshal(kubeconfig.Access{Server: r.clusters["stage"].URL(),
-		Authority: r.clusters["stage"].Authority(), Token: twin.Token})
+		Authority: r.clusters["stage"].Authority(), Token: kubernetestwin.Token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 		t.Errorf("%+v", results)
 	}
 	for name, c := range r.clusters {
-		if n := twin.Replicas(c.Get("deployments", "shop/"+name)); n != 0 {
+		if n := kubernetestwin.Replicas(c.Get("deployments", "shop/"+name)); n != 0 {
 			t.Errorf("%s has %d replicas", name, n)
 		}
 		c.Settle()
@@ -135,7 +135,7 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 func TestRegisteredClusters_OneThatDoesNotAnswerHidesNothing(t *testing.T) {
 	for _, down := range []string{"prod", "stage"} {
 		r := newRegistered(t)
-		r.clusters[down].AddFault(twin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable",
+		r.clusters[down].AddFault(kubernetestwin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable",
 			Message: "etcd is away", Times: -1})
 		up := map[string]string{"prod": "stage", "stage": "prod"}[down]
 		got, err := r.list()
@@ -166,9 +166,9 @@ func TestRegisteredClusters_WhatIsOfTheCloudIsLeftToIt(t *testing.T) {
 // A cluster may answer with what it was sent.
 func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r := newRegistered(t)
-	r.clusters["stage"].AddFault(twin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
-		Message: "you sent " + twin.Token, Times: -1})
-	if _, err := r.list(); err == nil || strings.Contains(err.Error(), twin.Token) ||
+	r.clusters["stage"].AddFault(kubernetestwin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
+		Message: "you sent " + kubernetestwin.Token, Times: -1})
+	if _, err := r.list(); err == nil || strings.Contains(err.Error(), kubernetestwin.Token) ||
 		!strings.Contains(err.Error(), "you sent (secret)") {
 		t.Errorf("%v", err)
 	}
@@ -177,7 +177,7 @@ func TestRegisteredClusters_TellNoToken(t *testing.T) {
 // What a connection can be asked besides is passed on by whatever stands before it: what hides secrets, and what looks into clusters.
 func TestRegisteredClusters_TheirAccountCanStillBeAskedEverything(t *testing.T) {
 	for _, provider := range managedcluster.Providers() {
-		cluster := twin.New()
+		cluster := kubernetestwin.New()
 		t.Cleanup(cluster.Close)
 		clk := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
 		h := managedcluster.Open(provider, clk, cluster)

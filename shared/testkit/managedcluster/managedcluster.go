@@ -11,13 +11,13 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
-	awstwin "lamplighter.dev/shared/cloud/aws/twin"
 	"lamplighter.dev/shared/cloud/azure"
-	azuretwin "lamplighter.dev/shared/cloud/azure/twin"
 	"lamplighter.dev/shared/cloud/gcp"
-	gcptwin "lamplighter.dev/shared/cloud/gcp/twin"
-	"lamplighter.dev/shared/cloud/kubernetes/twin"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clouds/awstwin"
+	"lamplighter.dev/shared/testkit/clouds/azuretwin"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
 // Name is the name of the cluster in each account.
@@ -35,7 +35,7 @@ type Host struct {
 func Providers() []string { return []string{aws.Name, azure.Name, gcp.Name} }
 
 // Open puts the cluster into an account of the provider, whose credentials it lets in.
-func Open(provider string, at clock.Clock, cluster *twin.Cluster) Host {
+func Open(provider string, at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	switch provider {
 	case azure.Name:
 		return openAKS(at, cluster)
@@ -46,7 +46,7 @@ func Open(provider string, at clock.Clock, cluster *twin.Cluster) Host {
 	}
 }
 
-func openEKS(at clock.Clock, cluster *twin.Cluster) Host {
+func openEKS(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	tw := &awstwin.Cloud{}
 	k := tw.AddCluster(awstwin.Cluster{Name: Name, Region: "eu-west-1", Endpoint: cluster.URL(),
 		Authority: cluster.Authority()})
@@ -57,7 +57,7 @@ func openEKS(at clock.Clock, cluster *twin.Cluster) Host {
 	}, aws.New(aws.Options{Clock: at, Transport: tw}), tw}
 }
 
-func openAKS(at clock.Clock, cluster *twin.Cluster) Host {
+func openAKS(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	tw := &azuretwin.Cloud{}
 	k := tw.AddEntraCluster(Name, "westeurope", cluster.URL(), cluster.Authority())
 	cluster.Accept = tw.OpensClusters
@@ -69,7 +69,7 @@ func openAKS(at clock.Clock, cluster *twin.Cluster) Host {
 	}, azure.New(azure.Options{Clock: at, Transport: tw, Limits: map[string]azure.Limit{"": {}}}), tw}
 }
 
-func openGKE(at clock.Clock, cluster *twin.Cluster) Host {
+func openGKE(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	tw := &gcptwin.Cloud{}
 	server, _ := strings.CutPrefix(cluster.URL(), "https://")
 	k := tw.AddCluster(gcptwin.Cluster{

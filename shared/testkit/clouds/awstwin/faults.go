@@ -1,0 +1,92 @@
+package awstwin
+
+import (
+	"context"
+	"time"
+)
+
+// Fault makes calls fail with an answer of AWS's form; with Lost, the call has its effect and no answer; with Delay alone, it is
+// answered later.
+type Fault struct {
+	Op, Code, Message string // no Op is every one
+	Region            string // "" is every one
+	Status            int
+	Times             int       // how often; below 0 is always
+	Until             time.Time // not after this; the zero time is for ever
+	Lost              bool
+	Delay             time.Duration
+}
+
+// AddFault adds a fault.
+func (c *Cloud) AddFault(f Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = append(c.faults, f)
+}
+
+// EndFaults ends all faults.
+func (c *Cloud) EndFaults() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults, c.throttled, c.revoked = nil, 0, false
+}
+
+// RevokeKeys has no key accepted any more.
+func (c *Cloud) RevokeKeys() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.revoked = true
+}
+
+// hits reports whether the fault is one of the call's.
+func (f *Fault) hits(q request) bool {
+	return f.Times != 0 && (f.Op == "" || f.Op == q.service+":"+q.op) && (f.Region == "" || f.Region == q.region) &&
+		(f.Until.IsZero() || time.Now().Before(f.Until))
+}
+
+// fault finds the fault that a call meets, and counts it.
+func (c *Cloud) fault(q request) (Fault, bool) {
+	for i := range c.faults {
+		f := &c.faults[i]
+		if f.hits(q) && (f.Lost || f.Code != "") {
+			f.Times--
+			return *f, true
+		}
+	}
+	return Fault{}, false
+}
+
+// delay keeps a call waiting, before anything is locked.
+func (c *Cloud) delay(ctx context.Context, q request) error {
+	var wait time.Duration
+	c.mu.Lock()
+	for i := range c.faults {
+		if f := &c.faults[i]; f.Delay > 0 && f.hits(q) {
+			wait = max(wait, f.Delay)
+			f.Times--
+		}
+	}
+	c.mu.Unlock()
+	if wait == 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// settleDue lets those instances arrive that have been on their way for long enough.
+func (c *Cloud) settleDue() {
+	if c.Takes == 0 {
+		return
+	}
+	for _, i := range c.instances {
+		if !i.since.IsZero() && time.Since(i.since) >= c.Takes {
+			i.settleState()
+			i.since = time.Time{}
+		}
+	}
+}

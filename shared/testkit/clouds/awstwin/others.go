@@ -1,0 +1,169 @@
+package awstwin
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Volume is an EBS volume; Instance is what it is attached to.
+type Volume struct {
+	ID, Region, Type, Instance string
+	SizeGB                     int
+	Tags                       map[string]string
+}
+
+// Snapshot is an EBS snapshot of a volume, which may be gone; Image is one that is made of it.
+type Snapshot struct {
+	ID, Region, Volume, Image string
+	SizeGB                    int
+	Public                    bool
+}
+
+// Address is an Elastic IP address; Instance is what it is associated with.
+type Address struct{ ID, Region, IP, Instance string }
+
+// NATGateway is a NAT gateway that so many routes lead to.
+type NATGateway struct {
+	ID, Region, State string
+	Routes            int
+}
+
+const at = "2026-01-02T03:04:05.000Z"
+
+// AddVolume adds a volume.
+func (c *Cloud) AddVolume(v Volume) { add(c, &c.volumes, v) }
+
+// AddSnapshot adds a snapshot.
+func (c *Cloud) AddSnapshot(s Snapshot) { add(c, &c.snapshots, s) }
+
+// AddAddress adds an address.
+func (c *Cloud) AddAddress(a Address) { add(c, &c.addresses, a) }
+
+// AddNATGateway adds a NAT gateway.
+func (c *Cloud) AddNATGateway(n NATGateway) { add(c, &c.gateways, n) }
+
+// RemoveVolume removes a volume.
+func (c *Cloud) RemoveVolume(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.volumes = slices.DeleteFunc(c.volumes, func(v Volume) bool { return v.ID == id })
+}
+
+func add[T any](c *Cloud, to *[]T, v T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*to = append(*to, v)
+}
+
+// filtered returns the values of a filter of EC2, and whether there is one of the name.
+func (q request) filtered(name string) ([]string, bool) {
+	for i := 1; len(q.form["Filter."+strconv.Itoa(i)+".Name"]) > 0; i++ {
+		if at := "Filter." + strconv.Itoa(i); q.form[at+".Name"][0] == name {
+			return q.getList(at + ".Value"), true
+		}
+	}
+	return nil, false
+}
+
+func tagNodes(tags map[string]string) []node {
+	var out []node
+	for k, v := range tags {
+		out = append(out, newElement("item", newText("key", k), newText("value", v)))
+	}
+	return out
+}
+
+func (c *Cloud) describeVolumes(q request) (any, *failure) {
+	ids, filtered := q.filtered("volume-id")
+	found := slices.DeleteFunc(slices.Clone(c.volumes), func(v Volume) bool {
+		return v.Region != q.region || filtered && !slices.Contains(ids, v.ID)
+	})
+	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
+	var nodes []node
+	for _, v := range found[from:to] {
+		state, attachments := "available", []node(nil)
+		if v.Instance != "" {
+			state, attachments = "in-use",
+				[]node{newElement("item", newText("instanceId", v.Instance), newText("status", "attached"))}
+		}
+		nodes = append(nodes,
+			newElement("item", newText("volumeId", v.ID), newText("size", strconv.Itoa(v.SizeGB)),
+				newText("status", state),
+				newText("volumeType", v.Type), newText("iops", "3000"), newText("throughput", "125"),
+				newText("encrypted", "true"), newText("createTime", at),
+				newText("availabilityZone", v.Region+"a"), newItems("attachmentSet", "item", attachments),
+				newItems("tagSet", "item", tagNodes(v.Tags))))
+	}
+	return []node{newItems("volumeSet", "item", nodes), newText("nextToken", next)}, nil
+}
+
+func (c *Cloud) describeSnapshots(q request) (any, *failure) {
+	volumes, ofVolumes := q.filtered("volume-id")
+	found := slices.DeleteFunc(slices.Clone(c.snapshots), func(s Snapshot) bool {
+		return s.Region != q.region || ofVolumes && !slices.Contains(volumes, s.Volume) ||
+			len(q.getList("RestorableBy")) > 0 && !s.Public
+	})
+	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
+	var nodes []node
+	for _, s := range found[from:to] {
+		nodes = append(nodes,
+			newElement("item", newText("snapshotId", s.ID), newText("volumeId", s.Volume),
+				newText("status", "completed"),
+				newText("startTime", at), newText("volumeSize", strconv.Itoa(s.SizeGB)),
+				newText("storageTier", "standard")))
+	}
+	return []node{newItems("snapshotSet", "item", nodes), newText("nextToken", next)}, nil
+}
+
+func (c *Cloud) describeImages(q request) (any, *failure) {
+	if _, named := q.filtered("image-id"); named {
+		return c.tell(q)
+	}
+	var nodes []node
+	for _, s := range c.snapshots {
+		if s.Image != "" {
+			device := newElement("item", newElement("ebs", newText("snapshotId", s.ID)))
+			nodes = append(nodes,
+				newElement("item", newText("imageId", s.Image), newItems("blockDeviceMapping", "item", []node{device})))
+		}
+	}
+	return []node{newItems("imagesSet", "item", nodes)}, nil
+}
+
+func (c *Cloud) describeAddresses(q request) (any, *failure) {
+	var nodes []node
+	for _, a := range c.addresses {
+		if a.Region != q.region {
+			continue
+		}
+		n := newElement("item", newText("allocationId", a.ID), newText("publicIp", a.IP))
+		if a.Instance != "" {
+			n.kids = append(n.kids, newText("associationId", "eipassoc-"+a.ID), newText("instanceId", a.Instance),
+				newText("networkInterfaceId", "eni-1"))
+		}
+		nodes = append(nodes, n)
+	}
+	return []node{newItems("addressesSet", "item", nodes)}, nil
+}
+
+func (c *Cloud) describeNATGateways(q request) (any, *failure) {
+	var nodes []node
+	for _, n := range c.gateways {
+		if n.Region == q.region {
+			nodes = append(nodes,
+				newElement("item", newText("natGatewayId", n.ID), newText("state", n.State), newText("createTime", at)))
+		}
+	}
+	return []node{newItems("natGatewaySet", "item", nodes)}, nil
+}
+
+func (c *Cloud) describeRouteTables(q request) (any, *failure) {
+	var routes []node
+	for _, n := range c.gateways {
+		for range n.Routes {
+			routes = append(routes, newElement("item", newText("natGatewayId", n.ID)))
+		}
+	}
+	return []node{newItems("routeTableSet", "item",
+		[]node{newElement("item", newText("routeTableId", "rtb-1"), newItems("routeSet", "item", routes))})}, nil
+}

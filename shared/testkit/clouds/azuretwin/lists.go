@@ -1,0 +1,136 @@
+package azuretwin
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// answer finds who answers a request.
+func (c *Cloud) answer(q request) (answer, *failure) {
+	base := "/subscriptions/" + Subscription
+	if of, known := c.besideResources(q); known {
+		return of()
+	}
+	switch {
+	case strings.HasPrefix(q.op, "entra:"):
+		return c.entra(q)
+	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
+		return c.graph(q)
+	case q.op == "Microsoft.Insights/metrics/read":
+		return c.metrics(q)
+	case q.path == "/subscriptions":
+		return ok(c.subscriptions())
+	case !strings.HasPrefix(q.path, base):
+		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not "+
+			"be found.", strings.Split(q.path+"//", "/")[2])
+	case q.path == base:
+		return ok(map[string]any{"id": base, "subscriptionId": Subscription, "displayName": "Twin", "state": "Enabled"})
+	case q.path == base+"/locations":
+		return ok(map[string]any{"value": locations()})
+	case q.path == base+"/providers/microsoft.authorization/permissions":
+		return c.page(q, c.permissions())
+	case strings.Contains(q.path, "/operations/"):
+		return c.operation(q)
+	case strings.HasPrefix(q.path, base+"/providers/"):
+		return c.page(q, c.ofType(strings.TrimPrefix(q.path, base+"/providers/")))
+	}
+	return c.inResource(q)
+}
+
+// besideResources finds who answers for management groups, for storage and for costs.
+func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
+	if of, known := c.organised(q); known {
+		return of, true
+	}
+	return c.billing(q)
+}
+
+// inResource answers what is asked of one resource, or what is below it.
+func (c *Cloud) inResource(q request) (answer, *failure) {
+	if workspace, isList := strings.CutSuffix(q.path, "/computes"); isList {
+		return c.page(q, c.below(workspace, typeCompute))
+	}
+	return c.onResource(q)
+}
+
+// below returns the resources of the type in the one of the id.
+func (c *Cloud) below(id, armType string) []any {
+	all := []any{}
+	for _, r := range c.resources {
+		if r.Type == armType && strings.HasPrefix(r.UID(), id+"/") {
+			all = append(all, c.render(r, false))
+		}
+	}
+	return all
+}
+
+func (c *Cloud) subscriptions() map[string]any {
+	ids := c.Subscriptions
+	if ids == nil {
+		ids = []string{Subscription}
+	}
+	all := []any{}
+	for _, id := range ids {
+		all = append(all, map[string]any{"id": "/subscriptions/" + id, "subscriptionId": id, "state": "Enabled"})
+	}
+	return map[string]any{"value": all}
+}
+
+// Regions are those of the twin; "europe" is a logical one, which has no resources.
+var Regions = []string{"northeurope", "swedencentral", "westeurope"}
+
+func locations() []any {
+	all := []any{map[string]any{"name": "europe", "metadata": map[string]any{"regionType": "Logical"}}}
+	for _, name := range Regions {
+		all = append(all, map[string]any{"name": name, "metadata": map[string]any{"regionType": "Physical"}})
+	}
+	return all
+}
+
+func (c *Cloud) permissions() []any {
+	roles := c.roles
+	if len(roles) == 0 {
+		roles = []Role{{Actions: []string{"*"}, NotActions: []string{}}}
+	}
+	all := []any{}
+	for _, r := range roles {
+		all = append(all, r)
+	}
+	return all
+}
+
+func (c *Cloud) ofType(armType string) []any {
+	all := []any{}
+	for _, r := range c.resources {
+		if strings.EqualFold(r.Type, armType) {
+			all = append(all, c.render(r, false))
+		}
+	}
+	return all
+}
+
+// page answers a part of a list, and where the next one is.
+func (c *Cloud) page(q request, all []any) (answer, *failure) {
+	var from int
+	if skip := q.URL.Query().Get("$skiptoken"); skip != "" {
+		if _, err := fmt.Sscan(skip, &from); err != nil || from > len(all) {
+			return answer{},
+				newFailure(http.StatusBadRequest, "InvalidSkipToken", "The skip token '%s' is not valid.", skip)
+		}
+	}
+	to := len(all)
+	if c.Page > 0 {
+		to = min(to, from+c.Page)
+	}
+	body := map[string]any{"value": all[from:to]}
+	if to < len(all) {
+		link := *q.URL
+		query := link.Query()
+		query.Set("$skiptoken", strconv.Itoa(to))
+		link.RawQuery, link.Scheme, link.Host = query.Encode(), "https", q.Host
+		body["nextLink"] = link.String()
+	}
+	return ok(body)
+}

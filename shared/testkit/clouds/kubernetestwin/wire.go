@@ -1,0 +1,310 @@
+package kubernetestwin
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kinds and groups are the resources that the twin serves.
+var (
+	kinds = map[string]string{
+		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim",
+		"deployments":  "Deployment",
+		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob",
+		"horizontalpodautoscalers": "HorizontalPodAutoscaler",
+		"poddisruptionbudgets":     "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
+		"selfsubjectaccessreviews": "SelfSubjectAccessReview", "nodes": "Node", "services": "Service",
+		"persistentvolumes": "PersistentVolume",
+		"resourcequotas":    "ResourceQuota", "limitranges": "LimitRange", "jobs": "Job", "ingresses": "Ingress",
+		"ingressclasses":  "IngressClass",
+		"networkpolicies": "NetworkPolicy", "storageclasses": "StorageClass", "csidrivers": "CSIDriver",
+		"volumeattachments": "VolumeAttachment",
+		"priorityclasses":   "PriorityClass", "customresourcedefinitions": "CustomResourceDefinition",
+		"gateways": "Gateway", "httproutes": "HTTPRoute",
+		"volumesnapshots": "VolumeSnapshot", "verticalpodautoscalers": "VerticalPodAutoscaler",
+	}
+	groups = map[string]string{
+		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1",
+		"horizontalpodautoscalers": "autoscaling/v2",
+		"poddisruptionbudgets":     "policy/v1", "scaledobjects": "keda.sh/v1alpha1",
+		"rollouts":                 "argoproj.io/v1alpha1",
+		"selfsubjectaccessreviews": "authorization.k8s.io/v1", "jobs": "batch/v1", "ingresses": "networking.k8s.io/v1",
+		"ingressclasses": "networking.k8s.io/v1", "networkpolicies": "networking.k8s.io/v1",
+		"storageclasses": "storage.k8s.io/v1",
+		"csidrivers":     "storage.k8s.io/v1", "volumeattachments": "storage.k8s.io/v1",
+		"priorityclasses":           "scheduling.k8s.io/v1",
+		"customresourcedefinitions": "apiextensions.k8s.io/v1", "gateways": "gateway.networking.k8s.io/v1",
+		"httproutes":      "gateway.networking.k8s.io/v1",
+		"volumesnapshots": "snapshot.storage.k8s.io/v1", "verticalpodautoscalers": "autoscaling.k8s.io/v1",
+	}
+	scalable = map[string]bool{"deployments": true, "statefulsets": true, "rollouts": true}
+)
+
+func groupVersion(resource string) string {
+	if g := groups[resource]; g != "" {
+		return g
+	}
+	return "v1"
+}
+
+// request is a call on its way through the twin.
+type request struct {
+	verb, group, version, resource, ns, name, sub string
+	query                                         url.Values
+	body                                          []byte
+}
+
+// op is "patch deployments/scale.apps".
+func (q request) op() string {
+	name := q.resource
+	if q.sub != "" {
+		name += "/" + q.sub
+	}
+	if q.group != "" {
+		name += "." + q.group
+	}
+	return q.verb + " " + name
+}
+
+func (q request) place() string { return place(q.ns, q.name) }
+
+// failure is an error answer.
+type failure struct {
+	code            int
+	reason, message string
+	more            fields // of the status
+}
+
+func newFailure(code int, reason, format string, args ...any) *failure {
+	return &failure{code: code, reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+// decodeRequest takes a path apart: /api/v1/… or /apis/<group>/<version>/….
+func decodeRequest(r *http.Request) request {
+	q := request{query: r.URL.Query()}
+	q.body, _ = io.ReadAll(r.Body) // what breaks is what the client sent
+	q.decodePath(strings.Split(strings.Trim(r.URL.Path, "/"), "/"))
+	q.verb = map[string]string{"GET": "get", "PATCH": "patch", "POST": "create", "DELETE": "delete"}[r.Method]
+	if q.verb == "get" && q.name == "" && q.resource != "" {
+		q.verb = "list"
+	}
+	return q
+}
+
+// decodePath takes the parts of a path.
+func (q *request) decodePath(p []string) {
+	switch {
+	case len(p) >= 2 && p[0] == "api":
+		q.version, p = p[1], p[2:]
+	case len(p) == 1 && p[0] == "apis":
+		p = nil
+	case len(p) >= 3 && p[0] == "apis":
+		q.group, q.version, p = p[1], p[2], p[3:]
+	}
+	if len(p) > 2 && p[0] == "namespaces" {
+		q.ns, p = p[1], p[2:]
+	}
+	for i, into := range []*string{&q.resource, &q.name, &q.sub} {
+		if i < len(p) {
+			*into = p[i]
+		}
+	}
+}
+
+func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := decodeRequest(r)
+	c.calls = append(c.calls,
+		Call{Op: q.op(), Namespace: q.ns, Name: q.name, Query: r.URL.RawQuery, Body: string(q.body)})
+	code := &c.calls[len(c.calls)-1].Code
+	if c.between != nil {
+		c.between(q.op())
+	}
+	if f := c.refuse(r, q); f != nil {
+		*code = writeFailure(w, f)
+		return false
+	}
+	fault, failed := c.fault(q)
+	if failed && !fault.Lost {
+		*code = writeFailure(w, &failure{code: fault.Code, reason: fault.Reason, message: fault.Message})
+		return false
+	}
+	answer, f := c.answer(q)
+	switch {
+	case failed:
+		return true
+	case f != nil:
+		*code = writeFailure(w, f)
+	default:
+		*code = http.StatusOK
+		write(w, http.StatusOK, answer)
+	}
+	return false
+}
+
+// refuse answers as the layers before any resource do.
+func (c *Cluster) refuse(r *http.Request, q request) *failure {
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if token != Token && (c.Accept == nil || !c.Accept(token)) {
+		return newFailure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+	}
+	if c.throttled > 0 {
+		c.throttled--
+		return newFailure(http.StatusTooManyRequests, "TooManyRequests", "too many requests, please try again later")
+	}
+	if q.resource == "" { // discovery is for everybody
+		return nil
+	}
+	if c.forbids(q.op()) {
+		return newFailure(http.StatusForbidden, "Forbidden",
+			`%s "%s" is forbidden: User "lamplighter" cannot %s resource "%s" in API group "%s"`,
+			q.resource, q.name, q.verb, q.resource, q.group)
+	}
+	return nil
+}
+
+func (c *Cluster) fault(q request) (Fault, bool) {
+	for i := range c.faults {
+		f := &c.faults[i]
+		if f.Op == q.op() && f.Times != 0 {
+			f.Times--
+			return *f, true
+		}
+	}
+	return Fault{}, false
+}
+
+func (c *Cluster) answer(q request) (any, *failure) {
+	gv := strings.TrimPrefix(q.group+"/"+q.version, "/")
+	switch {
+	case slices.Contains(c.Without, q.group):
+		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+	case gv == "":
+		return c.servedGroups(), nil
+	case q.resource == "":
+		return served(gv), nil
+	case kinds[q.resource] == "" || groupVersion(q.resource) != gv:
+		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+	case q.resource == "selfsubjectaccessreviews":
+		return c.review(q)
+	case q.verb == "list":
+		return c.list(q)
+	case q.verb == "create":
+		return c.create(q)
+	}
+	o := c.objects[q.resource][q.place()]
+	if o == nil {
+		return nil, newFailure(
+			http.StatusNotFound, "NotFound", "%s %q not found", strings.TrimSuffix(q.resource+"."+q.group, "."), q.name)
+	}
+	switch q.verb {
+	case "get":
+		return scaleOf(q, o), nil
+	case "delete":
+		return c.delete(q, o)
+	}
+	return c.patch(q, o)
+}
+
+// review says whether the only user may do what is asked.
+func (c *Cluster) review(q request) (any, *failure) {
+	var r fields
+	if err := json.Unmarshal(q.body, &r); err != nil {
+		return nil, newFailure(http.StatusBadRequest, "BadRequest", "%s", err)
+	}
+	a := at(r, "spec", "resourceAttributes")
+	ask := request{verb: text(a["verb"]), group: text(a["group"]), resource: text(a["resource"]),
+		sub: text(a["subresource"])}
+	r["status"] = fields{"allowed": !c.forbids(ask.op())}
+	return r, nil
+}
+
+// list answers a page of what is asked for; a token says where the next one begins.
+func (c *Cluster) list(q request) (any, *failure) {
+	from := 0
+	if token := q.query.Get("continue"); token != "" {
+		plain, err := base64.RawURLEncoding.DecodeString(token)
+		if from, _ = strconv.Atoi(string(plain)); err != nil || from == 0 {
+			return nil, newFailure(http.StatusBadRequest, "BadRequest", "continue key is not valid: %s", token)
+		}
+		if c.expired > 0 {
+			c.expired--
+			f := newFailure(http.StatusGone, "Expired",
+				"The provided continue parameter is too old to display a consistent list result.")
+			f.more = fields{"metadata": fields{"continue": token}}
+			return nil, f
+		}
+	}
+	items := c.selected(q)
+	limit, _ := strconv.Atoi(q.query.Get("limit")) // absent is all
+	if limit == 0 || c.Page > 0 && limit > c.Page {
+		limit = max(c.Page, limit)
+	}
+	if c.Page > 0 {
+		limit = min(limit, c.Page)
+	}
+	meta := fields{"resourceVersion": strconv.Itoa(c.version)}
+	from = min(from, len(items))
+	page := items[from:]
+	if limit > 0 && len(page) > limit {
+		page = page[:limit]
+		meta["continue"] = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(from + limit)))
+	}
+	return fields{"kind": kinds[q.resource] + "List", "apiVersion": groupVersion(q.resource), "metadata": meta,
+		"items": page}, nil
+}
+
+func (c *Cluster) selected(q request) []any {
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(c.objects[q.resource])) {
+		o := c.objects[q.resource][key]
+		meta := at(o, "metadata")
+		if q.ns != "" && meta["namespace"] != q.ns || !matches(q.query.Get("labelSelector"), at(meta, "labels")) {
+			continue
+		}
+		items = append(items, o)
+	}
+	return items
+}
+
+// matches knows selectors of the form a=b,c=d.
+func matches(selector string, labels fields) bool {
+	for part := range strings.SplitSeq(selector, ",") {
+		k, v, ok := strings.Cut(part, "=")
+		if ok && labels[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func write(w http.ResponseWriter, code int, answer any) {
+	var b bytes.Buffer
+	_ = json.NewEncoder(&b).Encode(answer) // maps of JSON
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes()) // a client that is gone needs no answer
+}
+
+func writeFailure(w http.ResponseWriter, f *failure) int {
+	status := fields{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "metadata": fields{},
+		"message": f.message, "reason": f.reason, "code": f.code,
+	}
+	maps.Copy(status, f.more)
+	if f.code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	write(w, f.code, status)
+	return f.code
+}

@@ -23,10 +23,10 @@ import (
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/token"
-	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 // attackedService is a service under attack, with what it lets out: its log from debug on, and every answer.

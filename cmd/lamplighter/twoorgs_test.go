@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/audit"
-	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 // side is one organization of a user of two, with what only it may know.

@@ -20,8 +20,8 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
 	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 	"lamplighter.dev/shared/testkit/race"
 )

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory/index"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/race"
 )
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
 // maildev returns a mail server of another maker; it gives what it received as JSON.

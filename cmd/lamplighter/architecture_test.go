@@ -146,7 +146,7 @@ func TestForbiddenByWing_AnImportThatRunsUpIsRefused(t *testing.T) {
 		{"shared/foundation/seal", "shared/engine/table", true},
 		{"shared/api/rest", "shared/testkit/apitest", true},
 		{"functions/actions", "shared/testkit/apitest", true},
-		{"shared/engine/table/tabletest", "shared/testkit/npmpeer", false},
+		{"shared/testkit/tabletest", "shared/testkit/npmpeer", false},
 		{"shared/elsewhere/x", "shared/engine/table", true},
 		{"functions/actions", "shared/domain/execution", false},
 	} {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // ways are what people do with the service, from one end to the other. Each starts a service of its own.

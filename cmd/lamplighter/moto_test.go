@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // motoNumber is the account that moto serves to whoever does not assume a role.

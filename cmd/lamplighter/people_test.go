@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/erasure"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func userPath(email string) string { return "/users/" + url.PathEscape(email) }

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // drillRows are how many rows the store of a drill has beside those that the drill makes.

@@ -10,8 +10,8 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // later is a member that only a later version of the service knows.

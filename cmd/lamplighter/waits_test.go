@@ -48,7 +48,7 @@ var realWaits = map[string]struct {
 	"shared/domain/cost/bench_test.go": {1,
 		"a benchmark looks at the memory of its process now and then"},
 	"shared/engine/table/crash_test.go":         {1, "a process is killed at a random moment"},
-	"shared/engine/table/tabletest/feed.go":     {1, "streams of tables of other makers lag"},
+	"shared/testkit/tabletest/feed.go":          {1, "streams of tables of other makers lag"},
 	"functions/executor/aws_test.go":            {3, "in a bubble of synctest, where no real time passes"},
 	"functions/executor/awstraps_test.go":       {1, "in a bubble of synctest, where no real time passes"},
 	"functions/executor/capacity_test.go":       {1, "in a bubble of synctest, where no real time passes"},

@@ -18,12 +18,12 @@ import (
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // real is an organization as the product keeps it: with its evaluator, overrides, schedules and store, and an executor that carries bulk

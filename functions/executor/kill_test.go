@@ -15,11 +15,11 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const bulkSize = 1000

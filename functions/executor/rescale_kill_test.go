@@ -23,7 +23,6 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -31,6 +30,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // hurried is the clock of an event: a minute of it is a fifth of a second, in all processes alike.

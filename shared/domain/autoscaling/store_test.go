@@ -9,10 +9,10 @@ import (
 
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_1"

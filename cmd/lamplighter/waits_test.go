@@ -63,7 +63,7 @@ var realWaits = map[string]struct {
 	"shared/engine/workflow/contract_test.go":   {1, "moto_server starts"},
 	"shared/engine/workflow/restart_test.go": {2,
 		"a process that takes time over its tasks is killed at a random moment"},
-	"shared/engine/workflow/workflowtest/workflowtest.go": {2,
+	"shared/testkit/workflowtest/workflowtest.go": {2,
 		"engines of other makers run executions in processes of their own"},
 	"shared/foundation/ssrfguard/client_test.go":     {1, "a server dribbles until a client loses its patience"},
 	"shared/testkit/lambdaemulator/function_test.go": {1, "a function in a process of its own answers too late"},

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
 // Check 60, of every field of an integration that is an address: refused when they are given, and when one is in the store nevertheless.

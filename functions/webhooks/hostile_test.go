@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+	"lamplighter.dev/shared/testkit/ssrfguardtest"
 )
 
 // Check 60, of webhooks: refused when they are given, and when one is in the store nevertheless.

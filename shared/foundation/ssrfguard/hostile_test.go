@@ -1,6 +1,6 @@
 package ssrfguard
 
-import "lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+import "lamplighter.dev/shared/testkit/ssrfguardtest"
 
 // hostile are the addresses that no policy for production may reach.
 var hostile = ssrfguardtest.Hostile

@@ -7,7 +7,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // welcomed walks from the sign-in at each provider into an organization, through the routes of the template.

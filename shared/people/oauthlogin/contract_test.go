@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // idp is a provider of OpenID Connect that knows alice and mallory: the twin, or somebody else's.

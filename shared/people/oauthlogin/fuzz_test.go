@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // FuzzIDToken presents tokens that nobody signed, and signed ones that say anything. What is accepted was signed, and says

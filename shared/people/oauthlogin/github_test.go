@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/oauthlogin"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 func atGitHub(t *testing.T) (oauthlogin.Provider, *oauthlogintest.GitHub) {

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 func TestACertifiedProviderKeepsTheContract(t *testing.T) {

@@ -31,7 +31,7 @@ type office struct {
 
 func openOffice(t *testing.T, e *testenv.Env) *office {
 	t.Helper()
-	b, err := os.ReadFile("../../shared/people/saml/samltest/testdata/idp.pem")
+	b, err := os.ReadFile("../../shared/testkit/samltest/testdata/idp.pem")
 	if err != nil {
 		t.Fatal(err)
 	}

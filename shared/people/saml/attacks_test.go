@@ -16,7 +16,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // us is what the providers of the tests know us by.

@@ -13,7 +13,7 @@ import (
 	"github.com/beevik/etree"
 	crewjam "github.com/crewjam/saml"
 
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // crewProvider is another maker's identity provider, in this process. It goes by the machine's clock, reads our metadata, and

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // FuzzParseResponse judges changed forms of genuine responses. Who is believed is the one whom the provider signed in; what is

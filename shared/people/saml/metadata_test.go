@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func TestMetadataThatAreNotTaken(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // samlp is another maker's identity provider, in a process of its own.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/clock"

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/reports/carbon"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/carbon"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"

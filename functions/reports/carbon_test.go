@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour (shared/domain/carbon has it by hand).
+// TestResourceCosts_TellCarbonWhereItIsKnown: an m5.large in Ireland emits 0.00155259601 kg an hour (functions/reports/carbon has it by hand).
 func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	a := &fixture{Fixture: apitest.New(t, Operations)}
 	machine := func(uid string, status cloud.Status, class string) cloud.Resource {

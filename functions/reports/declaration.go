@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -8,7 +9,6 @@ import (
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )

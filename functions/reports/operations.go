@@ -5,13 +5,13 @@ package reports
 import (
 	"net/http"
 
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/people/teams"
 )
 

@@ -16,11 +16,11 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )

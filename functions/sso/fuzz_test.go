@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/testkit/samltest"
 )
 

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 

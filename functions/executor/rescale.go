@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
 

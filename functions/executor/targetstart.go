@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"

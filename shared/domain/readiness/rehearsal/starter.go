@@ -3,10 +3,10 @@ package rehearsal
 import (
 	"context"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/executor/rehearsal"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 

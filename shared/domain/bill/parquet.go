@@ -9,8 +9,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"lamplighter.dev/shared/domain/bill/parquetguard"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/parquetguard"
 )
 
 // parquetTable is a Parquet file, behind a guard that checks what the library is given. It is read column by column in

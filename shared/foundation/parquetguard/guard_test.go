@@ -12,8 +12,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"lamplighter.dev/shared/domain/bill/parquetguard"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/parquetguard"
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/bill/confined"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
@@ -55,12 +55,12 @@ type worker struct {
 // billReader is the type of bill.Read.
 type billReader func(
 	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error,
-) (bill.Totals, error)
+) (billfile.Totals, error)
 
 // newBillReader returns bill.Read, or the one that reads in a process of its own.
 func newBillReader(command []string) billReader {
 	if len(command) == 0 {
-		return bill.Read
+		return billfile.Read
 	}
 	return confined.New(command, confined.DefaultLimit).Read
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
@@ -78,7 +78,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	}
 	read := s.read
 	if d.Source == cloud.SimulatedBills {
-		read = bill.Read // we made the file ourselves
+		read = billfile.Read // we made the file ourselves
 	}
 	got, err := read(ctx, form, f.Name, r, func(c *focus.Charge) error {
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
@@ -98,7 +98,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 }
 
 // stepOf tells the step at which a file could not be read: after a row began, it is of that row.
-func stepOf(got bill.Totals) billing.Step {
+func stepOf(got billfile.Totals) billing.Step {
 	if got.Rows > 0 {
 		return billing.Sample
 	}

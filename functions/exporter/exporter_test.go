@@ -22,7 +22,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/focus"
@@ -182,7 +182,7 @@ type opened struct{ *bytes.Reader }
 func (opened) Close() error { return nil }
 
 func (a *fixture) readParquet(b []byte) (rows int64, sum money.Amount) {
-	_, err := bill.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
+	_, err := billfile.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
 		func(c *focus.Charge) error {
 			rows, sum = rows+1, sum.Add(c.BilledCost)
 			return nil

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,7 +20,7 @@ type file interface {
 
 func newFile(format string, to io.Writer) file {
 	if format == costexport.Parquet {
-		return parquetFile{bill.NewParquetWriter(to)}
+		return parquetFile{billfile.NewParquetWriter(to)}
 	}
 	z := gzip.NewWriter(to)
 	if format == costexport.NDJSON {
@@ -31,7 +31,7 @@ func newFile(format string, to io.Writer) file {
 	return f
 }
 
-type parquetFile struct{ w *bill.ParquetWriter }
+type parquetFile struct{ w *billfile.ParquetWriter }
 
 func (f parquetFile) add(r *costexport.Row) error { return f.w.Add(r.Charge()) }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
 	"lamplighter.dev/shared/domain/focus"
@@ -70,7 +70,7 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
 			return e.files.ReadAt(ctx, name, p, off)
 		})
-		_, err = bill.ReadColumns(ctx, columns, name, file, fill(l, take))
+		_, err = billfile.ReadColumns(ctx, columns, name, file, fill(l, take))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fault.Wrap("read line items", err)
 		}

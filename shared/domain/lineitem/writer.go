@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/archive"
@@ -99,7 +99,7 @@ func (w *Writer) endPart() error {
 
 // part is a file on its way into the store, which takes it from a pipe.
 type part struct {
-	rows  *bill.ParquetWriter
+	rows  *billfile.ParquetWriter
 	into  *io.PipeWriter
 	bytes int64
 	put   chan error
@@ -110,7 +110,7 @@ var errDiscarded = errors.New("the line items were given up")
 func newPart(ctx context.Context, files archive.Files, name string) *part {
 	from, into := io.Pipe()
 	p := &part{into: into, put: make(chan error, 1)}
-	p.rows = bill.NewParquetWriter(p)
+	p.rows = billfile.NewParquetWriter(p)
 	go func() {
 		err := files.Put(ctx, name, func(to io.Writer) error {
 			_, err := io.Copy(to, from)

@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -66,20 +66,20 @@ func New(command []string, limit int64) *Reader {
 // at fault.
 func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
 	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*focus.Charge) error,
-) (bill.Totals, error) {
+) (billfile.Totals, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return bill.Totals{}, fault.Wrap("read bill "+name, ctx.Err())
+		return billfile.Totals{}, fault.Wrap("read bill "+name, ctx.Err())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c, err := r.start(ctx, request{Form: form, Name: name, Size: file.Size(), Limit: r.limit})
 	if err != nil {
-		return bill.Totals{}, fault.Wrap("start a process that reads bill "+name, err)
+		return billfile.Totals{}, fault.Wrap("start a process that reads bill "+name, err)
 	}
-	s := &session{child: c, file: file, taker: bill.NewTaker(name, take)}
+	s := &session{child: c, file: file, taker: billfile.NewTaker(name, take)}
 	err = s.run(ctx, cancel)
 	return s.taker.Totals(), err
 }
@@ -126,7 +126,7 @@ func (t *tail) Write(p []byte) (int, error) {
 type session struct {
 	*child
 	file   cloud.BillReader
-	taker  *bill.Taker
+	taker  *billfile.Taker
 	source error // why the file could not be read
 	rows   decoder
 }

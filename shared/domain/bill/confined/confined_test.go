@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/bill/confined"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/hostilebill"
@@ -99,11 +99,11 @@ func (memory) Close() error { return nil }
 
 func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 
-type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*focus.Charge) error) (bill.Totals,
+type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*focus.Charge) error) (billfile.Totals,
 	error)
 
 // readAll reads a file and keeps its charges.
-func readAll(t *testing.T, read readFunc, name string, b []byte) ([]focus.Charge, bill.Totals, error) {
+func readAll(t *testing.T, read readFunc, name string, b []byte) ([]focus.Charge, billfile.Totals, error) {
 	t.Helper()
 	var out []focus.Charge
 	totals, err := read(t.Context(), "", name, inMemory(b), func(c *focus.Charge) error {
@@ -130,8 +130,8 @@ func bills(t *testing.T) map[string][]byte {
 		out["the real sample"] = b
 	}
 	var parquet bytes.Buffer
-	w := bill.NewParquetWriter(&parquet)
-	if _, err := bill.Read(t.Context(), "", "f", inMemory(out["focus.csv"]), w.Add); err != nil {
+	w := billfile.NewParquetWriter(&parquet)
+	if _, err := billfile.Read(t.Context(), "", "f", inMemory(out["focus.csv"]), w.Add); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -144,7 +144,7 @@ func bills(t *testing.T) map[string][]byte {
 func TestRead_IsWhatReadingInThisProcessIs(t *testing.T) {
 	for name, file := range bills(t) {
 		t.Run(name, func(t *testing.T) {
-			want, wantTotals, wantErr := readAll(t, bill.Read, name, file)
+			want, wantTotals, wantErr := readAll(t, billfile.Read, name, file)
 			got, totals, err := readAll(t, reader("read").Read, name, file)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) ||
 				fault.Is(err, fault.Invalid) != fault.Is(wantErr, fault.Invalid) {
@@ -231,7 +231,7 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Skipf("no file to read: %v", err)
 	}
-	for name, read := range map[string]readFunc{"in this process": bill.Read,
+	for name, read := range map[string]readFunc{"in this process": billfile.Read,
 		"in a process of its own": reader("read").Read} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

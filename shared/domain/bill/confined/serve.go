@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -30,7 +30,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err = limitMemory(ctx, q.Limit); err != nil {
 		return fmt.Errorf("limit the memory: %w", err)
 	}
-	totals, err := bill.ReadRows(ctx, q.Form, q.Name, &remoteFile{c, q.Size}, c.take)
+	totals, err := billfile.ReadRows(ctx, q.Form, q.Name, &remoteFile{c, q.Size}, c.take)
 	if c.err != nil {
 		return c.err
 	}

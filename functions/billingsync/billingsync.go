@@ -10,8 +10,8 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill/confined"
 	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/billfile/confined"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/bill/confined"
 	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/billfile/confined"
 	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/hostilebill"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -71,9 +71,9 @@ func (f *fixture) bill(uid, amount string) {
 	a := money.MustParse(amount)
 	for d := range 9 {
 		at := month.Start().AddDate(0, 0, d)
-		f.Must(b.Add(&focus.Charge{
-			BillingPeriodStart: month.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
-			ServiceName: "Amazon EC2", ResourceID: uid, PricingCategory: focus.Standard,
+		f.Must(b.Add(&bill.Charge{
+			BillingPeriodStart: month.Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
+			ServiceName: "Amazon EC2", ResourceID: uid, PricingCategory: bill.Standard,
 			BillingCurrency: cost.USD, BilledCost: a, EffectiveCost: a.MulDiv(money.FromInt(3), money.FromInt(4)),
 			ListCost: a,
 		}))

@@ -10,13 +10,13 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/billfile/confined"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/estimation"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -54,7 +54,7 @@ type worker struct {
 
 // billReader is the type of bill.Read.
 type billReader func(
-	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*focus.Charge) error,
+	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader, take func(*bill.Charge) error,
 ) (billfile.Totals, error)
 
 // newBillReader returns bill.Read, or the one that reads in a process of its own.

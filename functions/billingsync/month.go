@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -80,7 +80,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	if d.Source == cloud.SimulatedBills {
 		read = billfile.Read // we made the file ourselves
 	}
-	got, err := read(ctx, form, f.Name, r, func(c *focus.Charge) error {
+	got, err := read(ctx, form, f.Name, r, func(c *bill.Charge) error {
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
 			return nil
 		}

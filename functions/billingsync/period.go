@@ -3,8 +3,8 @@ package billingsync
 import (
 	"context"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 )
 
@@ -24,7 +24,7 @@ func (w *worker) beginPeriod(ctx context.Context, in cost.Import) (*period, erro
 	return &period{b, lineitem.NewWriter(w.p.Lines, b)}, nil
 }
 
-func (p *period) add(ctx context.Context, c *focus.Charge) error {
+func (p *period) add(ctx context.Context, c *bill.Charge) error {
 	if err := p.sums.Add(c); err != nil {
 		return err
 	}

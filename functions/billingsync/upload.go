@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billing"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -111,7 +111,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	defer r.discard()
-	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *focus.Charge) error {
+	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *bill.Charge) error {
 		return r.add(ctx, c)
 	})
 	if r.rows = got.Rows; err != nil {
@@ -132,7 +132,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	return nil
 }
 
-func (r *uploaded) add(ctx context.Context, c *focus.Charge) error {
+func (r *uploaded) add(ctx context.Context, c *bill.Charge) error {
 	month := cost.MonthOf(c.BillingPeriodStart)
 	b, begun := r.months[month]
 	if !begun {

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/functions/costqueries"
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/reports"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -29,7 +29,7 @@ import (
 // fixture is the operations in front of the worker with its own engine, beside the reports.
 type fixture struct {
 	*apitest.Fixture
-	charges []focus.Charge // of the organization
+	charges []bill.Charge // of the organization
 }
 
 var ada = apitest.Caller(apitest.Org, "ada", "reports:read")
@@ -46,7 +46,7 @@ func newFixture(t testing.TB) *fixture {
 }
 
 // bring imports a billing period with its line items.
-func (f *fixture) bring(org, account, month, delivery string, charges []focus.Charge) {
+func (f *fixture) bring(org, account, month, delivery string, charges []bill.Charge) {
 	f.Helper()
 	b, err := cost.New(f.Platform).Begin(f.In(org), cost.Import{
 		Org: org, AccountID: account, Provider: "aws", Month: apitest.Value(cost.ParseMonth(month))(f),
@@ -71,27 +71,27 @@ var (
 )
 
 // randomCharges are of a month, some of them billed in it for a day outside.
-func randomCharges(r *rand.Rand, month string, n int) []focus.Charge {
+func randomCharges(r *rand.Rand, month string, n int) []bill.Charge {
 	m, err := cost.ParseMonth(month)
 	if err != nil {
 		panic(err) // a mistake in a test
 	}
-	out := make([]focus.Charge, n)
+	out := make([]bill.Charge, n)
 	for i := range out {
 		c := &out[i]
-		*c = focus.Charge{
+		*c = bill.Charge{
 			BillingPeriodStart: m.Start(),
 			ChargePeriodStart:  m.Start().Add(time.Duration(r.IntN(m.Days()*24)) * time.Hour),
-			ChargeCategory:     focus.Usage,
+			ChargeCategory:     bill.Usage,
 			BillingCurrency:    "USD", ServiceName: services[r.IntN(len(services))],
 			RegionID:   regions[r.IntN(len(regions))],
-			ResourceID: "i-" + strconv.Itoa(r.IntN(50)), SubAccountID: "1234", PricingCategory: focus.Standard,
+			ResourceID: "i-" + strconv.Itoa(r.IntN(50)), SubAccountID: "1234", PricingCategory: bill.Standard,
 		}
 		if r.IntN(10) == 0 {
-			c.ChargeCategory, c.ChargePeriodStart = focus.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
+			c.ChargeCategory, c.ChargePeriodStart = bill.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
 		}
 		if team := teams[r.IntN(len(teams))]; team != "" {
-			c.Tags = []focus.Tag{{Key: "it's a team", Value: team}}
+			c.Tags = []bill.Tag{{Key: "it's a team", Value: team}}
 		}
 		for _, a := range []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.Quantity} {
 			*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
@@ -193,7 +193,7 @@ func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 		q.Filters = append(q.Filters,
 			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
 	}
-	a, err := costquery.Run(f.Context(), q, func(take func(*focus.Charge) error) error {
+	a, err := costquery.Run(f.Context(), q, func(take func(*bill.Charge) error) error {
 		for i := range f.charges {
 			if err := take(&f.charges[i]); err != nil {
 				return err

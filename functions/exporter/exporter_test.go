@@ -22,10 +22,10 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costexport"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
@@ -78,14 +78,14 @@ func (a *fixture) bill(org, month string, resources int) {
 		at := m.Start().AddDate(0, 0, d)
 		for i := range resources {
 			amount := money.MustParse(fmt.Sprintf("%d.0050000001", i%7+1))
-			c := focus.Charge{
-				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+			c := bill.Charge{
+				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
 				SubAccountID: "123456789012", ServiceName: "=HYPERLINK(\"http://evil\")",
 				RegionID: "eu-west-1", ResourceID: fmt.Sprintf("i-%d", i), BillingCurrency: cost.USD,
 				BilledCost: amount, EffectiveCost: amount.MulInt(2), ListCost: amount.MulInt(3),
 			}
 			if i%5 == 4 {
-				c.ChargeCategory, c.BilledCost = focus.Credit, amount.Neg()
+				c.ChargeCategory, c.BilledCost = bill.Credit, amount.Neg()
 			}
 			a.Must(b.Add(&c))
 		}
@@ -183,7 +183,7 @@ func (opened) Close() error { return nil }
 
 func (a *fixture) readParquet(b []byte) (rows int64, sum money.Amount) {
 	_, err := billfile.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
-		func(c *focus.Charge) error {
+		func(c *bill.Charge) error {
 			rows, sum = rows+1, sum.Add(c.BilledCost)
 			return nil
 		})

@@ -13,9 +13,9 @@ import (
 	service "github.com/aws/aws-sdk-go-v2/service/athena"
 
 	"lamplighter.dev/functions/queryrunner"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/athena"
@@ -44,8 +44,8 @@ func newFixture(t *testing.T) *fixture {
 	})
 	f.Must(err)
 	w := lineitem.NewWriter(f.Lines, b)
-	f.Must(w.Add(f.In(apitest.Org), &focus.Charge{
-		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: focus.Usage,
+	f.Must(w.Add(f.In(apitest.Org), &bill.Charge{
+		ChargePeriodStart: at, ServiceName: "EC2", BillingCurrency: "USD", ChargeCategory: bill.Usage,
 		BilledCost: money.FromInt(3),
 	}))
 	f.Must(w.Close(f.In(apitest.Org)))

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
@@ -37,7 +37,7 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	change("i-nights", "running", start.Add(9*time.Hour))
 	change("i-halted", "stopped", start.Add(90*time.Minute))
 	a.Clock.Advance(10 * time.Hour)
-	var bill []focus.Charge
+	var bill []bill.Charge
 	for _, uid := range []string{"i-on", "i-off", "i-other", "i-nights", "i-moving", "i-halted", "i-unknown", ""} {
 		bill = append(bill, charge("2026-03-01", uid, "Amazon EC2", "1"))
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -16,8 +16,8 @@ import (
 type azureLayout struct {
 	billed, effective bool
 
-	row focus.Charge
-	out focus.Charge
+	row bill.Charge
+	out bill.Charge
 
 	chargeType, pricingModel, frequency, pricingCurrency, benefit, reservation string
 
@@ -76,19 +76,19 @@ func (l *azureLayout) categorize() {
 	c := &l.out
 	switch strings.ReplaceAll(strings.ToLower(l.chargeType), " ", "") {
 	case "", "usage":
-		c.ChargeCategory = focus.Usage
+		c.ChargeCategory = bill.Usage
 	case "unusedreservation", "unusedsavingsplan":
-		c.ChargeCategory, c.CommitmentStatus = focus.Usage, "Unused"
+		c.ChargeCategory, c.CommitmentStatus = bill.Usage, "Unused"
 	case "purchase":
-		c.ChargeCategory = focus.Purchase
+		c.ChargeCategory = bill.Purchase
 	case "refund":
-		c.ChargeCategory, c.ChargeClass = focus.Purchase, focus.Correction
+		c.ChargeCategory, c.ChargeClass = bill.Purchase, bill.Correction
 	case "tax":
-		c.ChargeCategory = focus.Tax
+		c.ChargeCategory = bill.Tax
 	case "credit":
-		c.ChargeCategory = focus.Credit
+		c.ChargeCategory = bill.Credit
 	default:
-		c.ChargeCategory = focus.Adjustment
+		c.ChargeCategory = bill.Adjustment
 	}
 	c.ChargeFrequency = azureFrequencies[l.frequency]
 }
@@ -102,14 +102,14 @@ func (l *azureLayout) price() {
 		c.CommitmentID = firstFilled(l.benefit, l.reservation)
 	}
 	switch {
-	case c.ChargeCategory != focus.Usage:
-		c.PricingCategory = focus.Standard
+	case c.ChargeCategory != bill.Usage:
+		c.PricingCategory = bill.Standard
 	case committed:
-		c.PricingCategory, c.CommitmentStatus = focus.Committed, firstFilled(c.CommitmentStatus, "Used")
+		c.PricingCategory, c.CommitmentStatus = bill.Committed, firstFilled(c.CommitmentStatus, "Used")
 	case l.pricingModel == "Spot":
-		c.PricingCategory = focus.Dynamic
+		c.PricingCategory = bill.Dynamic
 	default:
-		c.PricingCategory = focus.Standard
+		c.PricingCategory = bill.Standard
 	}
 	if l.billed {
 		c.BilledCost, c.ListCost = l.cost, l.listCost()

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -115,7 +115,7 @@ func TestRead_BadInput(t *testing.T) {
 	}
 }
 
-func sampleCharges(t *testing.T) []focus.Charge {
+func sampleCharges(t *testing.T) []bill.Charge {
 	t.Helper()
 	charges, _, err := readAll("", "focus.csv", fixture(t, "focus.csv"))
 	if err != nil {
@@ -158,17 +158,17 @@ func TestRead_Zip(t *testing.T) {
 
 // TestRead_OthersErrors keeps what takers and the network fail with apart from what is wrong with the file.
 func TestRead_OthersErrors(t *testing.T) {
-	read := func(r cloud.BillReader, take func(*focus.Charge) error) error {
+	read := func(r cloud.BillReader, take func(*bill.Charge) error) error {
 		_, err := billfile.Read(context.Background(), "", "f", r, take)
 		return err
 	}
 	file := fixture(t, "focus.csv")
 	lost := fault.New(fault.Unavailable, "the table does not answer")
-	if err := read(inMemory(file), func(*focus.Charge) error { return lost }); !errors.Is(err, lost) {
+	if err := read(inMemory(file), func(*bill.Charge) error { return lost }); !errors.Is(err, lost) {
 		t.Errorf("the taker's error became %v", err)
 	}
 	other := fault.New(fault.Invalid, "a row of 2026-03 in a bill of 2026-02")
-	err := read(inMemory(file), func(*focus.Charge) error { return other })
+	err := read(inMemory(file), func(*bill.Charge) error { return other })
 	if got := fault.Message(err); !fault.Is(err, fault.Invalid) ||
 		got != "f, row 1: a row of 2026-03 in a bill of 2026-02" {
 		t.Errorf("what is invalid to the taker became %q", got)
@@ -203,7 +203,7 @@ func TestRead_AnswersOfQueries(t *testing.T) {
 	}
 }
 
-func ignore(*focus.Charge) error { return nil }
+func ignore(*bill.Charge) error { return nil }
 
 // broken is a file that cannot be read on after a while.
 type broken struct{ cloud.BillReader }

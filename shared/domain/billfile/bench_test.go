@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -120,7 +120,7 @@ func (d onDisk) Size() int64 {
 }
 
 // readFile reads all columns or a few.
-func readFile(b *testing.B, path string, columns []string, take func(*focus.Charge) error) billfile.Totals {
+func readFile(b *testing.B, path string, columns []string, take func(*bill.Charge) error) billfile.Totals {
 	b.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -166,7 +166,7 @@ func newDailySums() *dailySums {
 	return &dailySums{numbers: map[string]uint32{}, resources: map[string]uint32{}}
 }
 
-func (d *dailySums) take(c *focus.Charge) error {
+func (d *dailySums) take(c *bill.Charge) error {
 	for i, text := range [...]string{c.ProviderName, c.SubAccountID, c.ServiceName, c.RegionID} {
 		if d.last[i] != text || d.group.keys[i] == 0 {
 			d.last[i], d.group.keys[i] = text, numberOf(d.numbers, text)

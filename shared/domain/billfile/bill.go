@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -34,7 +34,7 @@ type table interface {
 // reading is one call of Read.
 type reading struct {
 	name   string
-	take   func(*focus.Charge) error
+	take   func(*bill.Charge) error
 	totals Totals
 	taken  error // what take returned
 }
@@ -47,7 +47,7 @@ type reading struct {
 // header) and reason. So do a column that is missing, a currency that is none, and a file that is cut off. Errors of take and of reading r
 // keep their kind. A file without rows has no charges.
 func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
-	take func(*focus.Charge) error) (Totals, error) {
+	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
@@ -57,10 +57,10 @@ func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillRea
 // ReadRows is Read that tells take the row of each charge, from 1. A row may have several charges, or none.
 func ReadRows( //nolint:revive // the parameters of Read
 	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
-	take func(row int64, c *focus.Charge) error,
+	take func(row int64, c *bill.Charge) error,
 ) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength)}
-	g.take = func(c *focus.Charge) error { return take(g.totals.Rows, c) }
+	g.take = func(c *bill.Charge) error { return take(g.totals.Rows, c) }
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
 	})
@@ -73,7 +73,7 @@ type Taker struct {
 }
 
 // NewTaker returns a Taker of the charges of the file of the name.
-func NewTaker(name string, take func(*focus.Charge) error) *Taker {
+func NewTaker(name string, take func(*bill.Charge) error) *Taker {
 	return &Taker{g: reading{name: fault.CleanText(name, nameLength), take: take}}
 }
 
@@ -84,7 +84,7 @@ func (t *Taker) Name() string { return t.g.name }
 func (t *Taker) SetRows(n int64) { t.g.totals.Rows = n }
 
 // Take hands on a charge. Its error is that of Read.
-func (t *Taker) Take(c *focus.Charge) error {
+func (t *Taker) Take(c *bill.Charge) error {
 	if err := t.g.put(c); err != nil {
 		t.err = t.g.refuseRow(err)
 	}
@@ -100,7 +100,7 @@ func (t *Taker) Totals() Totals { return t.g.totals }
 // ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty in the charges, and
 // months are not added up. From Parquet, no other columns are even fetched. Its errors are those of Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
-	take func(*focus.Charge) error) (Totals, error) {
+	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newSelection(columns, t) })
@@ -156,7 +156,7 @@ func (g *reading) readRows(ctx context.Context, t table, l layout) error {
 }
 
 // put counts a charge and hands it on.
-func (g *reading) put(c *focus.Charge) error {
+func (g *reading) put(c *bill.Charge) error {
 	if err := g.totals.add(c); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -21,7 +21,7 @@ type binding struct {
 	text   *string
 	amount *money.Amount
 	at     *time.Time
-	tags   *[]focus.Tag
+	tags   *[]bill.Tag
 	filled *bool // tells whether the row has a value; nil when nobody asks
 
 	cache      *cache // of all bindings of a file
@@ -69,7 +69,7 @@ func amount(to *money.Amount, names ...string) binding { return binding{names: n
 
 func at(to *time.Time, names ...string) binding { return binding{names: names, at: to} }
 
-func tags(to *[]focus.Tag, names ...string) binding { return binding{names: names, tags: to} }
+func tags(to *[]bill.Tag, names ...string) binding { return binding{names: names, tags: to} }
 
 // needed is a binding of a column that the file must have.
 func needed(b binding) binding {

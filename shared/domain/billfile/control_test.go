@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -37,7 +37,7 @@ func controls(t *testing.T) map[string][]control {
 // charged is a row of a file as encoding/csv reads it, with the charges that bill.Read made of it.
 type charged struct {
 	row     map[string]string
-	charges []focus.Charge
+	charges []bill.Charge
 }
 
 // charge reads a file both ways: what a total is of is looked up in the file, what it is comes from the charges. No row of these files is
@@ -56,7 +56,7 @@ func charge(t *testing.T, form cloud.BillForm, name string, b []byte) []charged 
 			fields[rows[0][i]] = value
 		}
 		n := 1
-		for n < len(charges) && charges[n].ProviderName == "Google Cloud" && charges[n].ChargeCategory == focus.Credit {
+		for n < len(charges) && charges[n].ProviderName == "Google Cloud" && charges[n].ChargeCategory == bill.Credit {
 			n++
 		}
 		out = append(out, charged{fields, charges[:n]})

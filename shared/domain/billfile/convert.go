@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -24,11 +24,11 @@ const (
 type cache struct {
 	seed  maphash.Seed
 	texts []string // each where its hash says, until another one comes there
-	tags  map[string][]focus.Tag
+	tags  map[string][]bill.Tag
 }
 
 func newCache() *cache {
-	return &cache{seed: maphash.MakeSeed(), texts: make([]string, mostTexts), tags: map[string][]focus.Tag{}}
+	return &cache{seed: maphash.MakeSeed(), texts: make([]string, mostTexts), tags: map[string][]bill.Tag{}}
 }
 
 // text is b as text, the same one as before where that is still known.
@@ -62,7 +62,7 @@ func plainText(b []byte) string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {
+func (c *cache) tagsOf(b []byte) ([]bill.Tag, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (c *cache) tagsOf(b []byte) ([]focus.Tag, error) {
 	return c.keepTags(b, read), nil
 }
 
-func (c *cache) keepTags(b []byte, read []focus.Tag) []focus.Tag {
+func (c *cache) keepTags(b []byte, read []bill.Tag) []bill.Tag {
 	if len(c.tags) >= mostTags {
 		clear(c.tags)
 	}

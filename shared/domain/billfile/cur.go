@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
 // curLayout is AWS's Cost and Usage Report: the legacy one, whose columns vary by month and are called "category/name" or, for Athena,
 // "category_name"; and CUR 2.0, whose columns are fixed and hold maps.
 type curLayout struct {
-	row focus.Charge // what is taken as it is
-	out focus.Charge
+	row bill.Charge // what is taken as it is
+	out bill.Charge
 
 	lineType, billingEntity, productName, serviceName, productCode, regionCode, term, usageType string
 
@@ -24,9 +24,9 @@ type curLayout struct {
 	committed, used                                          money.Amount
 	net, netReservations, netPlans, netUnused                bool // the file has these columns
 	netFilled                                                bool
-	product                                                  []focus.Tag
-	mapped                                                   []focus.Tag // resource_tags of CUR 2.0
-	tagged                                                   []curTag    // the columns of tags of the legacy report
+	product                                                  []bill.Tag
+	mapped                                                   []bill.Tag // resource_tags of CUR 2.0
+	tagged                                                   []curTag   // the columns of tags of the legacy report
 }
 
 // curTag is a column of the legacy report that holds the values of one tag.
@@ -149,20 +149,20 @@ func (l *curLayout) emit(to *reading) error {
 }
 
 // tags are those of the row, by key.
-func (l *curLayout) tags() []focus.Tag {
-	var out []focus.Tag
+func (l *curLayout) tags() []bill.Tag {
+	var out []bill.Tag
 	for _, t := range l.mapped {
-		out = append(out, focus.Tag{Key: tagKey(t.Key, "user_", "aws_"), Value: t.Value})
+		out = append(out, bill.Tag{Key: tagKey(t.Key, "user_", "aws_"), Value: t.Value})
 	}
 	for _, t := range l.tagged {
 		if t.value != "" {
-			out = append(out, focus.Tag{Key: t.key, Value: t.value})
+			out = append(out, bill.Tag{Key: t.key, Value: t.value})
 		}
 	}
 	return sortTags(out)
 }
 
-func tagNamed(in []focus.Tag, key string) string {
+func tagNamed(in []bill.Tag, key string) string {
 	for _, t := range in {
 		if t.Key == key {
 			return t.Value

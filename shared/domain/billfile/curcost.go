@@ -3,7 +3,7 @@ package billfile
 import (
 	"strings"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -15,7 +15,7 @@ func (l *curLayout) price() bool {
 	invoiced := l.invoiced()
 	switch l.lineType {
 	case "Usage":
-		l.charge(focus.Usage, invoiced, invoiced)
+		l.charge(bill.Usage, invoiced, invoiced)
 		l.out.PricingCategory = l.usagePricing()
 	case "DiscountedUsage":
 		l.chargeCovered(l.reservationARN, netIf(l.netReservations, l.netReservation, l.reservation))
@@ -43,13 +43,13 @@ func (l *curLayout) priceOther(invoiced money.Amount) {
 	case "Fee":
 		l.priceFee(invoiced)
 	case "Tax":
-		l.charge(focus.Tax, invoiced, invoiced)
+		l.charge(bill.Tax, invoiced, invoiced)
 	case "Credit":
-		l.charge(focus.Credit, invoiced, invoiced)
+		l.charge(bill.Credit, invoiced, invoiced)
 	case "Refund":
 		l.priceRefund(invoiced)
 	default: // EdpDiscount, PrivateRateDiscount, BundledDiscount, and what is not known
-		l.charge(focus.Adjustment, invoiced, invoiced)
+		l.charge(bill.Adjustment, invoiced, invoiced)
 	}
 }
 
@@ -57,7 +57,7 @@ func (l *curLayout) priceFee(invoiced money.Amount) {
 	if l.reservationARN != "" {
 		l.chargeCommitment(l.reservationARN, invoiced, money.Amount{})
 	} else {
-		l.charge(focus.Purchase, invoiced, invoiced)
+		l.charge(bill.Purchase, invoiced, invoiced)
 	}
 	l.out.ChargeFrequency = "One-Time"
 }
@@ -69,7 +69,7 @@ func (l *curLayout) priceRefund(invoiced money.Amount) {
 	case l.reservationARN != "":
 		l.chargeCommitment(l.reservationARN, invoiced, invoiced)
 	default:
-		l.charge(focus.Usage, invoiced, invoiced)
+		l.charge(bill.Usage, invoiced, invoiced)
 	}
 }
 
@@ -98,26 +98,26 @@ func netIf(has bool, net, gross money.Amount) money.Amount {
 
 func (l *curLayout) charge(category string, billed, effective money.Amount) {
 	l.out.ChargeCategory, l.out.BilledCost, l.out.EffectiveCost = category, billed, effective
-	if category == focus.Usage {
+	if category == bill.Usage {
 		l.out.ChargeFrequency = "Usage-Based"
 	}
 }
 
 // chargeCovered charges use that a commitment covers: it is paid with the commitment.
 func (l *curLayout) chargeCovered(commitment string, effective money.Amount) {
-	l.charge(focus.Usage, money.Amount{}, effective)
-	l.out.PricingCategory, l.out.CommitmentID, l.out.CommitmentStatus = focus.Committed, commitment, "Used"
+	l.charge(bill.Usage, money.Amount{}, effective)
+	l.out.PricingCategory, l.out.CommitmentID, l.out.CommitmentStatus = bill.Committed, commitment, "Used"
 }
 
 func (l *curLayout) chargeCommitment(commitment string, billed, effective money.Amount) {
-	l.charge(focus.Purchase, billed, effective)
-	l.out.PricingCategory, l.out.CommitmentID = focus.Standard, commitment
+	l.charge(bill.Purchase, billed, effective)
+	l.out.PricingCategory, l.out.CommitmentID = bill.Standard, commitment
 }
 
 // usagePricing tells spot prices, which only the type of usage names.
 func (l *curLayout) usagePricing() string {
 	if strings.EqualFold(l.term, "Spot") || strings.Contains(l.usageType, "SpotUsage") {
-		return focus.Dynamic
+		return bill.Dynamic
 	}
-	return focus.Standard
+	return bill.Standard
 }

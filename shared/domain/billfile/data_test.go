@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 )
 
 // dataPath finds a file of the data that tests share, which is kept beside the repository and not in it.
@@ -43,9 +43,9 @@ func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 func (m memory) Close() error { return nil }
 
 // readAll reads a file and keeps its charges.
-func readAll(form cloud.BillForm, name string, b []byte) ([]focus.Charge, billfile.Totals, error) {
-	var out []focus.Charge
-	totals, err := billfile.Read(context.Background(), form, name, inMemory(b), func(c *focus.Charge) error {
+func readAll(form cloud.BillForm, name string, b []byte) ([]bill.Charge, billfile.Totals, error) {
+	var out []bill.Charge
+	totals, err := billfile.Read(context.Background(), form, name, inMemory(b), func(c *bill.Charge) error {
 		out = append(out, *c)
 		return nil
 	})

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
 
 // focusLayout is FOCUS 1.0 to 1.2: its columns are those of a charge.
 type focusLayout struct {
-	row             focus.Charge
+	row             bill.Charge
 	pricingCurrency string
-	rate            usdRate      // of the columns that Azure, and our question to Google's table, add
-	exact           string       // amounts that their columns do not hold: see lineItem
-	out             focus.Charge // what take sees: the row stays as it was read, for the next one is filled over it
+	rate            usdRate     // of the columns that Azure, and our question to Google's table, add
+	exact           string      // amounts that their columns do not hold: see lineItem
+	out             bill.Charge // what take sees: the row stays as it was read, for the next one is filled over it
 }
 
 func newFOCUSLayout() layout { return &focusLayout{} }
@@ -47,7 +47,7 @@ func (l *focusLayout) bindings([]string) []binding {
 }
 
 // categories are the values that FOCUS allows in ChargeCategory.
-var categories = []string{focus.Usage, focus.Purchase, focus.Tax, focus.Credit, focus.Adjustment}
+var categories = []string{bill.Usage, bill.Purchase, bill.Tax, bill.Credit, bill.Adjustment}
 
 func (l *focusLayout) emit(to *reading) error {
 	if !slices.Contains(categories, l.row.ChargeCategory) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -46,7 +46,7 @@ func TestRead_EachForm(t *testing.T) {
 }
 
 // lines writes charges one a line, without what is empty.
-func lines(t *testing.T, charges []focus.Charge) string {
+func lines(t *testing.T, charges []bill.Charge) string {
 	t.Helper()
 	var out strings.Builder
 	for i := range charges {

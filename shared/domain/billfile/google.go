@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -12,15 +12,15 @@ import (
 // googleLayout is Google Cloud's billing export as BigQuery has it, in JSON or flattened into CSV. The credits of a row are charges of
 // their own: what is billed is the cost and all of them.
 type googleLayout struct {
-	row  focus.Charge
-	out  focus.Charge
+	row  bill.Charge
+	out  bill.Charge
 	cost money.Amount
 
 	costType, seller string
 	rate             usdRate
 	listCost         money.Amount
 	listFilled       bool
-	labels, tags     []focus.Tag
+	labels, tags     []bill.Tag
 	credits          string
 	read             []googleCredit // what credits says, once it was read
 	lastCredits      string
@@ -69,11 +69,11 @@ func (l *googleLayout) emit(to *reading) error {
 	l.describe()
 	c := &l.out
 	c.ChargeCategory, c.PricingCategory = googleCategory(l.costType)
-	if c.ChargeCategory == focus.Usage {
+	if c.ChargeCategory == bill.Usage {
 		c.ChargeFrequency = "Usage-Based"
 	}
 	if l.costType == "adjustment" {
-		c.ChargeClass = focus.Correction
+		c.ChargeClass = bill.Correction
 	}
 	c.BilledCost, c.EffectiveCost, c.ListCost = l.cost, l.cost, l.cost
 	if l.listFilled {
@@ -102,7 +102,7 @@ func (l *googleLayout) emitCredits(to *reading) error {
 	for i := range l.read {
 		l.describe()
 		c, credit := &l.out, &l.read[i]
-		c.ChargeCategory, c.ChargeText = focus.Credit, firstFilled(credit.FullName, credit.Name, credit.ID)
+		c.ChargeCategory, c.ChargeText = bill.Credit, firstFilled(credit.FullName, credit.Name, credit.ID)
 		c.BilledCost, c.EffectiveCost = credit.Amount.Amount, credit.Amount.Amount
 		c.Quantity, c.Unit = money.Amount{}, ""
 		if err := to.put(c); err != nil {
@@ -115,11 +115,11 @@ func (l *googleLayout) emitCredits(to *reading) error {
 func googleCategory(costType string) (category, pricing string) {
 	switch costType {
 	case "regular", "":
-		return focus.Usage, focus.Standard
+		return bill.Usage, bill.Standard
 	case "tax":
-		return focus.Tax, ""
+		return bill.Tax, ""
 	default: // adjustment, rounding_error (which samples call roundoff), and what is not known
-		return focus.Adjustment, ""
+		return bill.Adjustment, ""
 	}
 }
 

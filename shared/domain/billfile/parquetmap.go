@@ -5,13 +5,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // mapColumn reads a column that maps keys to values, as AWS has tags.
 type mapColumn struct {
-	target       *[]focus.Tag
+	target       *[]bill.Tag
 	cache        *cache
 	keys, values repeated
 	bytes        []byte
@@ -53,7 +53,7 @@ func (m *mapColumn) next() error {
 }
 
 // tags makes tags of what a row has. Rows have the same ones mostly: they are known by their bytes, one after the other.
-func (m *mapColumn) tags(keys, values []parquet.Value) []focus.Tag {
+func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	m.bytes = m.bytes[:0]
 	for i := range keys {
 		m.bytes = appendCounted(m.bytes, keys[i].ByteArray())
@@ -62,11 +62,11 @@ func (m *mapColumn) tags(keys, values []parquet.Value) []focus.Tag {
 	if found, ok := m.cache.tags[string(m.bytes)]; ok {
 		return found
 	}
-	var out []focus.Tag
+	var out []bill.Tag
 	for i := range keys {
 		if !keys[i].IsNull() { // of a map that is empty, or is not there
 			out = append(out,
-				focus.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
+				bill.Tag{Key: m.cache.text(keys[i].ByteArray()), Value: m.cache.text(m.text(&values[i]))})
 		}
 	}
 	return m.cache.keepTags(m.bytes, sortTags(out))

@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -27,7 +27,7 @@ func newColumnReader(b binding, l leaf) (columnReader, error) {
 	case b.at != nil:
 		return newValueColumn(b, l, b.at, timeOf(l.value.Type())), nil
 	default:
-		return newValueColumn(b, l, b.tags, func(v *parquet.Value) ([]focus.Tag, error) {
+		return newValueColumn(b, l, b.tags, func(v *parquet.Value) ([]bill.Tag, error) {
 			return b.cache.tagsOf(v.ByteArray())
 		}), nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -86,7 +86,7 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 }
 
 // Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
-func (p *ParquetWriter) Add(c *focus.Charge) error {
+func (p *ParquetWriter) Add(c *bill.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
 	if len(p.rows) < groupRows {
 		return nil
@@ -130,7 +130,7 @@ func (p *ParquetWriter) flush() error {
 	return fault.Wrap("write Parquet file", p.w.Flush())
 }
 
-func newLineItem(c *focus.Charge) lineItem {
+func newLineItem(c *bill.Charge) lineItem {
 	l := lineItem{
 		BillingAccountID: c.BillingAccountID, SubAccountID: c.SubAccountID, SubAccountName: c.SubAccountName,
 		ProviderName: c.ProviderName, PublisherName: c.PublisherName, InvoiceIssuerName: c.InvoiceIssuerName,
@@ -158,7 +158,7 @@ func microseconds(t time.Time) *int64 {
 	return &n
 }
 
-func tagMap(in []focus.Tag) map[string]string {
+func tagMap(in []bill.Tag) map[string]string {
 	if len(in) == 0 {
 		return nil
 	}
@@ -170,7 +170,7 @@ func tagMap(in []focus.Tag) map[string]string {
 }
 
 // setAmounts fills the columns of amounts, and writes all of them as text when one does not fit.
-func (l *lineItem) setAmounts(c *focus.Charge) {
+func (l *lineItem) setAmounts(c *bill.Charge) {
 	columns := []*decimal{&l.BilledCost, &l.EffectiveCost, &l.ListCost, &l.ContractedCost, &l.PricingQuantity}
 	all := true
 	for i, a := range amounts(c) {
@@ -189,6 +189,6 @@ func (l *lineItem) setAmounts(c *focus.Charge) {
 }
 
 // amounts are those of a charge, in the order of ExactAmounts.
-func amounts(c *focus.Charge) []*money.Amount {
+func amounts(c *bill.Charge) []*money.Amount {
 	return []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -20,7 +20,7 @@ func TestParquetWriter_RoundTrip(t *testing.T) {
 	random := seed.Fixed(t, 1, 2)
 	for _, n := range []int{0, 1, 1000, 140_000} {
 		t.Run(strconv.Itoa(n)+" charges", func(t *testing.T) {
-			charges := make([]focus.Charge, n)
+			charges := make([]bill.Charge, n)
 			for i := range charges {
 				charges[i] = randomCharge(random)
 			}
@@ -41,14 +41,14 @@ func TestParquetWriter_RoundTrip(t *testing.T) {
 	}
 }
 
-func byTimeAndResource(a, b focus.Charge) int {
+func byTimeAndResource(a, b bill.Charge) int {
 	if c := a.ChargePeriodStart.Compare(b.ChargePeriodStart); c != 0 {
 		return c
 	}
 	return strings.Compare(a.ResourceID, b.ResourceID)
 }
 
-func writeParquet(t testing.TB, charges []focus.Charge) []byte {
+func writeParquet(t testing.TB, charges []bill.Charge) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := billfile.NewParquetWriter(&b)
@@ -64,12 +64,12 @@ func writeParquet(t testing.TB, charges []focus.Charge) []byte {
 }
 
 // randomCharge has every column filled or empty, and amounts of all lengths.
-func randomCharge(r *rand.Rand) focus.Charge {
+func randomCharge(r *rand.Rand) bill.Charge {
 	start := time.Date(2026, 3, 1, r.IntN(700), 0, 0, 0, time.UTC)
-	c := focus.Charge{
+	c := bill.Charge{
 		BillingPeriodStart: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), ChargePeriodStart: start,
 		BillingCurrency: "USD",
-		ChargeCategory:  []string{focus.Usage, focus.Purchase, focus.Tax, focus.Credit, focus.Adjustment}[r.IntN(5)],
+		ChargeCategory:  []string{bill.Usage, bill.Purchase, bill.Tax, bill.Credit, bill.Adjustment}[r.IntN(5)],
 	}
 	if r.IntN(2) == 0 {
 		c.ChargePeriodEnd = start.Add(time.Hour)
@@ -89,7 +89,7 @@ func randomCharge(r *rand.Rand) focus.Charge {
 		*a = money.MustParse(strconv.Itoa(r.IntN(2000)-1000) + "." + strings.Repeat("5", r.IntN(31)) + "1")
 	}
 	for i := range r.IntN(4) {
-		c.Tags = append(c.Tags, focus.Tag{Key: "key" + strconv.Itoa(i), Value: strconv.Itoa(r.IntN(9))})
+		c.Tags = append(c.Tags, bill.Tag{Key: "key" + strconv.Itoa(i), Value: strconv.Itoa(r.IntN(9))})
 	}
 	return c
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the braces out), or a
 // list of keys and values (Google).
-func parseTags(b []byte) ([]focus.Tag, error) {
+func parseTags(b []byte) ([]bill.Tag, error) {
 	b = bytes.TrimSpace(b)
 	switch {
 	case len(b) == 0 || bytes.EqualFold(b, []byte("null")):
@@ -26,9 +26,9 @@ func parseTags(b []byte) ([]focus.Tag, error) {
 	if err := json.Unmarshal(b, &values); err != nil {
 		return nil, fault.New(fault.Invalid, "%.64q is not a JSON object of tags", b)
 	}
-	out := make([]focus.Tag, 0, len(values))
+	out := make([]bill.Tag, 0, len(values))
 	for key, value := range values {
-		out = append(out, focus.Tag{Key: key, Value: tagValue(value)})
+		out = append(out, bill.Tag{Key: key, Value: tagValue(value)})
 	}
 	return sortTags(out), nil
 }
@@ -40,17 +40,17 @@ type listedTag struct {
 	Value     any    `json:"value"`
 }
 
-func parseTagList(b []byte) ([]focus.Tag, error) {
+func parseTagList(b []byte) ([]bill.Tag, error) {
 	var list []listedTag
 	if err := json.Unmarshal(pythonToJSON(b), &list); err != nil {
 		return nil, fault.New(fault.Invalid, "%.64q is not a JSON list of keys and values", b)
 	}
-	out := make([]focus.Tag, 0, len(list))
+	out := make([]bill.Tag, 0, len(list))
 	for _, t := range list {
 		if t.Namespace != "" {
 			t.Key = t.Namespace + "/" + t.Key
 		}
-		out = append(out, focus.Tag{Key: t.Key, Value: tagValue(t.Value)})
+		out = append(out, bill.Tag{Key: t.Key, Value: tagValue(t.Value)})
 	}
 	return sortTags(out), nil
 }
@@ -68,11 +68,11 @@ func tagValue(v any) string {
 }
 
 // sortTags sorts by key and keeps the last of equal ones. The user's own tags lose the prefix that only AWS gives them.
-func sortTags(in []focus.Tag) []focus.Tag {
+func sortTags(in []bill.Tag) []bill.Tag {
 	for i := range in {
 		in[i].Key = strings.TrimPrefix(strings.TrimSpace(in[i].Key), "user:")
 	}
-	slices.SortStableFunc(in, func(a, b focus.Tag) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(in, func(a, b bill.Tag) int { return strings.Compare(a.Key, b.Key) })
 	out := in[:0]
 	for i := range in {
 		if in[i].Key != "" && (i+1 == len(in) || in[i+1].Key != in[i].Key) {

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/currency"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -43,7 +43,7 @@ func (t *Totals) Merge(other Totals) {
 }
 
 // add counts a charge, and refuses what is of no month or no currency.
-func (t *Totals) add(c *focus.Charge) error {
+func (t *Totals) add(c *bill.Charge) error {
 	if t.last >= len(t.Months) || t.Months[t.last].Month != c.BillingPeriodStart ||
 		t.Months[t.last].Currency != c.BillingCurrency {
 		if err := checkCurrency(c.BillingCurrency); err != nil {

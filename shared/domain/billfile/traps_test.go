@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
@@ -146,7 +146,7 @@ func TestRead_GoogleCostTypes(t *testing.T) {
 	for _, c := range charges {
 		count[c.ChargeCategory]++
 	}
-	if count[focus.Usage] != 300 || count[focus.Adjustment] != 104 || count[focus.Tax] != 96 {
+	if count[bill.Usage] != 300 || count[bill.Adjustment] != 104 || count[bill.Tax] != 96 {
 		t.Errorf("%v", count)
 	}
 	first := charges[0]
@@ -161,7 +161,7 @@ func TestReadColumns_Few(t *testing.T) {
 	for _, file := range []string{"focus/focus_1.0_sample_1000.csv.gz", "focus/focus_1.0_sample_1000.snappy.parquet"} {
 		var billed money.Amount
 		totals, err := billfile.ReadColumns(t.Context(), []string{"BilledCost", "ServiceName"}, file,
-			inMemory(readData(t, file)), func(c *focus.Charge) error {
+			inMemory(readData(t, file)), func(c *bill.Charge) error {
 				if c.ServiceName == "" || c.SubAccountID != "" || c.BillingCurrency != "" {
 					t.Fatalf("not the columns that were asked for: %+v", c)
 				}
@@ -198,7 +198,7 @@ func TestRead_BigQueryObjects(t *testing.T) {
 		}
 		rows += totals.Rows
 		for _, c := range charges {
-			if c.ChargeCategory == focus.Credit {
+			if c.ChargeCategory == bill.Credit {
 				credits = credits.Add(c.BilledCost)
 			} else {
 				cost = cost.Add(c.BilledCost)
@@ -266,7 +266,7 @@ func TestRead_AzureTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := charges[1]
-	tagged := slices.ContainsFunc(c.Tags, func(t focus.Tag) bool { return t == focus.Tag{Key: "org", Value: "trey"} })
+	tagged := slices.ContainsFunc(c.Tags, func(t bill.Tag) bool { return t == bill.Tag{Key: "org", Value: "trey"} })
 	if !tagged || len(c.Tags) != 5 || c.ChargePeriodStart.Format("2006-01-02") != "2023-09-04" {
 		t.Errorf("%v on %s", c.Tags, c.ChargePeriodStart)
 	}
@@ -294,7 +294,7 @@ func TestRead_AzureBoth(t *testing.T) {
 	}
 	var spread money.Amount
 	for _, c := range slices.Concat(actual, amortized) {
-		if c.PricingCategory != focus.Committed {
+		if c.PricingCategory != bill.Committed {
 			continue
 		}
 		if !c.BilledCost.IsZero() || c.CommitmentID == "" {
@@ -324,9 +324,9 @@ func TestRead_Commitments(t *testing.T) {
 			for _, c := range charges {
 				switch {
 				case c.CommitmentID == "":
-				case c.ChargeCategory == focus.Purchase && c.EffectiveCost.IsZero():
+				case c.ChargeCategory == bill.Purchase && c.EffectiveCost.IsZero():
 					purchased = purchased.Add(c.BilledCost)
-				case c.ChargeCategory == focus.Usage && c.BilledCost.IsZero() &&
+				case c.ChargeCategory == bill.Usage && c.BilledCost.IsZero() &&
 					(c.CommitmentStatus == "Used" || c.CommitmentStatus == "Unused"):
 					used = used.Add(c.EffectiveCost)
 				default:

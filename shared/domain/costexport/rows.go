@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -198,8 +198,8 @@ func (r *Row) Line() []byte {
 }
 
 // Charge returns the row as a line of a bill.
-func (r *Row) Charge() *focus.Charge {
-	return &focus.Charge{
+func (r *Row) Charge() *bill.Charge {
+	return &bill.Charge{
 		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(report.Day),
 		BillingPeriodStart: cost.MonthOf(r.Day).Start(),
 		ProviderName:       r.providerName(), SubAccountID: r.Keys[1], RegionID: r.Keys[2], ServiceName: r.Keys[3],

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
@@ -184,10 +184,10 @@ func during(hourly money.Amount, from, to time.Time) money.Amount {
 }
 
 // charge makes the line of an estimate. A public price is what all costs are as long as nothing better is known.
-func charge(provider string, amount money.Amount, at time.Time) *focus.Charge {
-	return &focus.Charge{
-		ProviderName: provider, ChargePeriodStart: at, ChargePeriodEnd: at.Add(day), ChargeCategory: focus.Usage,
-		PricingCategory: focus.Standard,
+func charge(provider string, amount money.Amount, at time.Time) *bill.Charge {
+	return &bill.Charge{
+		ProviderName: provider, ChargePeriodStart: at, ChargePeriodEnd: at.Add(day), ChargeCategory: bill.Usage,
+		PricingCategory: bill.Standard,
 		BillingCurrency: cost.USD, BilledCost: amount, EffectiveCost: amount, ListCost: amount,
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -22,27 +22,27 @@ import (
 const benchLines = 1_000_000
 
 // million hands over lines of 20,000 resources, 40 services, 10 regions and a thousand sets of tags, day by day.
-func million(take func(*focus.Charge) error) error {
+func million(take func(*bill.Charge) error) error {
 	var services, regions, resources []string
 	for i := range 20_000 {
 		resources = append(resources, fmt.Sprintf("arn:aws:ec2:eu-west-1:123456789012:instance/i-%017d", i))
 		services, regions = append(services, "Service "+strconv.Itoa(i%40)),
 			append(regions, "region-"+strconv.Itoa(i%10))
 	}
-	tags := make([][]focus.Tag, 1000)
+	tags := make([][]bill.Tag, 1000)
 	for i := range tags {
-		tags[i] = []focus.Tag{{Key: "app", Value: "app-" + strconv.Itoa(i)},
+		tags[i] = []bill.Tag{{Key: "app", Value: "app-" + strconv.Itoa(i)},
 			{Key: "env", Value: []string{"prod", "dev"}[i%2]}, {Key: "team", Value: "team-" + strconv.Itoa(i%50)}}
 	}
-	var c focus.Charge
+	var c bill.Charge
 	for i := range benchLines {
 		n := i % 20_000
-		c = focus.Charge{
+		c = bill.Charge{
 			BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i/20_000%28),
 			ChargePeriodEnd: month.Start().AddDate(0, 0, i/20_000%28+1),
-			ChargeCategory:  focus.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012",
+			ChargeCategory:  bill.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012",
 			ServiceName: services[n], RegionID: regions[n],
-			ResourceID: resources[n], SkuID: "SKU" + strconv.Itoa(n%300), PricingCategory: focus.Standard, Unit: "Hrs",
+			ResourceID: resources[n], SkuID: "SKU" + strconv.Itoa(n%300), PricingCategory: bill.Standard, Unit: "Hrs",
 			Tags:          tags[n%1000],
 			BilledCost:    money.FromScaled(int64(i*7919%10_000_000), 8),
 			EffectiveCost: money.FromScaled(int64(i*7919%9_000_000), 8),
@@ -84,7 +84,7 @@ func BenchmarkImport(b *testing.B) {
 					})
 					k.Must(err)
 					w := lineitem.NewWriter(k.files, into)
-					k.Must(million(func(c *focus.Charge) error {
+					k.Must(million(func(c *bill.Charge) error {
 						if err := into.Add(c); err != nil || !keep {
 							return err
 						}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -33,8 +33,8 @@ func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step,
 	until := e.clock.Now().Add(longest)
 	rows := 0
 	var refused error // told as it is, not with the row of a file
-	a, err := costquery.Run(ctx, j.Query, func(take func(*focus.Charge) error) error {
-		bounded := func(c *focus.Charge) error {
+	a, err := costquery.Run(ctx, j.Query, func(take func(*bill.Charge) error) error {
+		bounded := func(c *bill.Charge) error {
 			if rows++; rows%10_000 == 0 && e.clock.Now().After(until) {
 				return errLong
 			}
@@ -60,7 +60,7 @@ func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step,
 var errLong = errors.New("the question takes too long")
 
 // read hands over the line items of a billing period, of which only the columns are filled.
-func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*focus.Charge) error) error { //nolint:revive // what, of whom, to where
+func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*bill.Charge) error) error { //nolint:revive // what, of whom, to where
 	for k := range l.Parts {
 		name := l.Part(org, k)
 		size, err := e.files.Size(ctx, name)
@@ -80,10 +80,10 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 
 // fill gives line items the times that were not read, as all of the month are asked for: they count in their billing period. What counts on
 // another bill is left out.
-func fill(l *cost.LineItems, take func(*focus.Charge) error) func(*focus.Charge) error {
-	var line focus.Charge
+func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) error {
+	var line bill.Charge
 	month := l.Month.Start()
-	return func(c *focus.Charge) error {
+	return func(c *bill.Charge) error {
 		if l.Leaves(c.SubAccountID) {
 			return nil
 		}

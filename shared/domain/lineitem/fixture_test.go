@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/money"
@@ -34,7 +34,7 @@ func newKept(t testing.TB) *kept {
 }
 
 // bring imports a billing period from what hands over its charges, and tells where its line items are.
-func (k *kept) bring(account string, m cost.Month, each func(take func(*focus.Charge) error) error) cost.LineItems {
+func (k *kept) bring(account string, m cost.Month, each func(take func(*bill.Charge) error) error) cost.LineItems {
 	k.Helper()
 	k.bringAs(cost.Import{AccountID: account, Month: m}, each)
 	items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, m, m))(k)
@@ -42,13 +42,13 @@ func (k *kept) bring(account string, m cost.Month, each func(take func(*focus.Ch
 }
 
 // bringAs imports a billing period as in says.
-func (k *kept) bringAs(in cost.Import, each func(take func(*focus.Charge) error) error) {
+func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) error) {
 	k.Helper()
 	in.Org, in.Provider, in.Fingerprint, in.DeliveredAt = apitest.Org, "aws", "1", k.Clock.Now()
 	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
 	w := lineitem.NewWriter(k.files, b)
-	k.Must(each(func(c *focus.Charge) error {
+	k.Must(each(func(c *bill.Charge) error {
 		if in.Native == "" { // nobody asks for its sums
 			return w.Add(k.In(apitest.Org), c)
 		}
@@ -66,19 +66,19 @@ var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line
 	"x') UNION SELECT 1 --", "データ", "%_", "?"}
 
 // random is a charge of the month, or billed in it, with hostile texts and amounts of up to 30 places.
-func random(r *rand.Rand) focus.Charge {
-	c := focus.Charge{
+func random(r *rand.Rand) bill.Charge {
+	c := bill.Charge{
 		BillingPeriodStart: month.Start(),
-		ChargePeriodStart:  month.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: focus.Usage,
+		ChargePeriodStart:  month.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: bill.Usage,
 		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2",
 		RegionID:   []string{"us-east-1", "eu-west-1", ""}[r.IntN(3)],
 		ResourceID: "i-" + strconv.Itoa(r.IntN(40)), ResourceName: hostile[r.IntN(len(hostile))],
 	}
 	if r.IntN(8) == 0 {
-		c.ChargeCategory, c.ChargePeriodStart = focus.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
+		c.ChargeCategory, c.ChargePeriodStart = bill.Purchase, c.ChargePeriodStart.AddDate(0, r.IntN(5)-2, 0)
 	}
 	if r.IntN(3) > 0 {
-		c.Tags = []focus.Tag{{Key: "it's", Value: hostile[r.IntN(len(hostile))]}}
+		c.Tags = []bill.Tag{{Key: "it's", Value: hostile[r.IntN(len(hostile))]}}
 	}
 	for _, a := range []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.Quantity} {
 		*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
@@ -87,8 +87,8 @@ func random(r *rand.Rand) focus.Charge {
 	return c
 }
 
-func all(charges []focus.Charge) func(func(*focus.Charge) error) error {
-	return func(take func(*focus.Charge) error) error {
+func all(charges []bill.Charge) func(func(*bill.Charge) error) error {
+	return func(take func(*bill.Charge) error) error {
 		for i := range charges {
 			if err := take(&charges[i]); err != nil {
 				return err

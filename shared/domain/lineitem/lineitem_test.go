@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/clock"
@@ -28,7 +28,7 @@ import (
 // TestTheTableOfAthena_HasTheColumnsThatAreWritten reads template.yaml: what it lacks cannot be asked, what is no column would be empty.
 func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	k := newKept(t)
-	items := k.bring("ca_1", month, all([]focus.Charge{random(seed.Fixed(t, 1, 1))}))
+	items := k.bring("ca_1", month, all([]bill.Charge{random(seed.Fixed(t, 1, 1))}))
 	b, err := os.ReadFile("../../../template.yaml")
 	k.Must(err)
 	_, text, _ := strings.Cut(string(b), "Name: line_items")
@@ -63,7 +63,7 @@ func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 // TestItems_SayHowLongTheirFilesAre compares what is told of a period with what lies there.
 func TestItems_SayHowLongTheirFilesAre(t *testing.T) {
 	k, r := newKept(t), seed.Fixed(t, 2, 2)
-	var charges []focus.Charge
+	var charges []bill.Charge
 	for range 3000 {
 		charges = append(charges, random(r))
 	}
@@ -141,7 +141,7 @@ func (l *late) Now() time.Time {
 
 func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 	k, r := newKept(t), seed.Fixed(t, 4, 4)
-	var charges []focus.Charge
+	var charges []bill.Charge
 	for range 20_001 {
 		charges = append(charges, random(r))
 	}
@@ -187,18 +187,18 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 // A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's, and of two bills that each
 // pay for the other, half on each.
 func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
-	bill := func(subs ...string) (out []focus.Charge) {
+	bill := func(subs ...string) (out []bill.Charge) {
 		for i, sub := range subs {
-			out = append(out, focus.Charge{
+			out = append(out, bill.Charge{
 				BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i),
-				ChargeCategory: focus.Usage, BillingCurrency: "USD",
+				ChargeCategory: bill.Usage, BillingCurrency: "USD",
 				ServiceName: "EC2", SubAccountID: sub, BillingAccountID: "pays",
 				BilledCost: money.FromInt(int64(1 + i)),
 			})
 		}
 		return out
 	}
-	for name, bills := range map[string]map[string][]focus.Charge{
+	for name, bills := range map[string]map[string][]bill.Charge{
 		"a payer and its member":         {"111": bill("111", "222"), "222": bill("222")},
 		"two that have the same export":  {"111": bill("111", "222", "333"), "222": bill("111", "222", "333")},
 		"lines that name no sub-account": {"111": bill("", "111", "222"), "222": bill("", "222")},

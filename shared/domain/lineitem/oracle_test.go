@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -45,13 +45,13 @@ func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 	k, r := newKept(t), seed.Fixed(t, 11, 12)
 	var items []cost.LineItems
 	for _, account := range []string{"ca_1", "other:v"} {
-		var charges []focus.Charge
+		var charges []bill.Charge
 		for range 500 {
 			charges = append(charges, random(r))
 		}
 		items = append(items, k.bring(account, month, all(charges)))
 	}
-	other := k.bring("ca_9", month, all([]focus.Charge{random(r)}))
+	other := k.bring("ca_9", month, all([]bill.Charge{random(r)}))
 	for range 40 {
 		q := randomQuery(r)
 		k.Must(q.Check())

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"io"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -34,7 +34,7 @@ func NewWriter(files archive.Files, b *cost.Builder) *Writer {
 }
 
 // Add writes a charge that the builder has taken; the caller may use it again.
-func (w *Writer) Add(ctx context.Context, c *focus.Charge) error {
+func (w *Writer) Add(ctx context.Context, c *bill.Charge) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -17,7 +17,7 @@ const (
 )
 
 // texts returns the texts of a charge, in the order of their bits.
-func texts(c *focus.Charge) [23]*string {
+func texts(c *bill.Charge) [23]*string {
 	return [...]*string{
 		&c.BillingAccountID, &c.SubAccountID, &c.SubAccountName, &c.ProviderName, &c.PublisherName,
 		&c.InvoiceIssuerName, &c.InvoiceID,
@@ -32,11 +32,11 @@ func texts(c *focus.Charge) [23]*string {
 // sameAmount stands for the amount of the field before: most costs of a charge are the same. No amount begins with it.
 const sameAmount = 0xff
 
-func amounts(c *focus.Charge) [6]*money.Amount {
+func amounts(c *bill.Charge) [6]*money.Amount {
 	return [...]*money.Amount{&c.USDRate, &c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
 }
 
-func times(c *focus.Charge) [3]*time.Time {
+func times(c *bill.Charge) [3]*time.Time {
 	return [...]*time.Time{&c.BillingPeriodStart, &c.ChargePeriodStart, &c.ChargePeriodEnd}
 }
 
@@ -51,12 +51,12 @@ const (
 // encoder writes charges.
 type encoder struct {
 	b       []byte
-	last    focus.Charge
+	last    bill.Charge
 	numbers map[string]uint64
 }
 
 // add appends a charge of a row.
-func (e *encoder) add(row int64, c *focus.Charge) {
+func (e *encoder) add(row int64, c *bill.Charge) {
 	e.b = binary.AppendUvarint(e.b, uint64(row)) //nolint:gosec // it is positive
 	at := len(e.b)
 	e.b = append(e.b, 0, 0, 0, 0, 0)
@@ -75,7 +75,7 @@ func (e *encoder) add(row int64, c *focus.Charge) {
 	e.last = *c
 }
 
-func (e *encoder) addAmounts(c *focus.Charge) (bits uint64) {
+func (e *encoder) addAmounts(c *bill.Charge) (bits uint64) {
 	now, before := amounts(c), amounts(&e.last)
 	for i := range now {
 		if *now[i] == *before[i] {
@@ -91,7 +91,7 @@ func (e *encoder) addAmounts(c *focus.Charge) (bits uint64) {
 	return bits
 }
 
-func (e *encoder) addTimes(c *focus.Charge) (bits uint64) {
+func (e *encoder) addTimes(c *bill.Charge) (bits uint64) {
 	now, before := times(c), times(&e.last)
 	for i := range now {
 		if *now[i] == *before[i] { //nolint:staticcheck // all are in UTC, and this is cheaper
@@ -104,7 +104,7 @@ func (e *encoder) addTimes(c *focus.Charge) (bits uint64) {
 	return bits
 }
 
-func (e *encoder) addTags(c *focus.Charge) uint64 {
+func (e *encoder) addTags(c *bill.Charge) uint64 {
 	if sameTags(c.Tags, e.last.Tags) {
 		return 0
 	}
@@ -116,7 +116,7 @@ func (e *encoder) addTags(c *focus.Charge) uint64 {
 	return 1 << tagsBit
 }
 
-func sameTags(a, b []focus.Tag) bool {
+func sameTags(a, b []bill.Tag) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -152,7 +152,7 @@ func (e *encoder) addText(s string) {
 // decoder reads charges.
 type decoder struct {
 	b     []byte
-	last  focus.Charge
+	last  bill.Charge
 	texts []string
 	bad   bool
 }
@@ -160,7 +160,7 @@ type decoder struct {
 var errCharges = errors.New("the charges of the reader of bills cannot be read")
 
 // each calls take with each charge and its row.
-func (d *decoder) each(content []byte, take func(row int64, c *focus.Charge) error) error {
+func (d *decoder) each(content []byte, take func(row int64, c *bill.Charge) error) error {
 	for d.b = content; len(d.b) > 0; {
 		row := d.uvarint()
 		d.readCharge()
@@ -273,6 +273,6 @@ func (d *decoder) tags() {
 	}
 	d.last.Tags = nil
 	for range n {
-		d.last.Tags = append(d.last.Tags, focus.Tag{Key: d.text(), Value: d.text()})
+		d.last.Tags = append(d.last.Tags, bill.Tag{Key: d.text(), Value: d.text()})
 	}
 }

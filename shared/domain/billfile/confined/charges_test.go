@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestFields_AreThoseOfACharge(t *testing.T) {
-	if n := reflect.TypeFor[focus.Charge]().NumField(); n != fieldCount {
+	if n := reflect.TypeFor[bill.Charge]().NumField(); n != fieldCount {
 		t.Errorf("a charge has %d fields; %d are sent", n, fieldCount)
 	}
-	var c focus.Charge
+	var c bill.Charge
 	seen := map[any]bool{}
 	for _, p := range texts(&c) {
 		seen[p] = true
@@ -36,8 +36,8 @@ func TestFields_AreThoseOfACharge(t *testing.T) {
 func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 	r := seed.Random(t)
 	var e encoder
-	var c focus.Charge
-	var sent []focus.Charge
+	var c bill.Charge
+	var sent []bill.Charge
 	for i := range 20_000 {
 		all := texts(&c)
 		for range 3 {
@@ -47,7 +47,7 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 		*times(&c)[r.IntN(3)] = time.Unix(r.Int64N(1<<33), r.Int64N(1e9)).UTC()
 		switch r.IntN(5) {
 		case 0:
-			c.Tags = []focus.Tag{{Key: strconv.Itoa(i), Value: "x"}, {Key: "team", Value: strconv.Itoa(r.IntN(9))}}
+			c.Tags = []bill.Tag{{Key: strconv.Itoa(i), Value: "x"}, {Key: "team", Value: strconv.Itoa(r.IntN(9))}}
 		case 1:
 			c.Tags, c.ChargePeriodEnd = nil, time.Time{}
 		}
@@ -56,7 +56,7 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 	}
 	var d decoder
 	n := 0
-	err := d.each(e.b, func(row int64, got *focus.Charge) error {
+	err := d.each(e.b, func(row int64, got *bill.Charge) error {
 		if row != int64(n) || !reflect.DeepEqual(*got, sent[n]) {
 			return fmt.Errorf("row %d arrived as %d:\n%+v\n%+v", n, row, *got, sent[n])
 		}
@@ -71,10 +71,10 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 // FuzzCharges reads anything: it is charges, or an error.
 func FuzzCharges(f *testing.F) {
 	var e encoder
-	e.add(1, &focus.Charge{BillingCurrency: "USD", BilledCost: money.FromInt(3), Tags: []focus.Tag{{Key: "a", Value: "b"}}})
+	e.add(1, &bill.Charge{BillingCurrency: "USD", BilledCost: money.FromInt(3), Tags: []bill.Tag{{Key: "a", Value: "b"}}})
 	f.Add(e.b)
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		var d decoder
-		_ = d.each(b, func(int64, *focus.Charge) error { return nil })
+		_ = d.each(b, func(int64, *bill.Charge) error { return nil })
 	})
 }

@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -65,7 +65,7 @@ func New(command []string, limit int64) *Reader {
 // Read is bill.Read in a process of its own. A process that ends before it has answered is fault.Invalid: the file is
 // at fault.
 func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
-	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*focus.Charge) error,
+	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*bill.Charge) error,
 ) (billfile.Totals, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -205,7 +205,7 @@ func (s *session) answerRead(kind byte, content []byte) error {
 }
 
 func (s *session) takeRows(content []byte) error {
-	return s.rows.each(content, func(row int64, c *focus.Charge) error {
+	return s.rows.each(content, func(row int64, c *bill.Charge) error {
 		s.taker.SetRows(row)
 		if s.taker.Take(c) != nil {
 			return errTaken

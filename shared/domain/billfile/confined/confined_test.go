@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/billfile/confined"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/hostilebill"
 )
@@ -99,14 +99,14 @@ func (memory) Close() error { return nil }
 
 func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 
-type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*focus.Charge) error) (billfile.Totals,
+type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*bill.Charge) error) (billfile.Totals,
 	error)
 
 // readAll reads a file and keeps its charges.
-func readAll(t *testing.T, read readFunc, name string, b []byte) ([]focus.Charge, billfile.Totals, error) {
+func readAll(t *testing.T, read readFunc, name string, b []byte) ([]bill.Charge, billfile.Totals, error) {
 	t.Helper()
-	var out []focus.Charge
-	totals, err := read(t.Context(), "", name, inMemory(b), func(c *focus.Charge) error {
+	var out []bill.Charge
+	totals, err := read(t.Context(), "", name, inMemory(b), func(c *bill.Charge) error {
 		out = append(out, *c)
 		return nil
 	})
@@ -188,17 +188,17 @@ func TestRead_FilesThatEndedTheProcessAreRefused(t *testing.T) {
 
 func TestRead_OthersErrors(t *testing.T) {
 	file := bytes.Repeat(bills(t)["focus.csv"], 1)
-	read := func(r cloud.BillReader, take func(*focus.Charge) error) error {
+	read := func(r cloud.BillReader, take func(*bill.Charge) error) error {
 		_, err := reader("read").Read(t.Context(), "", "f", r, take)
 		return err
 	}
-	ignore := func(*focus.Charge) error { return nil }
+	ignore := func(*bill.Charge) error { return nil }
 	lost := fault.New(fault.Unavailable, "the table does not answer")
-	if err := read(inMemory(file), func(*focus.Charge) error { return lost }); !errors.Is(err, lost) {
+	if err := read(inMemory(file), func(*bill.Charge) error { return lost }); !errors.Is(err, lost) {
 		t.Errorf("the taker's error became %v", err)
 	}
 	other := fault.New(fault.Invalid, "a row of 2026-03 in a bill of 2026-02")
-	err := read(inMemory(file), func(*focus.Charge) error { return other })
+	err := read(inMemory(file), func(*bill.Charge) error { return other })
 	if got := fault.Message(err); !fault.Is(err, fault.Invalid) ||
 		got != "f, row 1: a row of 2026-03 in a bill of 2026-02" {
 		t.Errorf("what is invalid to the taker became %q", got)
@@ -235,7 +235,7 @@ func BenchmarkRead(b *testing.B) {
 		"in a process of its own": reader("read").Read} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*focus.Charge) error {
+				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*bill.Charge) error {
 					return nil
 				})
 				if err != nil {

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/focus"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -49,7 +49,7 @@ type connection struct {
 const batch = 64 << 10
 
 // take keeps a charge until there are enough of them to be sent.
-func (c *connection) take(row int64, charge *focus.Charge) error {
+func (c *connection) take(row int64, charge *bill.Charge) error {
 	c.rows.add(row, charge)
 	if len(c.rows.b) < batch {
 		return nil

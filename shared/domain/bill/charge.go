@@ -1,6 +1,6 @@
 // Package focus is a line of a bill in the columns of FOCUS 1.2 (focus.finops.org): the form into which the exports of all vendors are
 // brought before anything is done with them.
-package focus
+package bill
 
 import (
 	"time"

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/foundation/money"
@@ -39,7 +39,7 @@ func newFixture(t testing.TB) *fixture {
 	f := &fixture{Fixture: apitest.New(t)}
 	f.Lines = archive.NewFolder(t.TempDir())
 	f.Workers = lambdacall.Local{
-		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform, lineitem.NewEngine(f.Lines, f.Clock))),
+		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform, billfile.NewLineItemEngine(f.Lines, f.Clock))),
 	}
 	f.Mount(costqueries.Operations, reports.Operations)
 	return f
@@ -54,7 +54,7 @@ func (f *fixture) bring(org, account, month, delivery string, charges []bill.Cha
 		Source: "data_export", Export: "daily",
 	})
 	f.Must(err)
-	w := lineitem.NewWriter(f.Lines, b)
+	w := billfile.NewLineItemWriter(f.Lines, b)
 	for i := range charges {
 		f.Must(b.Add(&charges[i]))
 		f.Must(w.Add(f.In(org), &charges[i]))
@@ -289,7 +289,7 @@ func TestAnswers_AreOfTheGenerationThatIsIn(t *testing.T) {
 		cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")),
 			Fingerprint: "2", DeliveredAt: f.Clock.Now()})
 	f.Must(err)
-	w := lineitem.NewWriter(f.Lines, b)
+	w := billfile.NewLineItemWriter(f.Lines, b)
 	f.Must(w.Add(f.In(apitest.Org), &second[0]))
 	w.Discard()
 	f.Equal("while another is given up", f.rows(f.ask(q)), [][]string{{"USD", "30"}})

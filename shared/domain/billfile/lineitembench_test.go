@@ -1,4 +1,4 @@
-package lineitem_test
+package billfile_test
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -83,7 +83,7 @@ func BenchmarkImport(b *testing.B) {
 						Fingerprint: strconv.Itoa(b.N), DeliveredAt: k.Clock.Now(),
 					})
 					k.Must(err)
-					w := lineitem.NewWriter(k.files, into)
+					w := billfile.NewLineItemWriter(k.files, into)
 					k.Must(million(func(c *bill.Charge) error {
 						if err := into.Add(c); err != nil || !keep {
 							return err
@@ -128,7 +128,7 @@ func BenchmarkEngine(b *testing.B) {
 			began := time.Now()
 			for b.Loop() {
 				most := peak(func() {
-					_, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+					_, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),
 						&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 					k.Must(err)
 				})

@@ -1,4 +1,4 @@
-package lineitem_test
+package billfile_test
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -47,7 +47,7 @@ func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) 
 	in.Org, in.Provider, in.Fingerprint, in.DeliveredAt = apitest.Org, "aws", "1", k.Clock.Now()
 	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
-	w := lineitem.NewWriter(k.files, b)
+	w := billfile.NewLineItemWriter(k.files, b)
 	k.Must(each(func(c *bill.Charge) error {
 		if in.Native == "" { // nobody asks for its sums
 			return w.Add(k.In(apitest.Org), c)

@@ -1,6 +1,6 @@
 // Package lineitem keeps each line of a bill as Parquet, beside the sums of package cost, and answers free questions of them. It links a
 // library of Parquet, which API functions do not.
-package lineitem
+package billfile
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/fault"
@@ -17,8 +16,8 @@ import (
 // perPart is how many lines a file has: some 20 to 100 MB, which engines read side by side.
 const perPart = 1 << 20
 
-// Writer writes the line items of a billing period while it is imported. It is for one goroutine. One that fails is given up with Discard.
-type Writer struct {
+// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that fails is given up with Discard.
+type LineItemWriter struct {
 	files   archive.Files
 	builder *cost.Builder
 	org     string
@@ -28,13 +27,13 @@ type Writer struct {
 	perPart int64
 }
 
-// NewWriter writes the line items of what is added to b.
-func NewWriter(files archive.Files, b *cost.Builder) *Writer {
-	return &Writer{files: files, builder: b, perPart: perPart}
+// NewLineItemWriter writes the line items of what is added to b.
+func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
+	return &LineItemWriter{files: files, builder: b, perPart: perPart}
 }
 
 // Add writes a charge that the builder has taken; the caller may use it again.
-func (w *Writer) Add(ctx context.Context, c *bill.Charge) error {
+func (w *LineItemWriter) Add(ctx context.Context, c *bill.Charge) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
@@ -55,7 +54,7 @@ func (w *Writer) Add(ctx context.Context, c *bill.Charge) error {
 	return w.endPart()
 }
 
-func (w *Writer) begin(ctx context.Context) (err error) {
+func (w *LineItemWriter) begin(ctx context.Context) (err error) {
 	if w.items.Generation == "" {
 		w.org, w.items, err = w.builder.BeginItems(ctx)
 	}
@@ -63,7 +62,7 @@ func (w *Writer) begin(ctx context.Context) (err error) {
 }
 
 // Close ends the last file, and has the builder name all of them, or that there are none, when it is committed.
-func (w *Writer) Close(ctx context.Context) error {
+func (w *LineItemWriter) Close(ctx context.Context) error {
 	if err := errors.Join(w.begin(ctx), w.endPart()); err != nil {
 		return err
 	}
@@ -72,14 +71,14 @@ func (w *Writer) Close(ctx context.Context) error {
 }
 
 // Discard gives up what was not closed.
-func (w *Writer) Discard() {
+func (w *LineItemWriter) Discard() {
 	if w.part != nil {
 		w.part.discard()
 		w.part = nil
 	}
 }
 
-func (w *Writer) endPart() error {
+func (w *LineItemWriter) endPart() error {
 	p := w.part
 	if p == nil {
 		return nil
@@ -99,7 +98,7 @@ func (w *Writer) endPart() error {
 
 // part is a file on its way into the store, which takes it from a pipe.
 type part struct {
-	rows  *billfile.ParquetWriter
+	rows  *ParquetWriter
 	into  *io.PipeWriter
 	bytes int64
 	put   chan error
@@ -110,7 +109,7 @@ var errDiscarded = errors.New("the line items were given up")
 func newPart(ctx context.Context, files archive.Files, name string) *part {
 	from, into := io.Pipe()
 	p := &part{into: into, put: make(chan error, 1)}
-	p.rows = billfile.NewParquetWriter(p)
+	p.rows = NewParquetWriter(p)
 	go func() {
 		err := files.Put(ctx, name, func(to io.Writer) error {
 			_, err := io.Copy(to, from)

@@ -1,4 +1,4 @@
-package lineitem_test
+package billfile_test
 
 import (
 	"encoding/csv"
@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
@@ -55,7 +55,7 @@ func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 	for range 40 {
 		q := randomQuery(r)
 		k.Must(q.Check())
-		step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+		step, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),
 			&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 		k.Must(err)
 		got := answerOf(k, &q, k.duckdb(q.SQL(apitest.Org, items)))

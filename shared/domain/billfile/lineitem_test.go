@@ -1,4 +1,4 @@
-package lineitem_test
+package billfile_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
-	"lamplighter.dev/shared/domain/lineitem"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -109,7 +109,7 @@ func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 			cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1",
 				DeliveredAt: k.Clock.Now()})
 		k.Must(err)
-		w := lineitem.NewWriter(&full{k.files, left}, b)
+		w := billfile.NewLineItemWriter(&full{k.files, left}, b)
 		for i := 0; i < 40_000 && err == nil; i++ {
 			c := random(r)
 			err = w.Add(k.In(apitest.Org), &c)
@@ -149,11 +149,11 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 	j := costquery.Job{Org: apitest.Org,
 		Query: costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"Count"}},
 		Items: []cost.LineItems{items}}
-	_, err := lineitem.NewEngine(k.files, &late{Clock: k.Clock}).Advance(t.Context(), &j)
+	_, err := billfile.NewLineItemEngine(k.files, &late{Clock: k.Clock}).Advance(t.Context(), &j)
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "20s") {
 		t.Error(err)
 	}
-	got, err := lineitem.NewEngine(k.files, k.Clock).Advance(t.Context(), &j)
+	got, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(t.Context(), &j)
 	if err != nil || !slices.Equal(got.Answer.Columns, []string{"BillingCurrency"}) ||
 		got.Answer.Scanned != len(charges) {
 		t.Errorf("%+v, %v", got, err)
@@ -175,7 +175,7 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	in.Lines = true
 	b, err = cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
-	w := lineitem.NewWriter(k.files, b)
+	w := billfile.NewLineItemWriter(k.files, b)
 	k.Must(w.Close(k.In(apitest.Org)))
 	_, err = b.Commit(k.In(apitest.Org))
 	k.Must(err)
@@ -221,7 +221,7 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, month, month))(k)
 			q := costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"BilledCost"}}
 			k.Must(q.Check())
-			step, err := lineitem.NewEngine(k.files, k.Clock).Advance(k.Context(),
+			step, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),
 				&costquery.Job{Org: apitest.Org, Query: q, Items: items})
 			k.Must(err)
 			if got := step.Answer.Rows[0].Amounts[0]; got != report.Total || report.Total.IsZero() {

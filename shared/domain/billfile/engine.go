@@ -1,4 +1,4 @@
-package lineitem
+package billfile
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
 	"lamplighter.dev/shared/engine/archive"
@@ -19,17 +18,19 @@ import (
 // longest is how long a question is worked on in this process: a client waits for it.
 const longest = 20 * time.Second
 
-// Engine answers questions in this process, from the files of line items. It reads the columns that it needs, file by file.
-type Engine struct {
+// LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs, file by file.
+type LineItemEngine struct {
 	files archive.Files
 	clock clock.Clock
 }
 
-// NewEngine answers questions from files.
-func NewEngine(files archive.Files, c clock.Clock) *Engine { return &Engine{files, c} }
+// NewLineItemEngine answers questions from files.
+func NewLineItemEngine(files archive.Files, c clock.Clock) *LineItemEngine {
+	return &LineItemEngine{files, c}
+}
 
 // Advance answers a question at once. One that takes longer than 20 seconds is fault.Invalid.
-func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
+func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step, error) {
 	until := e.clock.Now().Add(longest)
 	rows := 0
 	var refused error // told as it is, not with the row of a file
@@ -60,7 +61,7 @@ func (e *Engine) Advance(ctx context.Context, j *costquery.Job) (costquery.Step,
 var errLong = errors.New("the question takes too long")
 
 // read hands over the line items of a billing period, of which only the columns are filled.
-func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*bill.Charge) error) error { //nolint:revive // what, of whom, to where
+func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*bill.Charge) error) error { //nolint:revive // what, of whom, to where
 	for k := range l.Parts {
 		name := l.Part(org, k)
 		size, err := e.files.Size(ctx, name)
@@ -70,7 +71,7 @@ func (e *Engine) read(ctx context.Context, org string, l *cost.LineItems, column
 		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
 			return e.files.ReadAt(ctx, name, p, off)
 		})
-		_, err = billfile.ReadColumns(ctx, columns, name, file, fill(l, take))
+		_, err = ReadColumns(ctx, columns, name, file, fill(l, take))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fault.Wrap("read line items", err)
 		}
@@ -98,4 +99,4 @@ func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) e
 	}
 }
 
-var _ costquery.Engine = (*Engine)(nil)
+var _ costquery.Engine = (*LineItemEngine)(nil)

@@ -5,7 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -33,7 +33,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition,
 			connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 			// These of it are deleted.
@@ -42,7 +42,7 @@ var Declaration = platform.Declaration{
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},
 	}),
-	Starts:  []string{billing.Machine, discovery.Machine},
+	Starts:  []string{billimport.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Samples: []string{"list"},

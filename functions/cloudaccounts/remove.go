@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -88,7 +88,7 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID),
 		connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
 	// its bills give way to those of accounts that are still connected
-	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now())
+	rebuilt, err := billimport.AddRebuild(org, s.p.Clock.Now())
 	if err != nil {
 		return j, err
 	}

@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -23,9 +23,9 @@ var Declaration = platform.Declaration{
 		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 		"ORG#*#CONNECT",
 		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
-		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+		discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 	}}),
-	Starts:  []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Starts:  []string{billimport.Machine, cloudorganisation.Machine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret},
 	Samples: []string{"list"},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -202,7 +202,7 @@ func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 	var ws []table.Write
 	for _, it := range accounts {
-		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billing.DueKey(it.SK)))
+		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billimport.DueKey(it.SK)))
 	}
 	if err := e.Table.BatchWrite(ctx, ws...); err != nil {
 		return fault.Wrap("end the discoveries of accounts and the imports of their bills", err)

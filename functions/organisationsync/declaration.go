@@ -4,7 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
@@ -21,11 +21,11 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, mail.Partition,
 		}},
 	Tasks:    []string{cloudorganisation.Machine},
-	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Starts:   []string{billimport.Machine, cloudorganisation.Machine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Seals:    []string{inventory.AccountSecret, mail.Secret},
 	Schedule: "rate(1 hour)",

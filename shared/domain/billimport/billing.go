@@ -1,6 +1,6 @@
 // Package billing keeps how the bills of each cloud account stand, which imports run, and which files were uploaded: the operations that show
 // it, who connects an account, and the worker that imports bills meet here. The costs themselves are package cost's.
-package billing
+package billimport
 
 import (
 	"context"

@@ -37,11 +37,11 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 	change("i-nights", "running", start.Add(9*time.Hour))
 	change("i-halted", "stopped", start.Add(90*time.Minute))
 	a.Clock.Advance(10 * time.Hour)
-	var bill []bill.Charge
+	var charges []bill.Charge
 	for _, uid := range []string{"i-on", "i-off", "i-other", "i-nights", "i-moving", "i-halted", "i-unknown", ""} {
-		bill = append(bill, charge("2026-03-01", uid, "Amazon EC2", "1"))
+		charges = append(charges, charge("2026-03-01", uid, "Amazon EC2", "1"))
 	}
-	a.bring(ours, "ca_1", "2026-03", false, bill...)
+	a.bring(ours, "ca_1", "2026-03", false, charges...)
 	a.bring(ours, "ca_2", "2026-03", false, charge("2026-03-01", "i-on", "Amazon EC2", "1"))
 
 	got := apitest.Data[ResourceCosts](a.get("/reports/costs/resources"))

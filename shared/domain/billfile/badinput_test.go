@@ -82,8 +82,8 @@ func TestRead_BadInput(t *testing.T) {
 		{"UTF-16", []byte("\xff\xfea\x00"), "f: the file is UTF-16; deliver it as UTF-8"},
 		{"a gzip that is cut off", zipped(sample)[:200], "f, row 1: the file is cut off here"},
 		{"a gzip that is damaged", damage(zipped(sample), -6), "f, row 3: gzip: invalid checksum"},
-		{"a zip of two files", archive(t, sample, sample), "f: a zip of 2 files"},
-		{"a zip that is cut off", archive(t, sample)[:300], "f: zip: not a valid zip file"},
+		{"a zip of two files", zipArchive(t, sample, sample), "f: a zip of 2 files"},
+		{"a zip that is cut off", zipArchive(t, sample)[:300], "f: zip: not a valid zip file"},
 		{"JSON that is cut off", fixture(t, "google.json")[:1300], "f, row 4: the file is cut off here"},
 		{"JSON of something else", []byte(`{"a":1}`), "f: columns of no known bill: a"},
 		{"a JSON object of more than a megabyte", []byte(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`),
@@ -129,7 +129,7 @@ func damage(b []byte, at int) []byte {
 	return b
 }
 
-func archive(t *testing.T, files ...[]byte) []byte {
+func zipArchive(t *testing.T, files ...[]byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -150,7 +150,7 @@ func archive(t *testing.T, files ...[]byte) []byte {
 
 func TestRead_Zip(t *testing.T) {
 	want, _, _ := readAll("", "plain", fixture(t, "focus.csv"))
-	got, _, err := readAll("", "zip", archive(t, fixture(t, "focus.csv")))
+	got, _, err := readAll("", "zip", zipArchive(t, fixture(t, "focus.csv")))
 	if err != nil || len(got) != len(want) {
 		t.Errorf("%d charges, want %d: %v", len(got), len(want), err)
 	}

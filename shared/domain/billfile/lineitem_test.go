@@ -28,7 +28,7 @@ import (
 // TestTheTableOfAthena_HasTheColumnsThatAreWritten reads template.yaml: what it lacks cannot be asked, what is no column would be empty.
 func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	k := newKept(t)
-	items := k.bring("ca_1", month, all([]bill.Charge{random(seed.Fixed(t, 1, 1))}))
+	items := k.bring("ca_1", importedMonth, all([]bill.Charge{random(seed.Fixed(t, 1, 1))}))
 	b, err := os.ReadFile("../../../template.yaml")
 	k.Must(err)
 	_, text, _ := strings.Cut(string(b), "Name: line_items")
@@ -67,7 +67,7 @@ func TestItems_SayHowLongTheirFilesAre(t *testing.T) {
 	for range 3000 {
 		charges = append(charges, random(r))
 	}
-	items := k.bring("ca_1", month, all(charges))
+	items := k.bring("ca_1", importedMonth, all(charges))
 	told := items.Footers
 	for _, n := range items.Columns {
 		told += n
@@ -106,7 +106,7 @@ func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 	for _, left := range []int{0, 1000, 500_000} {
 		k, r := newKept(t), seed.Fixed(t, 3, 3)
 		b, err := cost.New(k.Platform).Begin(k.In(apitest.Org),
-			cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1",
+			cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
 				DeliveredAt: k.Clock.Now()})
 		k.Must(err)
 		w := billfile.NewLineItemWriter(&full{k.files, left}, b)
@@ -145,9 +145,9 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 	for range 20_001 {
 		charges = append(charges, random(r))
 	}
-	items := k.bring("ca_1", month, all(charges))
+	items := k.bring("ca_1", importedMonth, all(charges))
 	j := costquery.Job{Org: apitest.Org,
-		Query: costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"Count"}},
+		Query: costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"Count"}},
 		Items: []cost.LineItems{items}}
 	_, err := billfile.NewLineItemEngine(k.files, &late{Clock: k.Clock}).Advance(t.Context(), &j)
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "20s") {
@@ -163,7 +163,7 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 // TestADelivery_IsBroughtInAgainForItsLines imports a bill as a version did that kept no lines, and then as it is.
 func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	k := newKept(t)
-	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: month, Fingerprint: "1",
+	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
 		DeliveredAt: k.Clock.Now()}
 	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
@@ -187,10 +187,10 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 // A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's, and of two bills that each
 // pay for the other, half on each.
 func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
-	bill := func(subs ...string) (out []bill.Charge) {
+	billOf := func(subs ...string) (out []bill.Charge) {
 		for i, sub := range subs {
 			out = append(out, bill.Charge{
-				BillingPeriodStart: month.Start(), ChargePeriodStart: month.Start().AddDate(0, 0, i),
+				BillingPeriodStart: importedMonth.Start(), ChargePeriodStart: importedMonth.Start().AddDate(0, 0, i),
 				ChargeCategory: bill.Usage, BillingCurrency: "USD",
 				ServiceName: "EC2", SubAccountID: sub, BillingAccountID: "pays",
 				BilledCost: money.FromInt(int64(1 + i)),
@@ -199,12 +199,12 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 		return out
 	}
 	for name, bills := range map[string]map[string][]bill.Charge{
-		"a payer and its member":         {"111": bill("111", "222"), "222": bill("222")},
-		"two that have the same export":  {"111": bill("111", "222", "333"), "222": bill("111", "222", "333")},
-		"lines that name no sub-account": {"111": bill("", "111", "222"), "222": bill("", "222")},
-		"each by itself":                 {"111": bill("111"), "222": bill("222")},
-		"names as Azure writes them": {"111": bill("/subscriptions/111", "/subscriptions/222"),
-			"222": bill("/subscriptions/222")},
+		"a payer and its member":         {"111": billOf("111", "222"), "222": billOf("222")},
+		"two that have the same export":  {"111": billOf("111", "222", "333"), "222": billOf("111", "222", "333")},
+		"lines that name no sub-account": {"111": billOf("", "111", "222"), "222": billOf("", "222")},
+		"each by itself":                 {"111": billOf("111"), "222": billOf("222")},
+		"names as Azure writes them": {"111": billOf("/subscriptions/111", "/subscriptions/222"),
+			"222": billOf("/subscriptions/222")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
@@ -213,13 +213,13 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 					{ID: "ca_222", Provider: "aws", Native: "222"}}, nil
 			}
 			for _, native := range slices.Sorted(maps.Keys(bills)) {
-				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: month, Native: native, Accounts: connected},
+				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: importedMonth, Native: native, Accounts: connected},
 					all(bills[native]))
 			}
 			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org,
-				cost.Question{From: month.Start(), To: month.End(), Metric: cost.Billed}))(k)
-			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, month, month))(k)
-			q := costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"BilledCost"}}
+				cost.Question{From: importedMonth.Start(), To: importedMonth.End(), Metric: cost.Billed}))(k)
+			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, importedMonth, importedMonth))(k)
+			q := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"BilledCost"}}
 			k.Must(q.Check())
 			step, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),
 				&costquery.Job{Org: apitest.Org, Query: q, Items: items})

@@ -49,9 +49,9 @@ func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 		for range 500 {
 			charges = append(charges, random(r))
 		}
-		items = append(items, k.bring(account, month, all(charges)))
+		items = append(items, k.bring(account, importedMonth, all(charges)))
 	}
-	other := k.bring("ca_9", month, all([]bill.Charge{random(r)}))
+	other := k.bring("ca_9", importedMonth, all([]bill.Charge{random(r)}))
 	for range 40 {
 		q := randomQuery(r)
 		k.Must(q.Check())
@@ -63,17 +63,17 @@ func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 			t.Fatalf("%s\nDuckDB:\n%.1500s\nthe engine:\n%.1500s", q.SQL(apitest.Org, items), texts(got), texts(want))
 		}
 	}
-	q := costquery.Query{From: month.Start(), To: month.End(), Measures: []string{"Count"}}
+	q := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"Count"}}
 	if got := k.duckdb(q.SQL("org_none", append(items, other))); len(got) != 0 {
 		t.Errorf("another organization is answered %q", got)
 	}
 }
 
 func randomQuery(r *rand.Rand) costquery.Query {
-	from := month.Start().AddDate(0, 0, r.IntN(28))
+	from := importedMonth.Start().AddDate(0, 0, r.IntN(28))
 	q := costquery.Query{From: from, To: from.AddDate(0, 0, 1+r.IntN(28)), Limit: r.IntN(30)}
 	if r.IntN(3) == 0 {
-		q.From, q.To = month.Start(), month.End()
+		q.From, q.To = importedMonth.Start(), importedMonth.End()
 	}
 	groups := []string{"RegionId", "Tags.it's", "ResourceName", "ChargePeriodStart", "BillingPeriodStart", "ResourceId"}
 	r.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })

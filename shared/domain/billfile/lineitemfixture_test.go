@@ -59,7 +59,7 @@ func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) 
 	k.Must(err)
 }
 
-var month = cost.MonthOf(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
+var importedMonth = cost.MonthOf(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 
 // hostile are values that would break out of a literal.
 var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --",
@@ -68,8 +68,8 @@ var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line
 // random is a charge of the month, or billed in it, with hostile texts and amounts of up to 30 places.
 func random(r *rand.Rand) bill.Charge {
 	c := bill.Charge{
-		BillingPeriodStart: month.Start(),
-		ChargePeriodStart:  month.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: bill.Usage,
+		BillingPeriodStart: importedMonth.Start(),
+		ChargePeriodStart:  importedMonth.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: bill.Usage,
 		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2",
 		RegionID:   []string{"us-east-1", "eu-west-1", ""}[r.IntN(3)],
 		ResourceID: "i-" + strconv.Itoa(r.IntN(40)), ResourceName: hostile[r.IntN(len(hostile))],

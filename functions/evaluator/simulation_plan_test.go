@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -19,7 +18,7 @@ import (
 // effect at once.
 type simPlans struct {
 	*simReal
-	precheck.Checker
+	readiness.PrecheckReader
 	runner  *rescaling.Runner
 	store   *readiness.Store
 	steps   []simStep
@@ -44,7 +43,7 @@ const (
 
 // newSimPlans makes the plans of a day, and schedules them.
 func newSimPlans(a *simReal) *simPlans {
-	s := &simPlans{simReal: a, Checker: precheck.Checker{Table: a.Table, Inventory: a.inventory},
+	s := &simPlans{simReal: a, Checker: readiness.PrecheckReader{Table: a.Table, Inventory: a.inventory},
 		store: readiness.New(a.Table, a.now)}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,

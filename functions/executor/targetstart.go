@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/readiness/precheck"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,12 +20,12 @@ type targetStarter struct{ e *Executor }
 
 var _ rescaling.Starter = targetStarter{}
 
-func (s targetStarter) checker() precheck.Checker {
-	return precheck.Checker{Table: s.e.p.Table, Inventory: s.e.inventory}
+func (s targetStarter) checker() readiness.PrecheckReader {
+	return readiness.PrecheckReader{Table: s.e.p.Table, Inventory: s.e.inventory}
 }
 
 // Obstacles returns why targets cannot be raised.
-func (s targetStarter) Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error) {
+func (s targetStarter) Obstacles(ctx context.Context, q readiness.PrecheckQuery) (map[string]string, error) {
 	return s.checker().Obstacles(ctx, q)
 }
 

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/readiness/precheck"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -16,7 +16,7 @@ type starter struct{ *trial }
 var _ rescaling.Starter = starter{}
 
 // Obstacles returns why groups cannot be raised.
-func (s starter) Obstacles(context.Context, precheck.Query) (map[string]string, error) {
+func (s starter) Obstacles(context.Context, readiness.PrecheckQuery) (map[string]string, error) {
 	return s.blocked, nil
 }
 

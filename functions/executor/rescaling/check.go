@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -31,10 +30,10 @@ func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness
 			ids = append(ids, id)
 		}
 	}
-	return r.obstaclesOf(ctx, precheck.Query{Org: in.Org, At: r.Clock.Now(), Acting: true}, ids)
+	return r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: r.Clock.Now(), Acting: true}, ids)
 }
 
-func (r *Runner) obstaclesOf(ctx context.Context, q precheck.Query, policyIDs []string) (map[string]string, error) {
+func (r *Runner) obstaclesOf(ctx context.Context, q readiness.PrecheckQuery, policyIDs []string) (map[string]string, error) {
 	if len(policyIDs) == 0 {
 		return map[string]string{}, nil
 	}
@@ -114,7 +113,7 @@ func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readine
 // problems returns which targets of a plan cannot be ready as things are, and why; "" when none is known. A cloud that does not answer in time is
 // no problem yet.
 func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.Plan) (string, error) {
-	obstacles, err := r.obstaclesOf(ctx, precheck.Query{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}, p.PolicyIDs())
+	obstacles, err := r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}, p.PolicyIDs())
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -61,7 +60,7 @@ func (g *groups) Read(_ context.Context, _, _ string, uids []string) ([]cloud.St
 }
 
 // Obstacles returns those that a test has set.
-func (g *groups) Obstacles(_ context.Context, q precheck.Query) (map[string]string, error) {
+func (g *groups) Obstacles(_ context.Context, q readiness.PrecheckQuery) (map[string]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := map[string]string{}

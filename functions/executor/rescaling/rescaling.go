@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -44,7 +43,7 @@ type Group interface {
 // Starter is the part of the executor that starts resources.
 type Starter interface {
 	// Obstacles returns why targets cannot be raised, by their native ids. Targets without an obstacle are missing from the answer.
-	Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error)
+	Obstacles(ctx context.Context, q readiness.PrecheckQuery) (map[string]string, error)
 	// Start asks for a start of a target that has 0 instances, or, where the request names an action, reports how that goes.
 	Start(ctx context.Context, of StartRequest) (Start, error)
 	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.

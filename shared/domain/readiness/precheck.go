@@ -1,7 +1,7 @@
 // Package precheck finds what keeps the targets of event readiness plans from getting their capacity: accounts that are not acted on, overrides,
 // stops that are under way, and stopped targets that cannot be started. The executor asks before it raises a target, and the API before it
 // calls a plan ready, so that both say the same.
-package precheck
+package readiness
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Checker finds obstacles in the store.
-type Checker struct {
+// PrecheckReader finds obstacles in the store.
+type PrecheckReader struct {
 	Table     table.Store
 	Inventory *inventory.Store
 }
 
-// Query asks for the obstacles of targets at a time, as far as they are known now: an override that ends before it is none. Acting counts a stop that
+// PrecheckQuery asks for the obstacles of targets at a time, as far as they are known now: an override that ends before it is none. Acting counts a stop that
 // is under way as an obstacle, too.
-type Query struct {
+type PrecheckQuery struct {
 	Org     string
 	Targets []autoscaling.Target
 	At      time.Time
@@ -33,7 +33,7 @@ type Query struct {
 
 // Obstacles returns why targets cannot be raised, by their native ids; targets without an obstacle are missing. It costs one round trip, and one
 // or two more where an override is on a group.
-func (c Checker) Obstacles(ctx context.Context, q Query) (map[string]string, error) {
+func (c PrecheckReader) Obstacles(ctx context.Context, q PrecheckQuery) (map[string]string, error) {
 	out := map[string]string{}
 	if len(q.Targets) == 0 {
 		return out, nil
@@ -59,7 +59,7 @@ func (c Checker) Obstacles(ctx context.Context, q Query) (map[string]string, err
 	return out, nil
 }
 
-func recordKeys(q Query) []table.Key {
+func recordKeys(q PrecheckQuery) []table.Key {
 	var out []table.Key
 	seen := map[string]bool{}
 	for _, t := range q.Targets {
@@ -72,7 +72,7 @@ func recordKeys(q Query) []table.Key {
 }
 
 // note adds the obstacle of the resource whose record is given.
-func (q Query) note(out map[string]string, it table.Item, holding override.Holding) error {
+func (q PrecheckQuery) note(out map[string]string, it table.Item, holding override.Holding) error {
 	if it.Data == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (q Query) note(out map[string]string, it table.Item, holding override.Holdi
 }
 
 // StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can. One round trip.
-func (c Checker) StartProblem(ctx context.Context, org string, t autoscaling.Target) (string, error) {
+func (c PrecheckReader) StartProblem(ctx context.Context, org string, t autoscaling.Target) (string, error) {
 	record, memory := inventory.ResourceKey(org, t.UID), execution.SnapshotKey(org, t.UID)
 	got, err := c.Table.BatchGet(ctx, record, memory)
 	if err != nil {

@@ -1,4 +1,4 @@
-package precheck
+package readiness
 
 import (
 	"strings"
@@ -21,14 +21,14 @@ const org = apitest.Org
 // fixture has the groups web and api in the inventory.
 type fixture struct {
 	*apitest.Fixture
-	Checker
+	PrecheckReader
 	ids []string
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t)}
-	f.Checker = Checker{Table: f.Platform.Table, Inventory: inventory.New(f.Platform)}
+	f.Checker = PrecheckReader{Table: f.Platform.Table, Inventory: inventory.New(f.Platform)}
 	f.ids = inventorytest.Discover(f.Fixture, org, cloud.AWSASG,
 		cloud.Resource{UID: "web", Type: cloud.AWSASG, Status: cloud.Running},
 		cloud.Resource{UID: "api", Type: cloud.AWSASG, Status: cloud.Running})
@@ -77,7 +77,7 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c.prepare(f)
-			q := Query{Org: org, Targets: []autoscaling.Target{target("web"), target("web"), target("gone")},
+			q := PrecheckQuery{Org: org, Targets: []autoscaling.Target{target("web"), target("web"), target("gone")},
 				At: f.Clock.Now().Add(c.in), Acting: c.acting}
 			got := apitest.Value(f.Obstacles(f.In(org), q))(t)
 			if why := got["web"]; (why != "") != (c.says != "") || !strings.Contains(why, c.says) || got["gone"] != "" {
@@ -104,7 +104,7 @@ func (f *fixture) stopping() {
 func TestObstacles_OfNoTargetsTakeNoRoundTrip(t *testing.T) {
 	f := newFixture(t)
 	ctx, meter := table.WithMeter(f.In(org))
-	if got, err := f.Obstacles(ctx, Query{Org: org}); err != nil || len(got) != 0 || meter.Usage().RoundTrips != 0 {
+	if got, err := f.Obstacles(ctx, PrecheckQuery{Org: org}); err != nil || len(got) != 0 || meter.Usage().RoundTrips != 0 {
 		t.Errorf("%v, %v, %d round trips", got, err, meter.Usage().RoundTrips)
 	}
 }

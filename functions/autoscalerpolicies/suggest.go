@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -53,7 +53,7 @@ func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSugg
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	p := autoscaling.Policy{Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}}
+	p := readiness.Policy{Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}}
 	live, err := s.adopt(ctx, p, account)
 	if err != nil {
 		return AutoscalerSuggestion{}, err

@@ -4,7 +4,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/connection"
@@ -38,7 +37,7 @@ var Declaration = platform.Declaration{
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 			// These of it are deleted.
 			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition,
-			autoscaling.Partition,
+			readiness.PolicyPartition,
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},
 	}),

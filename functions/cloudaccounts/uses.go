@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/integration"
@@ -33,7 +32,7 @@ type accountUses struct {
 
 // unappliedPolicy is an autoscaler policy that has changed nothing, and the write that goes with its deletion.
 type unappliedPolicy struct {
-	autoscaling.Policy
+	readiness.Policy
 	unheld table.Write
 }
 
@@ -125,11 +124,11 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 // listPolicies adds the autoscaler policies of an account. One that was applied is binding, for its deletion gives
 // the target back; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
-	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
+	all, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
 		return err
 	}
-	var own []autoscaling.Policy
+	var own []readiness.Policy
 	var ids []string
 	for i := range all {
 		if all[i].CloudAccountID == accountID {
@@ -146,7 +145,7 @@ func (s *service) listPolicies(ctx context.Context, org, accountID string, to *a
 	return nil
 }
 
-func (u *accountUses) addPolicy(p autoscaling.Policy, by readiness.Holders) {
+func (u *accountUses) addPolicy(p readiness.Policy, by readiness.Holders) {
 	use := fault.Use{Kind: "autoscaler policy", ID: p.ID, Name: p.Name, Policy: "autoscaler-policies:read"}
 	if p.Applied != nil || p.PlanID != "" || len(by.Plans) > 0 {
 		u.binding = append(append(u.binding, use), by.Plans...)
@@ -167,7 +166,7 @@ func (s *service) listScoped(ctx context.Context, org, accountID string, to *acc
 // again.
 func (s *service) endUses(ctx context.Context, org, accountID string, uses accountUses) error {
 	for _, p := range uses.policies {
-		if err := autoscaling.NewStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
+		if err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
 			return err
 		}
 	}

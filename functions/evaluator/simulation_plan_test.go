@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -47,7 +46,7 @@ func newSimPlans(a *simReal) *simPlans {
 		store: readiness.New(a.Table, a.now)}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,
-		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) { return s, nil },
+		Open: func(context.Context, string, string, readiness.PolicyTarget) (rescaling.Group, error) { return s, nil },
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := s.store.Take(ctx, org, planID, r)
 			return err
@@ -73,9 +72,9 @@ func (s *simPlans) schedulePlan(n int, e simEvent) {
 	}
 	for _, r := range e.Targets {
 		uid := fmt.Sprint("i-", r)
-		s.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
-			ID: "asp_" + uid, Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
-			Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		s.Put(readiness.PolicyKey(ours, "asp_"+uid), readiness.Policy{
+			ID: "asp_" + uid, Mode: readiness.Autopilot, CloudAccountID: "ca_1",
+			Target: readiness.PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 		})
 		p.Targets = append(p.Targets,
 			readiness.Target{PolicyID: "asp_" + uid, OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})

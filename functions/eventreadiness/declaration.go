@@ -4,7 +4,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -20,7 +19,7 @@ var Declaration = platform.Declaration{
 	Name: readiness.Function,
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, autoscaling.Partition, inventory.AccountPartition, inventory.IndexPartition,
+			identity.MetaPartition, readiness.PolicyPartition, inventory.AccountPartition, inventory.IndexPartition,
 			inventory.ChunkPartition,
 			inventory.ClusterPartition, measurement.Partition, estimation.PricePartition, inventory.ResourcePartition,
 			override.Partition, execution.SnapshotPartition,

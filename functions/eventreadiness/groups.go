@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -20,7 +19,7 @@ import (
 
 // group is what a policy scales: how it is now, and how busy it was.
 type group struct {
-	policy  autoscaling.Policy
+	policy  readiness.Policy
 	account inventory.Account
 	now     cloud.Autoscaling
 	average int64 // of the CPU, in hundredths of a percent; 0: it is not measured
@@ -112,7 +111,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 // scalable refuses a group that no plan may scale; the field names it.
 func (g *group) scalable(field string) error {
 	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
-	case g.policy.Mode == autoscaling.Monitor:
+	case g.policy.Mode == readiness.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first",
 			field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():

@@ -7,7 +7,6 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -25,7 +24,7 @@ const (
 type service struct {
 	p         *platform.Platform
 	plans     *readiness.Store
-	policies  *autoscaling.Store
+	policies  *readiness.PolicyStore
 	inventory *inventory.Store
 	measured  *measurement.Store
 	prices    *estimation.Store
@@ -35,7 +34,7 @@ type service struct {
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Event Readiness")
 	s := &service{
-		p, readiness.New(p.Table, p.Clock), autoscaling.NewStore(p.Table, p.Clock), inventory.New(p),
+		p, readiness.New(p.Table, p.Clock), readiness.NewPolicyStore(p.Table, p.Clock), inventory.New(p),
 		measurement.New(p),
 		estimation.New(p, nil), // which are fetched by whoever can ask the clouds for them
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -155,8 +154,8 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	}
 	p := f.create("asp_web")
 	f.call("GET /event-readiness/"+p.ID+"/db-impact").Want(200, `{"data":[]}`)
-	f.Change(autoscaling.Key(ours, "asp_web"),
-		table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
+	f.Change(readiness.PolicyKey(ours, "asp_web"),
+		table.Set("target", readiness.PolicyTarget{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
 	impact := apitest.Data[[]DatabaseImpact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
 	if len(impact) != 1 || impact[0].VCPUDelta != 6 || impact[0].MemoryMiBDelta != 24576 {
 		t.Errorf("%s", apitest.JSON(impact))

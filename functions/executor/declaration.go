@@ -5,7 +5,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
@@ -31,7 +30,7 @@ var Declaration = platform.Declaration{
 		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition,
 		cloud.SimulatedPartition, throttle.Partition,
 		readiness.CapturePartition, eventhold.Partition, scheduling.DuePartition,
-		autoscaling.Partition, // says which plan holds the capacity of a policy
+		readiness.PolicyPartition, // says which plan holds the capacity of a policy
 	}},
 	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans
 	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -260,7 +259,7 @@ func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 		!strings.Contains(p.Message, "ada") {
 		e.Errorf("the plan is %s: %q", p.Status, p.Message)
 	}
-	if got := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(1))); got.PlanID != "" {
+	if got := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(1))); got.PlanID != "" {
 		e.Errorf("policy %s is still held by %s", got.ID, got.PlanID)
 	}
 	q := readiness.Logs(org, p.ID)

@@ -18,7 +18,6 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/lambdacall"
@@ -209,11 +208,11 @@ func (e *planUnderWay) settle() {
 		}
 	}
 	for i, r := range e.groups {
-		_, err := e.Table.Get(e.ctx, autoscaling.Key(org, policyID(i)))
+		_, err := e.Table.Get(e.ctx, readiness.PolicyKey(org, policyID(i)))
 		if fault.Is(err, fault.NotFound) {
-			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
-				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
-				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
+			_, err = readiness.NewPolicyStore(e.Table, e.e.p.Clock).Create(e.ctx, org, readiness.Policy{
+				ID: policyID(i), Name: policyID(i), Mode: readiness.Autopilot, CloudAccountID: e.account.ID,
+				Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region},
 			})
 		}
 		e.Must(err)
@@ -281,7 +280,7 @@ func (e *planUnderWay) auditEvent(planID string, before map[string]string) readi
 		}
 	}
 	for i := range e.groups {
-		if p := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(i))); p.PlanID != "" {
+		if p := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(i))); p.PlanID != "" {
 			e.Errorf("%s is held by %s", p.ID, p.PlanID)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
@@ -30,7 +29,7 @@ func (s targetStarter) Obstacles(ctx context.Context, q readiness.PrecheckQuery)
 }
 
 // StartProblem returns why a stopped target cannot be started.
-func (s targetStarter) StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error) {
+func (s targetStarter) StartProblem(ctx context.Context, org string, of readiness.PolicyTarget) (string, error) {
 	return s.checker().StartProblem(ctx, org, of)
 }
 

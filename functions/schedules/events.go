@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -61,7 +60,7 @@ func (s *service) addWindows(ctx context.Context, plans []readiness.Plan, events
 		ids = append(ids, plans[i].PolicyIDs()...)
 	}
 	slices.Sort(ids)
-	policies, err := autoscaling.NewStore(s.p.Table, s.p.Clock).GetMany(ctx, callerOrg(ctx), slices.Compact(ids)...)
+	policies, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).GetMany(ctx, callerOrg(ctx), slices.Compact(ids)...)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -108,9 +107,9 @@ func (s *trial) place(ctx context.Context, org string, t readiness.Target, g clo
 		cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
 		return err
 	}
-	policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot,
-		Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
-	_, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, org, policy)
+	policy := readiness.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: readiness.Autopilot,
+		Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}}
+	_, err := readiness.NewPolicyStore(s.store, s.clock).Create(ctx, org, policy)
 	return err
 }
 
@@ -153,7 +152,7 @@ func (s *trial) scaler() rescaling.Group {
 func (s *trial) runner() *rescaling.Runner {
 	return &rescaling.Runner{
 		Table: s.store, Clock: s.clock,
-		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) {
+		Open: func(context.Context, string, string, readiness.PolicyTarget) (rescaling.Group, error) {
 			return s.scaler(), nil
 		},
 		Starter: starter{s},

@@ -5,7 +5,6 @@ import (
 
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -21,7 +20,7 @@ func (s starter) Obstacles(context.Context, readiness.PrecheckQuery) (map[string
 }
 
 // StartProblem returns none.
-func (starter) StartProblem(context.Context, string, autoscaling.Target) (string, error) {
+func (starter) StartProblem(context.Context, string, readiness.PolicyTarget) (string, error) {
 	return "", nil
 }
 

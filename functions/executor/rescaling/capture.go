@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -29,20 +28,20 @@ const (
 // capture is what is known of the capacity of one target of a plan: what it was, written down once before anything is changed, and what
 // it was changed to. It is also the lock of the target: who calls its cloud holds it for as long as the call can be under way.
 type capture struct {
-	PlanID    string             `json:"planID"`
-	PolicyID  string             `json:"policyID"`
-	AccountID string             `json:"accountID"`
-	Target    autoscaling.Target `json:"target"`
-	Run       int64              `json:"run"` // the dispatch that raised it last
-	Original  cloud.Autoscaling  `json:"original"`
-	Wanted    readiness.Size     `json:"wanted"`
-	State     state              `json:"state"`
-	Owner     string             `json:"owner"`  // who called last
-	Until     time.Time          `json:"until"`  // until when that call may be under way
-	LookAt    time.Time          `json:"lookAt"` // before which a restored target is not believed to stay so
-	Failures  int                `json:"failures"`
-	ForcedRun int64              `json:"forcedRun,omitempty"` // the dispatch that let the target go for a forced stop
-	Note      string             `json:"note,omitempty"`      // what was found that nobody expected
+	PlanID    string                 `json:"planID"`
+	PolicyID  string                 `json:"policyID"`
+	AccountID string                 `json:"accountID"`
+	Target    readiness.PolicyTarget `json:"target"`
+	Run       int64                  `json:"run"` // the dispatch that raised it last
+	Original  cloud.Autoscaling      `json:"original"`
+	Wanted    readiness.Size         `json:"wanted"`
+	State     state                  `json:"state"`
+	Owner     string                 `json:"owner"`  // who called last
+	Until     time.Time              `json:"until"`  // until when that call may be under way
+	LookAt    time.Time              `json:"lookAt"` // before which a restored target is not believed to stay so
+	Failures  int                    `json:"failures"`
+	ForcedRun int64                  `json:"forcedRun,omitempty"` // the dispatch that let the target go for a forced stop
+	Note      string                 `json:"note,omitempty"`      // what was found that nobody expected
 	// Started reports that the plan had the target started. StartID is the action that starts it now.
 	Started bool   `json:"started,omitempty"`
 	StartID string `json:"startID,omitempty"`

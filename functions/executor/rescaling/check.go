@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -160,7 +159,7 @@ func (r *Runner) problem(ctx context.Context, org, policyID string) string {
 }
 
 // lookAt asks the cloud how the target of a policy is scaled now.
-func (r *Runner) lookAt(ctx context.Context, org string, policy autoscaling.Policy) (cloud.Autoscaling, error) {
+func (r *Runner) lookAt(ctx context.Context, org string, policy readiness.Policy) (cloud.Autoscaling, error) {
 	g, err := r.Open(ctx, org, policy.CloudAccountID, policy.Target)
 	if err != nil {
 		return cloud.Autoscaling{}, err

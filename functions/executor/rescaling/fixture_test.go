@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -91,7 +90,7 @@ func (g *groups) Start(_ context.Context, of StartRequest) (Start, error) {
 }
 
 // StartProblem returns why a start of a group is refused.
-func (g *groups) StartProblem(_ context.Context, _ string, of autoscaling.Target) (string, error) {
+func (g *groups) StartProblem(_ context.Context, _ string, of readiness.PolicyTarget) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.refuse[of.UID]; err != nil {
@@ -180,7 +179,7 @@ func newFixture(t testing.TB, uids ...string) *fixture {
 	f.plans = readiness.New(f.Table, f.Clock)
 	f.r = &Runner{
 		Table: f.Table, Clock: f.Clock,
-		Open: func(context.Context, string, string, autoscaling.Target) (Group, error) {
+		Open: func(context.Context, string, string, readiness.PolicyTarget) (Group, error) {
 			return f.cloud, nil
 		},
 		Starter: f.cloud,
@@ -191,9 +190,9 @@ func newFixture(t testing.TB, uids ...string) *fixture {
 	}
 	for _, uid := range uids {
 		f.cloud.at[uid] = before
-		f.Put(autoscaling.Key(org, policyOf(uid)),
-			autoscaling.Policy{ID: policyOf(uid), Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
-				Target: autoscaling.Target{Type: "aws-asg", UID: uid, Region: "eu-west-1"}})
+		f.Put(readiness.PolicyKey(org, policyOf(uid)),
+			readiness.Policy{ID: policyOf(uid), Mode: readiness.Autopilot, CloudAccountID: "ca_1",
+				Target: readiness.PolicyTarget{Type: "aws-asg", UID: uid, Region: "eu-west-1"}})
 	}
 	return f
 }
@@ -276,7 +275,7 @@ func (f *fixture) asBefore(in readiness.Input) {
 		if apitest.JSON(a) != apitest.JSON(before) {
 			f.Errorf("%s is %s, before it was %s", uid, apitest.JSON(a), apitest.JSON(before))
 		}
-		if p := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyOf(uid))); p.PlanID != "" {
+		if p := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(org, policyOf(uid))); p.PlanID != "" {
 			f.Errorf("%s is held by %s", p.ID, p.PlanID)
 		}
 	}

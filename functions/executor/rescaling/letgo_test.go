@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -72,7 +71,7 @@ func (f *fixture) checkLetGo(in readiness.Input, name string) {
 	if _, held := f.holds().Of("web"); held || len(f.holds().All()) != 1 {
 		f.Errorf("%s: the plan holds %s", name, apitest.JSON(f.holds().All()))
 	}
-	if p := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyOf("web"))); p.PlanID != "" {
+	if p := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(org, policyOf("web"))); p.PlanID != "" {
 		f.Errorf("%s: policy %s is held by %s", name, p.ID, p.PlanID)
 	}
 	f.cloud.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -212,13 +211,13 @@ func (r *raiser) record(ctx context.Context, g Group, c *capture, live cloud.Aut
 	return nil
 }
 
-func read(ctx context.Context, g Group, t autoscaling.Target) (cloud.Autoscaling, error) {
+func read(ctx context.Context, g Group, t readiness.PolicyTarget) (cloud.Autoscaling, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	return g.ReadAutoscaling(ctx, t.Type, t.Region, t.UID)
 }
 
-func readStates(ctx context.Context, g Group, t autoscaling.Target) ([]cloud.State, error) {
+func readStates(ctx context.Context, g Group, t readiness.PolicyTarget) ([]cloud.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	return g.Read(ctx, t.Type, t.Region, []string{t.UID})
@@ -330,7 +329,7 @@ func (r *raiser) set(ctx context.Context, g Group, c *capture) (cloud.Autoscalin
 	return read(ctx, g, t)
 }
 
-func setSizes(ctx context.Context, g Group, t autoscaling.Target, want cloud.Autoscaling) error {
+func setSizes(ctx context.Context, g Group, t readiness.PolicyTarget, want cloud.Autoscaling) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	return g.SetAutoscaling(ctx, t.Type, t.Region, t.UID, want)

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -27,7 +26,7 @@ type Runner struct {
 	Table table.Store
 	Clock clock.Clock
 	// Open connects to the account of a group; what cannot be scaled is an error of class cloud.Unsupported.
-	Open func(ctx context.Context, org, accountID string, of autoscaling.Target) (Group, error)
+	Open func(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (Group, error)
 	// Starter starts the targets that are stopped.
 	Starter Starter
 	// Report tells how far a plan is. A report that the plan does not permit is fault.Conflict.
@@ -47,7 +46,7 @@ type Starter interface {
 	// Start asks for a start of a target that has 0 instances, or, where the request names an action, reports how that goes.
 	Start(ctx context.Context, of StartRequest) (Start, error)
 	// StartProblem returns why a target that has 0 instances cannot be started; "" when it can, or when only the start will tell.
-	StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error)
+	StartProblem(ctx context.Context, org string, of readiness.PolicyTarget) (string, error)
 	// Remember stores what later actions find of a target.
 	Remember(ctx context.Context, m Memory) error
 }
@@ -55,7 +54,7 @@ type Starter interface {
 // Memory is the size of a target before a plan raised it, for later actions on the target.
 type Memory struct {
 	Org      string
-	Target   autoscaling.Target
+	Target   readiness.PolicyTarget
 	Snapshot []byte // as a stop before the plan would have kept it
 	// ActionID names the stop that keeps this snapshot as its own; empty: the target is stopped already.
 	ActionID string
@@ -67,7 +66,7 @@ type Memory struct {
 type StartRequest struct {
 	Org      string
 	PlanID   string
-	Target   autoscaling.Target
+	Target   readiness.PolicyTarget
 	ActionID string
 }
 
@@ -96,7 +95,7 @@ const (
 
 func (r *Runner) plans() *readiness.Store { return readiness.New(r.Table, r.Clock) }
 
-func (r *Runner) policies() *autoscaling.Store { return autoscaling.NewStore(r.Table, r.Clock) }
+func (r *Runner) policies() *readiness.PolicyStore { return readiness.NewPolicyStore(r.Table, r.Clock) }
 
 func (r *Runner) in(d time.Duration) Result { return Result{At: r.Clock.Now().Add(d)} }
 

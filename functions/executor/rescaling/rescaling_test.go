@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -30,8 +29,8 @@ func TestAdvance_CapacityIsRaisedForTheEventAndGivenBack(t *testing.T) {
 		if f.size(uid) != during {
 			t.Errorf("%s is %s", uid, f.size(uid))
 		}
-		if held := apitest.Read[autoscaling.Policy](f.Fixture,
-			autoscaling.Key(org, policyOf(uid))); held.PlanID != p.ID {
+		if held := apitest.Read[readiness.Policy](f.Fixture,
+			readiness.PolicyKey(org, policyOf(uid))); held.PlanID != p.ID {
 			t.Errorf("%s is held by %q", uid, held.PlanID)
 		}
 	}
@@ -141,7 +140,7 @@ func TestAdvance_ACloudThatIsAwayForAnHourDelaysTheRestoreAndNoMore(t *testing.T
 func TestAdvance_APolicyThatAnotherPlanHoldsIsWaitedFor(t *testing.T) {
 	f := newFixture(t, "web")
 	p, in := f.dispatched()
-	f.Change(autoscaling.Key(org, "asp_web"), table.Set("planID", "evt_other"))
+	f.Change(readiness.PolicyKey(org, "asp_web"), table.Set("planID", "evt_other"))
 	f.drive(in, readiness.Failed)
 	if f.cloud.sets != 0 {
 		t.Error("it was scaled all the same")
@@ -150,8 +149,8 @@ func TestAdvance_APolicyThatAnotherPlanHoldsIsWaitedFor(t *testing.T) {
 		"another plan has raised it") {
 		t.Errorf("the plan says %q", p.Message)
 	}
-	if held := apitest.Read[autoscaling.Policy](f.Fixture,
-		autoscaling.Key(org, "asp_web")); held.PlanID != "evt_other" {
+	if held := apitest.Read[readiness.Policy](f.Fixture,
+		readiness.PolicyKey(org, "asp_web")); held.PlanID != "evt_other" {
 		t.Errorf("it is held by %q", held.PlanID)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -156,7 +155,7 @@ func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err e
 		return false, err
 	case live.RunsNothing():
 		return false, r.leaveStopped(ctx, g, c)
-	case c.Returned && isReturned(live, c), !c.Returned && autoscaling.IsUntouched(live, c.Original):
+	case c.Returned && isReturned(live, c), !c.Returned && readiness.IsUntouched(live, c.Original):
 		return false, r.settleReturned(ctx, c, live)
 	}
 	c.noteChange(live)
@@ -166,7 +165,7 @@ func (r *restorer) restore(ctx context.Context, c *capture) (changed bool, err e
 // isReturned reports whether a target that the provider has taken back is as it was captured. After some tries a size that a rule has moved
 // between the bounds will do.
 func isReturned(live cloud.Autoscaling, c *capture) bool {
-	return autoscaling.IsRestored(live, c.Original) || c.Failures >= sizeTries && autoscaling.IsWithin(live, c.Original)
+	return readiness.IsRestored(live, c.Original) || c.Failures >= sizeTries && readiness.IsWithin(live, c.Original)
 }
 
 // sizeTries is how often the size of a target is set again that has its bounds and another size.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -26,7 +25,7 @@ type PrecheckReader struct {
 // is under way as an obstacle, too.
 type PrecheckQuery struct {
 	Org     string
-	Targets []autoscaling.Target
+	Targets []PolicyTarget
 	At      time.Time
 	Acting  bool
 }
@@ -91,7 +90,7 @@ func (q PrecheckQuery) note(out map[string]string, it table.Item, holding overri
 }
 
 // StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can. One round trip.
-func (c PrecheckReader) StartProblem(ctx context.Context, org string, t autoscaling.Target) (string, error) {
+func (c PrecheckReader) StartProblem(ctx context.Context, org string, t PolicyTarget) (string, error) {
 	record, memory := inventory.ResourceKey(org, t.UID), execution.SnapshotKey(org, t.UID)
 	got, err := c.Table.BatchGet(ctx, record, memory)
 	if err != nil {

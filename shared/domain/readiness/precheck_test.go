@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -28,15 +27,15 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t)}
-	f.Checker = PrecheckReader{Table: f.Platform.Table, Inventory: inventory.New(f.Platform)}
+	f.PrecheckReader = PrecheckReader{Table: f.Platform.Table, Inventory: inventory.New(f.Platform)}
 	f.ids = inventorytest.Discover(f.Fixture, org, cloud.AWSASG,
 		cloud.Resource{UID: "web", Type: cloud.AWSASG, Status: cloud.Running},
 		cloud.Resource{UID: "api", Type: cloud.AWSASG, Status: cloud.Running})
 	return f
 }
 
-func target(uid string) autoscaling.Target {
-	return autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"}
+func target(uid string) PolicyTarget {
+	return PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"}
 }
 
 // hold has an override be on a resource or a group for an hour.
@@ -77,7 +76,7 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c.prepare(f)
-			q := PrecheckQuery{Org: org, Targets: []autoscaling.Target{target("web"), target("web"), target("gone")},
+			q := PrecheckQuery{Org: org, Targets: []PolicyTarget{target("web"), target("web"), target("gone")},
 				At: f.Clock.Now().Add(c.in), Acting: c.acting}
 			got := apitest.Value(f.Obstacles(f.In(org), q))(t)
 			if why := got["web"]; (why != "") != (c.says != "") || !strings.Contains(why, c.says) || got["gone"] != "" {

@@ -1,4 +1,4 @@
-package autoscaling
+package readiness
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// MaxEntries is how many entries of a log are read, the newest, and keepLog for how long each is kept.
+// MaxPolicyEntries is how many entries of a log are read, the newest, and keepLog for how long each is kept.
 const (
-	MaxEntries = 500
-	keepLog    = 90 * 24 * time.Hour
+	MaxPolicyEntries = 500
+	keepLog          = 90 * 24 * time.Hour
 )
 
 // What an Entry tells of.
@@ -28,8 +28,8 @@ const (
 	LogResumed  = "resumed"
 )
 
-// Entry is what was done or seen of a policy. Before and After are the target's scaling; nil where nothing was set or seen.
-type Entry struct {
+// PolicyEntry is what was done or seen of a policy. Before and After are the target's scaling; nil where nothing was set or seen.
+type PolicyEntry struct {
 	ID      string             `json:"id"`
 	Kind    string             `json:"kind"`
 	At      time.Time          `json:"at"`
@@ -43,9 +43,9 @@ func logPrefix(policyID string) string { return "L#" + policyID + "#" }
 
 // item makes the row of the nth entry of the version of a policy that it tells of, so that they stay in order. What is needed to restore a
 // target is not repeated in each.
-func (e Entry) item(org string, p Policy, n int, now time.Time) (table.Item, error) {
+func (e PolicyEntry) item(org string, p Policy, n int, now time.Time) (table.Item, error) {
 	e.ID, e.At, e.Before, e.After = id.New("asl", now), now, withoutNative(e.Before), withoutNative(e.After)
-	it, err := table.NewItem(Key(org, fmt.Sprintf("%s%012d#%d", logPrefix(p.ID), p.Version, n)), e)
+	it, err := table.NewItem(PolicyKey(org, fmt.Sprintf("%s%012d#%d", logPrefix(p.ID), p.Version, n)), e)
 	it.Expires = now.Add(keepLog)
 	return it, err
 }
@@ -60,8 +60,8 @@ func withoutNative(a *cloud.Autoscaling) *cloud.Autoscaling {
 }
 
 // Log lists the newest MaxEntries entries of a policy, newest first: one round trip.
-func (s *Store) Log(ctx context.Context, org, policyID string) ([]Entry, error) {
-	q := table.Query{PK: Key(org, "").PK, Prefix: logPrefix(policyID), Reverse: true, Limit: MaxEntries}
-	all, _, err := table.ReadPage[Entry](ctx, s.table, q)
+func (s *PolicyStore) Log(ctx context.Context, org, policyID string) ([]PolicyEntry, error) {
+	q := table.Query{PK: PolicyKey(org, "").PK, Prefix: logPrefix(policyID), Reverse: true, Limit: MaxPolicyEntries}
+	all, _, err := table.ReadPage[PolicyEntry](ctx, s.table, q)
 	return all, fault.Wrap("read log of autoscaler policy "+policyID, err)
 }

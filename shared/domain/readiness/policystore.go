@@ -1,4 +1,4 @@
-package autoscaling
+package readiness
 
 import (
 	"context"
@@ -16,19 +16,19 @@ const MaxPolicies = 500
 // claimLength is how long an apply may take before another one may begin: longer than the connector and its caller wait.
 const claimLength = time.Minute
 
-// Store keeps the policies of organizations.
-type Store struct {
+// PolicyStore keeps the policies of organizations.
+type PolicyStore struct {
 	table table.Store
 	clock clock.Clock
 }
 
-// NewStore returns the Store on t.
-func NewStore(t table.Store, c clock.Clock) *Store { return &Store{t, c} }
+// NewPolicyStore returns the Store on t.
+func NewPolicyStore(t table.Store, c clock.Clock) *PolicyStore { return &PolicyStore{t, c} }
 
 // List lists the policies of an organization, oldest first: never more than MaxPolicies, in one round trip for each megabyte.
-func (s *Store) List(ctx context.Context, org string) ([]Policy, error) {
+func (s *PolicyStore) List(ctx context.Context, org string) ([]Policy, error) {
 	var out []Policy
-	for q := (table.Query{PK: Key(org, "").PK, Prefix: "asp_", Limit: MaxPolicies}); ; {
+	for q := (table.Query{PK: PolicyKey(org, "").PK, Prefix: "asp_", Limit: MaxPolicies}); ; {
 		page, next, err := table.ReadPage[Policy](ctx, s.table, q)
 		if err != nil {
 			return nil, fault.Wrap("list autoscaler policies of "+org, err)
@@ -41,25 +41,25 @@ func (s *Store) List(ctx context.Context, org string) ([]Policy, error) {
 }
 
 // Get reads a policy; fault.NotFound when there is none. One round trip.
-func (s *Store) Get(ctx context.Context, org, policyID string) (Policy, error) {
-	p, err := table.Read[Policy](ctx, s.table, Key(org, policyID))
+func (s *PolicyStore) Get(ctx context.Context, org, policyID string) (Policy, error) {
+	p, err := table.Read[Policy](ctx, s.table, PolicyKey(org, policyID))
 	if fault.Is(err, fault.NotFound) {
-		return p, Missing(policyID)
+		return p, MissingPolicy(policyID)
 	}
 	return p, fault.Wrap("read autoscaler policy "+policyID, err)
 }
 
-// Missing is the error of a policy that does not exist.
-func Missing(policyID string) error {
+// MissingPolicy is the error of a policy that does not exist.
+func MissingPolicy(policyID string) error {
 	return fault.New(fault.NotFound, "autoscaler policy %.64q does not exist", policyID)
 }
 
 // GetMany reads policies by their ids; those that do not exist are left out. One round trip for each hundred.
-func (s *Store) GetMany(ctx context.Context, org string, policyIDs ...string) (map[string]Policy, error) {
+func (s *PolicyStore) GetMany(ctx context.Context, org string, policyIDs ...string) (map[string]Policy, error) {
 	out := map[string]Policy{}
 	keys := make([]table.Key, len(policyIDs))
 	for i, id := range policyIDs {
-		keys[i] = Key(org, id)
+		keys[i] = PolicyKey(org, id)
 	}
 	if len(keys) == 0 {
 		return out, nil
@@ -80,20 +80,20 @@ func (s *Store) GetMany(ctx context.Context, org string, policyIDs ...string) (m
 
 // Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its condition fails when there is
 // no such policy, another plan has it, or an apply is under way; a plan that has it already may take it again.
-func (s *Store) Hold(org, policyID, planID string) table.Write {
-	return table.Update(Key(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)},
+func (s *PolicyStore) Hold(org, policyID, planID string) table.Write {
+	return table.Update(PolicyKey(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)},
 		table.Exists(),
 		table.Any(table.Lacks("planID"), table.Equal("planID", planID)), s.unclaimed())
 }
 
 // Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan does not have it.
-func (s *Store) Release(org, policyID, planID string) table.Write {
-	return table.Update(Key(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)},
+func (s *PolicyStore) Release(org, policyID, planID string) table.Write {
+	return table.Update(PolicyKey(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)},
 		table.Equal("planID", planID))
 }
 
 // unclaimed demands that no apply is under way.
-func (s *Store) unclaimed() table.Cond {
+func (s *PolicyStore) unclaimed() table.Cond {
 	return table.Any(table.Lacks("claimedUntil"), table.Less("claimedUntil", s.clock.Now().Unix()))
 }
 
@@ -108,14 +108,14 @@ func CheckRoom(all []Policy) error {
 
 // Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target, fault.Invalid
 // when there are MaxPolicies.
-func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
+func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log ...PolicyEntry) (Policy, error) {
 	return s.CreateHeld(ctx, org, p, log, nil)
 }
 
 // CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they
 // are not.
-func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
-	limited := table.LimitedList{PK: Key(org, "").PK, Noun: "autoscaler policies"}
+func (s *PolicyStore) CreateHeld(ctx context.Context, org string, p Policy, log []PolicyEntry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
+	limited := table.LimitedList{PK: PolicyKey(org, "").PK, Noun: "autoscaler policies"}
 	err := limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
 		if err == nil {
@@ -132,9 +132,9 @@ func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entr
 // create stores a policy in one transaction with other writes.
 //
 //nolint:revive // as Create
-func (s *Store) create(ctx context.Context, org string, p Policy, with []table.Write, log []Entry) (Policy, error) {
+func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write, log []PolicyEntry) (Policy, error) {
 	p.Version = 1
-	put, err := table.PutFields(Key(org, p.ID), p, table.Absent())
+	put, err := table.PutFields(PolicyKey(org, p.ID), p, table.Absent())
 	if err != nil {
 		return p, err
 	}
@@ -151,23 +151,23 @@ func (s *Store) create(ctx context.Context, org string, p Policy, with []table.W
 
 // Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
 // the policy is not as it was read.
-func (s *Store) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
+func (s *PolicyStore) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
 	next := p
 	next.ClaimedUntil = s.clock.Now().Add(claimLength).Unix()
 	return s.replace(ctx, org, p, next, nil, s.unclaimed(), table.Lacks("planID"))
 }
 
 // Save replaces old, as it was read or claimed, by next, and ends a claim; fault.Conflict when old has changed since, or another one has the new name.
-func (s *Store) Save(ctx context.Context, org string, old, next Policy, log ...Entry) (Policy, error) {
+func (s *PolicyStore) Save(ctx context.Context, org string, old, next Policy, log ...PolicyEntry) (Policy, error) {
 	next.ClaimedUntil = 0
 	return s.replace(ctx, org, old, next, log)
 }
 
 //nolint:revive // what is replaced by what, while what holds
-func (s *Store) replace(ctx context.Context, org string, old, next Policy, log []Entry, conds ...table.Cond) (Policy,
+func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy, log []PolicyEntry, conds ...table.Cond) (Policy,
 	error) {
 	next.Version = old.Version + 1
-	put, err := table.PutFields(Key(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
+	put, err := table.PutFields(PolicyKey(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
 	if err != nil {
 		return next, err
 	}
@@ -184,9 +184,9 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 
 // Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has
 // changed since, or a condition of an extra write does not hold. Its log goes with its time.
-func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
+func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []PolicyEntry, extra ...table.Write) error { //nolint:revive // as Save
 	_, err := s.commit(ctx, org, p, append([]table.Write{
-		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)),
+		table.Delete(PolicyKey(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)),
 		table.Delete(targetKey(org, p.Target)),
 	}, extra...), log)
 	return err
@@ -195,7 +195,7 @@ func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, e
 // commit makes the writes, the first of which is of the policy, and adds to its log.
 //
 //nolint:revive // one policy and what is written of it
-func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []Entry) (Policy, error) {
+func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy, error) {
 	for i, e := range log {
 		it, err := e.item(org, p, i, s.clock.Now())
 		if err != nil {
@@ -234,9 +234,9 @@ func changed(old table.Item, p *Policy) error {
 	now, err := table.Decode[Policy](old)
 	switch {
 	case old.Data == nil || err != nil:
-		return Missing(p.ID)
+		return MissingPolicy(p.ID)
 	case now.PlanID != "":
-		return HeldBy(now)
+		return PolicyHeldBy(now)
 	case now.ClaimedUntil != 0:
 		return fault.New(fault.Conflict,
 			"autoscaler policy %s is being applied by someone else; wait a minute and try again", p.ID)
@@ -245,8 +245,8 @@ func changed(old table.Item, p *Policy) error {
 		"autoscaler policy %s was changed by someone else meanwhile; read it and try again", p.ID)
 }
 
-// HeldBy is the error of what cannot be done while a plan has the capacity of a policy.
-func HeldBy(p Policy) error {
+// PolicyHeldBy is the error of what cannot be done while a plan has the capacity of a policy.
+func PolicyHeldBy(p Policy) error {
 	return fault.New(fault.Conflict,
 		"the event readiness plan %s has the capacity of autoscaler policy %s: wait for its end, or cancel it",
 		p.PlanID, p.ID)

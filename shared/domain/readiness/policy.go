@@ -1,6 +1,6 @@
 // Package autoscaling is what is known of autoscaler policies: which group of machines or pods each is for, what it was set to when it was
 // adopted, and what it is to be set to.
-package autoscaling
+package readiness
 
 import (
 	"crypto/sha256"
@@ -12,11 +12,11 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Partition is of the autoscaler policies of an organization.
-const Partition table.Partition = "ORG#*#AUTOSCALER"
+// PolicyPartition is of the autoscaler policies of an organization.
+const PolicyPartition table.Partition = "ORG#*#AUTOSCALER"
 
-// Target is what a policy scales.
-type Target struct {
+// PolicyTarget is what a policy scales.
+type PolicyTarget struct {
 	// aws-asg, aws-ecs, gcp-mig, azure-vmss, kubernetes-deployment, or the simulated cloud's
 	Type   string `json:"type"`
 	UID    string `json:"uid"`    // native id
@@ -35,25 +35,25 @@ const (
 
 // The statuses of a policy. One that a plan holds is told as Held whatever is stored.
 const (
-	Active = "active" // it may be applied; autopilot: it was, when it was last written, resumed or applied
-	Paused = "paused" // the cloud is left as it is, and nothing is applied
-	Failed = "error"  // the last apply did not succeed; Note says why
-	Held   = "held"   // an event readiness plan has its capacity
+	PolicyActive = "active" // it may be applied; autopilot: it was, when it was last written, resumed or applied
+	PolicyPaused = "paused" // the cloud is left as it is, and nothing is applied
+	PolicyFailed = "error"  // the last apply did not succeed; Note says why
+	PolicyHeld   = "held"   // an event readiness plan has its capacity
 )
 
 // Policy is an autoscaler policy.
 type Policy struct {
-	ID               string `json:"id"` // asp_…
-	Name             string `json:"name"`
-	Mode             Mode   `json:"mode"`
-	CloudAccountID   string `json:"cloudAccountID"`
-	Target           Target `json:"target"`
-	Min              int64  `json:"min"`
-	Max              int64  `json:"max"`
-	Desired          int64  `json:"desired"`
-	TargetCPUPercent int64  `json:"targetCPUPercent"`
-	CooldownSeconds  int64  `json:"cooldownSeconds"`
-	Status           string `json:"status"`
+	ID               string       `json:"id"` // asp_…
+	Name             string       `json:"name"`
+	Mode             Mode         `json:"mode"`
+	CloudAccountID   string       `json:"cloudAccountID"`
+	Target           PolicyTarget `json:"target"`
+	Min              int64        `json:"min"`
+	Max              int64        `json:"max"`
+	Desired          int64        `json:"desired"`
+	TargetCPUPercent int64        `json:"targetCPUPercent"`
+	CooldownSeconds  int64        `json:"cooldownSeconds"`
+	Status           string       `json:"status"`
 	// as it was when the policy was adopted, given back on its deletion
 	Found cloud.Autoscaling `json:"found"`
 	// the event readiness plan that holds its capacity now; nothing else sets it meanwhile
@@ -71,15 +71,15 @@ type Policy struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
-// Key returns where a policy is stored.
-func Key(org, policyID string) table.Key {
+// PolicyKey returns where a policy is stored.
+func PolicyKey(org, policyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "AUTOSCALER", SK: policyID}
 }
 
 // ToldStatus returns the status that is told of a policy.
 func (p *Policy) ToldStatus() string {
 	if p.PlanID != "" {
-		return Held
+		return PolicyHeld
 	}
 	return p.Status
 }
@@ -92,9 +92,9 @@ func (p *Policy) Wanted() cloud.Autoscaling {
 }
 
 // The rows beside the policies: one for each name and one for each target that is taken, and the log of each policy.
-func nameKey(org, name string) table.Key { return Key(org, "N#"+strings.ToLower(name)) }
+func nameKey(org, name string) table.Key { return PolicyKey(org, "N#"+strings.ToLower(name)) }
 
-func targetKey(org string, t Target) table.Key {
+func targetKey(org string, t PolicyTarget) table.Key {
 	sum := sha256.Sum256([]byte(t.Type + "\x00" + t.UID)) // ids of Azure may be longer than a sort key
-	return Key(org, "T#"+hex.EncodeToString(sum[:]))
+	return PolicyKey(org, "T#"+hex.EncodeToString(sum[:]))
 }

@@ -8,8 +8,8 @@ import (
 
 	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -108,7 +108,7 @@ func (s *simPlans) take(step *simStep) {
 
 // held returns which resources plans hold now.
 func (s *simPlans) held() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for r := range out {
 		_, out[r] = l.Of(fmt.Sprint("i-", r))
@@ -118,7 +118,7 @@ func (s *simPlans) held() []bool {
 
 // unsettled returns of which resources a hold has ended whose end the evaluator has not seen to.
 func (s *simPlans) unsettled() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for _, h := range l.Ended() {
 		out[simResource(h.UID)] = true
@@ -127,7 +127,7 @@ func (s *simPlans) unsettled() []bool {
 }
 
 // letGo has plans let a resource go for a forced stop.
-func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
+func (s *simPlans) letGo(resource int, holds []scheduling.EventHold) {
 	s.Helper()
 	for _, h := range holds {
 		at, why, err := s.runner.LetGo(s.In(ours),

@@ -6,7 +6,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -29,7 +28,7 @@ var Declaration = platform.Declaration{
 		execution.ChunkPartition, execution.CountPartition, execution.HistoryPartition,
 		execution.HistoryOfResourcePartition, event.Partition, execution.SnapshotPartition, workqueue.Partition,
 		cloud.SimulatedPartition, throttle.Partition,
-		readiness.CapturePartition, eventhold.Partition, scheduling.DuePartition,
+		readiness.CapturePartition, scheduling.EventHoldPartition, scheduling.DuePartition,
 		readiness.PolicyPartition, // says which plan holds the capacity of a policy
 	}},
 	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans

@@ -3,7 +3,6 @@ package schedules
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
@@ -15,7 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "schedules",
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition,
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
 			readiness.PolicyPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -71,8 +71,8 @@ func TestPreview_OfAnActivePlanFollowsItsHolds(t *testing.T) {
 	const day = "?from=2026-04-07&to=2026-04-07T23:00:00Z"
 	f.Equal("without a hold", f.preview(s.ID, day).Firings[0].ActsOn, 2)
 	uid := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(apitest.Org, p.Targets[0].PolicyID)).Target.UID
-	h := eventhold.Hold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
+	h := scheduling.EventHold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
 		Until: p.ScaleDownAt()}
-	f.Write(eventhold.Begin(apitest.Org, h)[0])
+	f.Write(scheduling.BeginEventHold(apitest.Org, h)[0])
 	f.Equal("with a hold", f.preview(s.ID, day).Firings[0].LeftOut["event"], 1)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -17,7 +16,7 @@ var coming = []readiness.Status{readiness.Scheduling, readiness.Scheduled, readi
 // events returns when event readiness plans hold resources, now and as far as plans are scheduled, by the UIDs of the resources: two round
 // trips, and one or two more where plans are scheduled.
 func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, error) {
-	held, err := eventhold.Read(ctx, s.p.Table, callerOrg(ctx))
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, callerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}

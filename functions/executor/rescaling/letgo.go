@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -31,7 +30,7 @@ func (r *Runner) LetGo(ctx context.Context, f Forced) (at time.Time, why string,
 	}
 	c, captured := kept[f.PolicyID]
 	if !captured || c.State == restored {
-		_, err = r.Table.Write(ctx, eventhold.Drop(f.Org, f.PolicyID))
+		_, err = r.Table.Write(ctx, scheduling.DropEventHold(f.Org, f.PolicyID))
 		return at, "", fault.Wrap("drop the hold on "+f.PolicyID, err)
 	}
 	if err = r.reportForced(ctx, f, c.Run); err != nil {
@@ -65,11 +64,11 @@ func (r *Runner) reportForced(ctx context.Context, f Forced, run int64) error {
 
 // holdWrites returns the writes by which a plan holds a target from before the first call on.
 func (r *raiser) holdWrites(ctx context.Context, c *capture) ([]table.Write, error) {
-	enclosing, err := eventhold.Enclosing(ctx, r.Table, r.in.Org, c.Target.UID)
+	enclosing, err := scheduling.EnclosingUIDs(ctx, r.Table, r.in.Org, c.Target.UID)
 	if err != nil {
 		return nil, err
 	}
-	return eventhold.Begin(r.in.Org, eventhold.Hold{
+	return scheduling.BeginEventHold(r.in.Org, scheduling.EventHold{
 		PlanID: r.p.ID, PolicyID: c.PolicyID, UID: c.Target.UID, Enclosing: enclosing, Since: r.p.Since,
 		Until: r.p.ScaleDownAt(),
 	}), nil
@@ -88,8 +87,8 @@ func (r *raiser) forced(c *capture) bool {
 func (r *restorer) releaseWrites(ctx context.Context, c *capture) (context.Context, []table.Write, error) {
 	ctx = table.Within(ctx, scheduling.DuePrefix)
 	if c.ForcedRun == c.Run && c.Run > 0 {
-		return ctx, []table.Write{eventhold.Drop(r.in.Org, c.PolicyID)}, nil
+		return ctx, []table.Write{scheduling.DropEventHold(r.in.Org, c.PolicyID)}, nil
 	}
-	ws, err := eventhold.End(ctx, r.Table, r.in.Org, c.PolicyID, r.Clock.Now())
+	ws, err := scheduling.EndEventHold(ctx, r.Table, r.in.Org, c.PolicyID, r.Clock.Now())
 	return ctx, ws, err
 }

@@ -3,8 +3,8 @@ package rescaling
 import (
 	"testing"
 
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -14,9 +14,9 @@ func TestLetGo_OfATargetThatIsRestoredOnlyDropsItsHold(t *testing.T) {
 		f := newFixture(t, "web", "api")
 		_, in := f.dispatched()
 		f.drive(in, readiness.Completed)
-		h := eventhold.Hold{PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(),
+		h := scheduling.EventHold{PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(),
 			Until: f.Clock.Now()}
-		f.Write(eventhold.Begin(org, h)[0]) // as a process left it that died
+		f.Write(scheduling.BeginEventHold(org, h)[0]) // as a process left it that died
 		at, _, err := f.r.LetGo(f.In(org), f.forced(in, uid))
 		if n := len(f.holds().All()); err != nil || !at.IsZero() || n != 0 {
 			t.Errorf("at %s, %v, %d targets are held", at, err, n)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
@@ -31,9 +31,9 @@ func (f *fixture) letGo(ctx context.Context, r *Runner, of Forced) error {
 	return nil
 }
 
-func (f *fixture) holds() eventhold.List {
+func (f *fixture) holds() scheduling.EventHolds {
 	f.Helper()
-	return apitest.Value(eventhold.Read(f.In(org), f.Table, org))(f)
+	return apitest.Value(scheduling.ReadEventHolds(f.In(org), f.Table, org))(f)
 }
 
 // TestLetGo_DyingAtAnyWriteLeavesNothingRaised kills the process that lets a target go before or after each of its writes; another one goes on.

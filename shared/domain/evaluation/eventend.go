@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -18,7 +17,7 @@ import (
 // endEvents carries out what overrides and schedules wanted of targets while event readiness plans held them, of the holds that have ended. One
 // that fails does not keep the others from it. It takes one round trip where none has ended.
 func (s *Store) endEvents(ctx context.Context, org string) error {
-	held, err := eventhold.Read(ctx, s.p.Table, org)
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, org)
 	if err != nil || len(held.Ended()) == 0 {
 		return err
 	}
@@ -42,8 +41,8 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 // eventEnd is a hold that has ended, and what is known of the organisation then.
 type eventEnd struct {
 	org, field string
-	eventhold.Hold
-	list    eventhold.List
+	scheduling.EventHold
+	list    scheduling.EventHolds
 	holding override.Holding
 	ordered map[string]bool // the UIDs of resources that another hold of this pass has an order for
 }

@@ -1,4 +1,4 @@
-package eventhold
+package scheduling
 
 import (
 	"context"
@@ -10,15 +10,14 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 )
 
 // mostLevels is how many resources may enclose a target: a namespace, and its cluster.
 const mostLevels = 3
 
-// Enclosing returns the UIDs of the resources that enclose the resource of a UID, the nearest first: one round trip for each level.
-func Enclosing(ctx context.Context, s table.Store, org, uid string) ([]string, error) {
+// EnclosingUIDs returns the UIDs of the resources that enclose the resource of a UID, the nearest first: one round trip for each level.
+func EnclosingUIDs(ctx context.Context, s table.Store, org, uid string) ([]string, error) {
 	var out []string
 	for range mostLevels {
 		got, err := s.BatchGet(ctx, inventory.ResourceKey(org, uid))
@@ -39,21 +38,21 @@ func Enclosing(ctx context.Context, s table.Store, org, uid string) ([]string, e
 	return out, nil
 }
 
-// Begin returns the writes that hold a target: they belong in the transaction that begins to raise it. They fail while a stop of the target
+// BeginEventHold returns the writes that hold a target: they belong in the transaction that begins to raise it. They fail while a stop of the target
 // is in flight. They may be repeated.
-func Begin(org string, h Hold) []table.Write {
+func BeginEventHold(org string, h EventHold) []table.Write {
 	return []table.Write{
-		table.Update(Key(org), []table.Change{table.Set(h.PolicyID, h)}),
+		table.Update(EventHoldKey(org), []table.Change{table.Set(h.PolicyID, h)}),
 		table.Check(inventory.ResourceKey(org, h.UID),
 			table.Any(table.Absent(), table.NotEqual("actionType", string(cloud.Stop)))),
 	}
 }
 
-// End returns the writes that end the hold on the target of a policy at a time: they belong in the transaction of its last restore, whose
+// EndEventHold returns the writes that end the hold on the target of a policy at a time: they belong in the transaction of its last restore, whose
 // ctx must be allowed scheduling.DuePrefix. The evaluator then carries out what schedules asked for during the hold. It takes one round
 // trip; a hold that does not exist needs no writes.
-func End(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
-	l, err := Read(ctx, s, org)
+func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
+	l, err := ReadEventHolds(ctx, s, org)
 	if err != nil {
 		return nil, err
 	}
@@ -62,23 +61,23 @@ func End(ctx context.Context, s table.Store, org, policyID string, at time.Time)
 		return nil, nil
 	}
 	h.EndedAt = at
-	due, err := scheduling.AddDue(org, at.Add(time.Minute).Truncate(time.Minute))
+	due, err := AddDue(org, at.Add(time.Minute).Truncate(time.Minute))
 	if err != nil {
 		return nil, err
 	}
 	field := fmt.Sprintf("%s%s#%d", endedPrefix, policyID, at.Unix())
 	return []table.Write{
-		table.Update(Key(org), []table.Change{table.Remove(policyID), table.Set(field, h)}), due,
+		table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID), table.Set(field, h)}), due,
 	}, nil
 }
 
-// Drop returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
-func Drop(org, policyID string) table.Write {
-	return table.Update(Key(org), []table.Change{table.Remove(policyID)})
+// DropEventHold returns the write that ends the hold on the target of a policy for a forced stop: its schedules find it as any other resource.
+func DropEventHold(org, policyID string) table.Write {
+	return table.Update(EventHoldKey(org), []table.Change{table.Remove(policyID)})
 }
 
-// Order is a stop that was ordered, of resources that plans hold.
-type Order struct {
+// OwedOrder is a stop that was ordered, of resources that plans hold.
+type OwedOrder struct {
 	BulkID   string
 	UIDs     []string
 	Promised bool // the end of a wake link: the resources are stopped also where no schedule wants it
@@ -86,7 +85,7 @@ type Order struct {
 
 // Owe returns the write that has the holds on the resources of an order remember its stops, for the evaluator to make good after the holds. It fails
 // when one of the holds has ended since the list was read: then the stops can be made. It is false when no resource is held.
-func (l List) Owe(org string, o Order) (table.Write, bool) {
+func (l EventHolds) Owe(org string, o OwedOrder) (table.Write, bool) {
 	changes, conds := []table.Change(nil), map[string]table.Cond{}
 	for _, uid := range o.UIDs {
 		h, held := l.Of(uid)
@@ -96,19 +95,19 @@ func (l List) Owe(org string, o Order) (table.Write, bool) {
 		sum := sha256.Sum256([]byte(uid)) // a UID may be longer than the name of a field
 		field := fmt.Sprintf("%s%s#%s#%x", owedPrefix, h.PolicyID, o.BulkID, sum[:8])
 		changes = append(changes,
-			table.Set(field, Owed{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
+			table.Set(field, OwedAction{PolicyID: h.PolicyID, Since: h.Since, UID: uid, Promised: o.Promised}))
 		conds[h.PolicyID] = table.Has(h.PolicyID)
 	}
-	return table.Update(Key(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0
+	return table.Update(EventHoldKey(org), changes, slices.Collect(maps.Values(conds))...), len(changes) > 0
 }
 
 // Forget returns the write that takes a hold that has ended off the list, by the name of its field, with the stops that are owed to it.
-func (l List) Forget(org, field string) table.Write {
+func (l EventHolds) Forget(org, field string) table.Write {
 	changes, policyID := []table.Change{table.Remove(field)}, l.ended[field].PolicyID
 	for _, o := range l.owed {
 		if _, again := l.byPolicy[policyID]; o.PolicyID == policyID && (!again || o.Since.Equal(l.ended[field].Since)) {
 			changes = append(changes, table.Remove(o.field))
 		}
 	}
-	return table.Update(Key(org), changes)
+	return table.Update(EventHoldKey(org), changes)
 }

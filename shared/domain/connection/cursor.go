@@ -1,28 +1,28 @@
-package cloudorganisation
+package connection
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Cursor is a position in the ring of members that are to be opened, in the order of their native ids. A synchronization begins after
+// SyncCursor is a position in the ring of members that are to be opened, in the order of their native ids. A synchronization begins after
 // From, goes on after Last, and ends when it is back at From. So members that are slow to refuse do not keep the ones behind them from
 // being tried: the next run, or the next synchronization, goes on after them.
-type Cursor struct {
+type SyncCursor struct {
 	From string `json:"from,omitempty"`
 	Last string `json:"last,omitempty"` // empty until a member was tried
 }
 
 // next returns the cursor that the next synchronization begins with. One that was not completed is continued where it stopped.
-func (c Cursor) next(completed bool) Cursor {
+func (c SyncCursor) next(completed bool) SyncCursor {
 	if completed {
-		return Cursor{From: c.From}
+		return SyncCursor{From: c.From}
 	}
-	return Cursor{From: cmp.Or(c.Last, c.From)}
+	return SyncCursor{From: cmp.Or(c.Last, c.From)}
 }
 
-// Left sorts ids in the order of the ring and returns those that the synchronization has not tried yet.
-func (c Cursor) Left(ids []string) []string {
+// MemberLeft sorts ids in the order of the ring and returns those that the synchronization has not tried yet.
+func (c SyncCursor) Left(ids []string) []string {
 	out := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		return c.Last != "" && c.compare(id, c.Last) <= 0
 	})
@@ -31,12 +31,12 @@ func (c Cursor) Left(ids []string) []string {
 }
 
 // compare orders two ids by their places in the ring after From.
-func (c Cursor) compare(a, b string) int {
+func (c SyncCursor) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(c.turn(a), c.turn(b)), cmp.Compare(a, b))
 }
 
 // turn returns 0 for ids after From, and 1 for those that come after the end of the ring.
-func (c Cursor) turn(id string) int {
+func (c SyncCursor) turn(id string) int {
 	if id > c.From {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package cloudorganisation
+package connection
 
 import (
 	"cmp"
@@ -18,30 +18,30 @@ const (
 	maxEndedPercent = 10
 )
 
-// Pending describes the members of an organization that are ending while their accounts are still connected.
-type Pending struct {
+// PendingEnding describes the members of an organization that are ending while their accounts are still connected.
+type PendingEnding struct {
 	Members  int       `json:"members"`
 	Awaiting int       `json:"awaiting,omitempty"` // of Members: those that wait for a person's confirmation
 	Since    time.Time `json:"since,omitzero"`     // MissingSince of the first
 }
 
-// Confirmation is a person's consent to disconnect the members that wait under ID.
-type Confirmation struct {
+// EndingConfirmation is a person's consent to disconnect the members that wait under ID.
+type EndingConfirmation struct {
 	ID string    `json:"id"`
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// Rules are what EndMembers judges by.
-type Rules struct {
+// EndingRules are what EndMembers judges by.
+type EndingRules struct {
 	Now       time.Time
 	Connected int    // members with a connected account, ending ones included
 	Recent    int    // members disconnected within EndingWait without a confirmation
 	Confirmed string // the ID of the last Confirmation
 }
 
-// Verdict splits the ending members of a listing.
-type Verdict struct {
+// EndingVerdict splits the ending members of a listing.
+type EndingVerdict struct {
 	Disconnect []Member // their accounts are disconnected now
 	Wait       []Member // their accounts stay connected
 	// ConfirmationID names those of Wait that wait for a person; empty when there are none.
@@ -52,8 +52,8 @@ type Verdict struct {
 // have waited are disconnected together when they are few, as by maxEndedPercent, and else wait for a person's confirmation. The ID of a
 // confirmation is a digest of the members and of the time since when each is missing, so that it is good for no other members, and not
 // for the same ones later.
-func EndMembers(r Rules, ending []Member) Verdict {
-	var v Verdict
+func EndMembers(r EndingRules, ending []Member) EndingVerdict {
+	var v EndingVerdict
 	var ripe []Member
 	for _, m := range ending {
 		switch {
@@ -97,14 +97,14 @@ func confirmationID(members []Member) string {
 }
 
 // Shown returns the status that the API shows: what the listings say of a member that is ending, although its account is still connected.
-func (m Member) Shown() Status { return cmp.Or(m.Ending, m.Status) }
+func (m Member) Shown() MemberStatus { return cmp.Or(m.Ending, m.Status) }
 
 // IsEnding reports whether the member's account is to be disconnected and is not yet.
 func (m Member) IsEnding() bool { return m.Ending != "" }
 
 // HasEnded reports whether the member is closed, left or excluded and its account, if it had one, is disconnected.
 func (m Member) HasEnded() bool {
-	return m.Status == Closed || m.Status == Left || m.Status == Excluded
+	return m.Status == MemberClosed || m.Status == MemberLeft || m.Status == MemberExcluded
 }
 
 // DisconnectsFrom returns the time of the first listing that may disconnect the account of a member that is ending.

@@ -1,4 +1,4 @@
-package cloudorganisation_test
+package connection_test
 
 import (
 	"fmt"
@@ -8,57 +8,57 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 var noon = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
 
 // missing are n members that are missing since a time.
-func missing(n int, since time.Time, awaits string) []cloudorganisation.Member {
-	out := make([]cloudorganisation.Member, n)
+func missing(n int, since time.Time, awaits string) []connection.Member {
+	out := make([]connection.Member, n)
 	for i := range out {
-		out[i] = cloudorganisation.Member{NativeID: fmt.Sprint(since.Unix(), i), Ending: cloudorganisation.Left,
+		out[i] = connection.Member{NativeID: fmt.Sprint(since.Unix(), i), Ending: connection.MemberLeft,
 			MissingSince: since, Awaits: awaits}
 	}
 	return out
 }
 
 func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
-	const day = cloudorganisation.EndingWait
+	const day = connection.EndingWait
 	for name, tt := range map[string]struct {
-		rules      cloudorganisation.Rules
-		ending     []cloudorganisation.Member
+		rules      connection.EndingRules
+		ending     []connection.Member
 		disconnect int
 		confirms   bool // something waits for a confirmation
 	}{
-		"one of ten, a second before a day": {cloudorganisation.Rules{Connected: 10},
+		"one of ten, a second before a day": {connection.EndingRules{Connected: 10},
 			missing(1, noon.Add(time.Second-day), ""), 0, false},
-		"one of ten, after a day": {cloudorganisation.Rules{Connected: 10},
+		"one of ten, after a day": {connection.EndingRules{Connected: 10},
 			missing(1, noon.Add(-day), ""), 1, false},
-		"one of nine, after a day": {cloudorganisation.Rules{Connected: 9},
+		"one of nine, after a day": {connection.EndingRules{Connected: 9},
 			missing(1, noon.Add(-day), ""), 0, true},
-		"all of two hundred": {cloudorganisation.Rules{Connected: 200},
+		"all of two hundred": {connection.EndingRules{Connected: 200},
 			missing(200, noon.Add(-day), ""), 0, true},
-		"twenty of two hundred": {cloudorganisation.Rules{Connected: 200},
+		"twenty of two hundred": {connection.EndingRules{Connected: 200},
 			missing(20, noon.Add(-day), ""), 20, false},
-		"twenty-one of two hundred": {cloudorganisation.Rules{Connected: 200},
+		"twenty-one of two hundred": {connection.EndingRules{Connected: 200},
 			missing(21, noon.Add(-day), ""), 0, true},
-		"eleven beside ten that went today": {cloudorganisation.Rules{Connected: 190, Recent: 10},
+		"eleven beside ten that went today": {connection.EndingRules{Connected: 190, Recent: 10},
 			missing(11, noon.Add(-day), ""), 0, true},
-		"ten beside ten that went today": {cloudorganisation.Rules{Connected: 190, Recent: 10},
+		"ten beside ten that went today": {connection.EndingRules{Connected: 190, Recent: 10},
 			missing(10, noon.Add(-day), ""), 10, false},
-		"all of two hundred, confirmed": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+		"all of two hundred, confirmed": {connection.EndingRules{Connected: 200, Confirmed: "c"},
 			missing(200, noon.Add(-day), "c"), 200, false},
-		"all of two hundred, another confirmed": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+		"all of two hundred, another confirmed": {connection.EndingRules{Connected: 200, Confirmed: "c"},
 			missing(200, noon.Add(-day), "d"), 0, true},
-		"confirmed ones before their day is over": {cloudorganisation.Rules{Connected: 200, Confirmed: "c"},
+		"confirmed ones before their day is over": {connection.EndingRules{Connected: 200, Confirmed: "c"},
 			missing(200, noon.Add(-time.Hour), "c"), 0, false},
-		"nobody": {cloudorganisation.Rules{}, nil, 0, false},
+		"nobody": {connection.EndingRules{}, nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.rules.Now = noon
-			v := cloudorganisation.EndMembers(tt.rules, tt.ending)
+			v := connection.EndMembers(tt.rules, tt.ending)
 			if len(v.Disconnect) != tt.disconnect || len(v.Disconnect)+len(v.Wait) != len(tt.ending) ||
 				(v.ConfirmationID != "") != tt.confirms {
 				t.Errorf("%d go, %d wait, confirmation %q; want %d to go", len(v.Disconnect), len(v.Wait),
@@ -70,8 +70,8 @@ func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
 
 func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 	since := noon.Add(-48 * time.Hour)
-	id := func(ending []cloudorganisation.Member) string {
-		return cloudorganisation.EndMembers(cloudorganisation.Rules{Now: noon, Connected: len(ending)},
+	id := func(ending []connection.Member) string {
+		return connection.EndMembers(connection.EndingRules{Now: noon, Connected: len(ending)},
 			ending).ConfirmationID
 	}
 	first, reversed := missing(3, since, ""), missing(3, since, "")
@@ -79,7 +79,7 @@ func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 	if id(first) == "" || id(first) != id(reversed) {
 		t.Errorf("%q, and in another order %q", id(first), id(reversed))
 	}
-	for name, other := range map[string][]cloudorganisation.Member{
+	for name, other := range map[string][]connection.Member{
 		"one member more": missing(4, since, ""), "one member fewer": missing(2, since, ""),
 		"the same ones later": missing(3, since.Add(time.Second), ""),
 	} {
@@ -100,7 +100,7 @@ func TestEndMembers_HoldsItsPromisesForRandomListings(t *testing.T) {
 // simulateListings lists an organization each hour for five days.
 func simulateListings(t *testing.T, random *rand.Rand) {
 	t.Helper()
-	members := make([]cloudorganisation.Member, 1+random.IntN(60))
+	members := make([]connection.Member, 1+random.IntN(60))
 	listed := make([]time.Time, len(members)) // when each was listed last
 	for i := range members {
 		members[i].NativeID = strconv.Itoa(i)
@@ -110,31 +110,31 @@ func simulateListings(t *testing.T, random *rand.Rand) {
 	for hour := range 120 {
 		now := noon.Add(time.Duration(hour) * time.Hour)
 		lacks := random.Float64() * random.Float64() / 4
-		var ending []cloudorganisation.Member
+		var ending []connection.Member
 		connected, recent := 0, 0
 		for i := range members {
 			m := &members[i]
 			if at, gone := went[m.NativeID]; gone {
-				if now.Sub(at) < cloudorganisation.EndingWait {
+				if now.Sub(at) < connection.EndingWait {
 					recent++
 				}
 				continue
 			}
 			connected++
 			if i%3 > 0 && random.Float64() > lacks {
-				listed[i], *m = now, cloudorganisation.Member{NativeID: m.NativeID}
+				listed[i], *m = now, connection.Member{NativeID: m.NativeID}
 				continue
 			}
-			if m.Ending = cloudorganisation.Left; m.MissingSince.IsZero() {
+			if m.Ending = connection.MemberLeft; m.MissingSince.IsZero() {
 				m.MissingSince = now
 			}
 			ending = append(ending, *m)
 		}
-		v := cloudorganisation.EndMembers(cloudorganisation.Rules{Now: now, Connected: connected, Recent: recent},
+		v := connection.EndMembers(connection.EndingRules{Now: now, Connected: connected, Recent: recent},
 			ending)
 		for _, m := range v.Disconnect {
 			n, _ := strconv.Atoi(m.NativeID)
-			if now.Sub(listed[n]) < cloudorganisation.EndingWait {
+			if now.Sub(listed[n]) < connection.EndingWait {
 				t.Fatalf("%s is disconnected %s after it was listed", m.NativeID, now.Sub(listed[n]))
 			}
 			went[m.NativeID] = now

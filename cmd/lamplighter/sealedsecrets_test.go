@@ -10,21 +10,20 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/domain/webhook"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/mail"
 )
 
 // sealedKinds are the kinds of secrets that functions seal for organizations, with the operations that change where a
 // stored one is sent.
 var sealedKinds = map[string][]string{
-	inventory.AccountSecret: {"updateCloudAccount", "updateCloudOrganisation"},
-	inventory.ClusterSecret: {"registerCluster"},
-	notification.Secret:     {"updateChannel", "updateLegacyNotification"},
-	webhook.Secret:          {"updateWebhook"},
-	integration.Secret:      {"updateIntegration"},
+	inventory.AccountSecret:    {"updateCloudAccount", "updateCloudOrganisation"},
+	inventory.ClusterSecret:    {"registerCluster"},
+	notification.Secret:        {"updateChannel", "updateLegacyNotification"},
+	receiver.WebhookSecret:     {"updateWebhook"},
+	receiver.IntegrationSecret: {"updateIntegration"},
 }
 
 // secretMember is a member of the body of an operation of a function that seals secrets: either the secret stays where

@@ -9,13 +9,12 @@ import (
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -36,7 +35,7 @@ var Declaration = platform.Declaration{
 			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 			// These of it are deleted.
-			budgeting.Partition, budgeting.NamePartition, webhook.Partition, integration.Partition,
+			budgeting.Partition, budgeting.NamePartition, receiver.WebhookPartition, receiver.IntegrationPartition,
 			readiness.PolicyPartition,
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,
 		},

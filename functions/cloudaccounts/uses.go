@@ -7,14 +7,13 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -202,7 +201,7 @@ func (s *service) endScoped(ctx context.Context, org string, of event.Scope) err
 
 // endReceivers deletes the webhooks and integrations for a scope.
 func (s *service) endReceivers(ctx context.Context, org string, of event.Scope) error {
-	hooks, services := webhook.NewStore(s.p.Table, s.p.Sealer), integration.NewStore(s.p.Table, s.p.Sealer)
+	hooks, services := receiver.NewWebhookStore(s.p.Table, s.p.Sealer), receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
 	called, err := hooks.ReceiversFor(ctx, org, of)
 	if err != nil {
 		return err

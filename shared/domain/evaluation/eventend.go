@@ -32,7 +32,7 @@ func (s *Store) endEvents(ctx context.Context, org string) error {
 	var errs []error
 	ordered := map[string]bool{}
 	for field, h := range held.Ended() {
-		e := eventEnd{org: org, field: field, Hold: h, list: held, holding: holding, ordered: ordered}
+		e := eventEnd{org: org, field: field, EventHold: h, list: held, holding: holding, ordered: ordered}
 		errs = append(errs, fault.Wrap("end the hold of "+h.PlanID+" on "+h.UID, s.endEvent(ctx, e)))
 	}
 	return errors.Join(errs...)
@@ -119,7 +119,7 @@ func (s *Store) afterEvent(ctx context.Context, e eventEnd, uid string) (order e
 // wantedAfter returns the order that schedules want of a target at the end of a hold, where that was due during the hold or is owed; or the stop that
 // the end of a wake link owes where schedules want nothing.
 func (s *Store) wantedAfter(ctx context.Context, e eventEnd, t Target) (order execution.Order, some bool, err error) {
-	owed, isOwed := e.list.Owed(e.Hold, t.Members[0].UID)
+	owed, isOwed := e.list.Owed(e.EventHold, t.Members[0].UID)
 	by, err := s.attached(ctx, e.org, t.Members, scheduling.Span{From: e.EndedAt, To: e.EndedAt})
 	if err != nil {
 		return order, false, err

@@ -1,26 +1,27 @@
-package integration
+package receiver
 
 import (
 	"context"
 
 	"lamplighter.dev/shared/domain/delivery"
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Sender hands events to integrations, as far as their makers may read them.
-type Sender struct {
-	*Services
-	audience *receiver.Audience
+// IntegrationSender hands events to integrations, as far as their makers may read them.
+type IntegrationSender struct {
+	*IntegrationServices
+	audience *Audience
 }
 
-// NewSender returns a Sender by s, of events that a lets the makers of integrations read.
-func NewSender(s *Services, a *receiver.Audience) *Sender { return &Sender{s, a} }
+// NewIntegrationSender returns a Sender by s, of events that a lets the makers of integrations read.
+func NewIntegrationSender(s *IntegrationServices, a *Audience) *IntegrationSender {
+	return &IntegrationSender{s, a}
+}
 
 // Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose maker may not read the events now, is
 // fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira up to two more for each event.
-func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+func (s *IntegrationSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {
@@ -45,4 +46,4 @@ func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer,
 	return delivery.Answer{}, fault.New(fault.Invalid, "an integration of kind %s takes no events", i.Kind)
 }
 
-var _ delivery.Sender = (*Sender)(nil)
+var _ delivery.Sender = (*IntegrationSender)(nil)

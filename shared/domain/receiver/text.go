@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func markKey(org, integrationID, mark string) table.Key {
 // Receive keeps what came to an integration at r.At, unless one of its marks has come before, which is a duplicate. One round trip.
 //
 //nolint:revive // what came to which integration of which organization, and by what it is known again
-func (s *Store) Receive(ctx context.Context, org, integrationID string, r Received, marks []string) (duplicate bool,
+func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received, marks []string) (duplicate bool,
 	err error) {
 	r.ID = id.New("rcv", r.At)
 	ws := make([]table.Write, 0, len(marks)+1)
@@ -73,7 +73,7 @@ func kept(k table.Key, v any, at time.Time) (table.Write, error) {
 }
 
 // LastReceived lists the newest n webhooks that came to an integration, the newest first. One round trip.
-func (s *Store) LastReceived(ctx context.Context, org, integrationID string, n int) ([]Received, error) {
+func (s *IntegrationStore) LastReceived(ctx context.Context, org, integrationID string, n int) ([]Received, error) {
 	k := receivedKey(org, integrationID+"#")
 	out, _, err := table.ReadPage[Received](ctx, s.table, table.Query{PK: k.PK, Prefix: k.SK, Reverse: true, Limit: n})
 	return out, fault.Wrap("list what "+integrationID+" sent", err)

@@ -1,6 +1,6 @@
 // Package integration is the services of others that an organization has connected: where its code and its images lie, and where its people
 // are told of issues and incidents.
-package integration
+package receiver
 
 import (
 	"context"
@@ -12,31 +12,29 @@ import (
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
 )
 
-// Partition is of the integrations of an organization, their names, and the issues that Jira was asked for.
-const Partition table.Partition = "ORG#*#INTEGRATION"
+// IntegrationPartition is of the integrations of an organization, their names, and the issues that Jira was asked for.
+const IntegrationPartition table.Partition = "ORG#*#INTEGRATION"
 
-// Sending is what NewMatcher and Sender touch; who sends opens Secret as well.
-var Sending = table.Access{Writes: []table.Partition{Partition}}
+// IntegrationSending is what NewMatcher and Sender touch; who sends opens Secret as well.
+var IntegrationSending = table.Access{Writes: []table.Partition{IntegrationPartition}}
 
-// Secret is the kind of what is sealed of an integration.
-const Secret = "integration"
+// IntegrationSecret is the kind of what is sealed of an integration.
+const IntegrationSecret = "integration"
 
-// Prefix begins the ids.
-const Prefix = "int"
+// IntegrationPrefix begins the ids.
+const IntegrationPrefix = "int"
 
-var kind = receiver.Kind{Target: delivery.Integration, Noun: "integration", Prefix: Prefix, Partition: Partition}
+var integrationKind = Kind{Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix, Partition: IntegrationPartition}
 
 // Integration is a connected service as it is stored. Sealed holds the secrets of its configuration by their names, Inbound the secret that its
 // webhooks are signed with.
 type Integration struct {
-	receiver.Row
+	Row
 	Kind     string            `json:"kind"`
 	Config   map[string]string `json:"config"`
 	Secrets  []string          `json:"secrets"` // their names
@@ -49,27 +47,27 @@ type Integration struct {
 
 // The statuses of integrations.
 const (
-	Untested  = "untested"
-	Connected = "connected"
-	Failed    = "failed" // at the last test, or all tries of a delivery have failed
+	IntegrationUntested  = "untested"
+	IntegrationConnected = "connected"
+	IntegrationFailed    = "failed" // at the last test, or all tries of a delivery have failed
 )
 
-// Store keeps the integrations of organizations.
-type Store struct {
-	*receiver.Store[Integration, *Integration]
+// IntegrationStore keeps the integrations of organizations.
+type IntegrationStore struct {
+	*Store[Integration, *Integration]
 	table  table.Store
 	sealer seal.Sealer
 }
 
-// NewStore returns the store on t, which seals by s.
-func NewStore(t table.Store, s seal.Sealer) *Store {
-	return &Store{receiver.NewStore[Integration, *Integration](t, kind), t, s}
+// NewIntegrationStore returns the store on t, which seals by s.
+func NewIntegrationStore(t table.Store, s seal.Sealer) *IntegrationStore {
+	return &IntegrationStore{NewStore[Integration, *Integration](t, integrationKind), t, s}
 }
 
-// NewMatcher returns what finds the integrations that are told of an event: those of kinds that take events.
-func NewMatcher(s *Store, a *receiver.Audience) delivery.Matcher {
-	return receiver.NewMatcher(s.Store, a, func(i *Integration) bool {
-		entry, _ := EntryOf(i.Kind)
+// NewIntegrationMatcher returns what finds the integrations that are told of an event: those of kinds that take events.
+func NewIntegrationMatcher(s *IntegrationStore, a *Audience) delivery.Matcher {
+	return NewMatcher(s.Store, a, func(i *Integration) bool {
+		entry, _ := IntegrationKindOf(i.Kind)
 		return entry.TakesEvents
 	})
 }
@@ -79,7 +77,7 @@ const CloudAccountID = "cloudAccountID"
 
 // IntegrationsFor lists the integrations that name a scope by their filter, or a cloud account by their
 // configuration, oldest first. One round trip.
-func (s *Store) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
+func (s *IntegrationStore) IntegrationsFor(ctx context.Context, org string, of event.Scope) ([]Integration, error) {
 	all, err := s.List(ctx, org)
 	return slices.DeleteFunc(all, func(i Integration) bool {
 		configured := of.Type == event.ScopeAccount && i.Config[CloudAccountID] == of.ID
@@ -89,8 +87,8 @@ func (s *Store) IntegrationsFor(ctx context.Context, org string, of event.Scope)
 
 // Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.
 // Secrets that are not given stay, unless an address to which they are sent is another one. What cannot be is fault.Invalid and named.
-func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules Rules, given map[string]string) error {
-	entry, known := EntryOf(i.Kind)
+func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integration, rules IntegrationRules, given map[string]string) error {
+	entry, known := IntegrationKindOf(i.Kind)
 	if !known {
 		return fault.New(fault.Invalid, "kind: %.64q is none; GET /integrations/catalogue lists them", i.Kind)
 	}
@@ -111,7 +109,7 @@ func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules
 			}
 		}
 	}
-	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), Untested, "",
+	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), IntegrationUntested, "",
 		time.Time{}
 	i.FailingAt, i.FailingWhy = time.Time{}, ""
 	i.Sealed, err = s.seal(ctx, place(org, i.ID), secrets)
@@ -119,21 +117,21 @@ func (s *Store) Configure(ctx context.Context, org string, i *Integration, rules
 }
 
 // MakeInbound gives i a secret for the webhooks that its service sends, and returns it.
-func (s *Store) MakeInbound(ctx context.Context, org string, i *Integration) (string, error) {
-	key := webhook.NewKey()
+func (s *IntegrationStore) MakeInbound(ctx context.Context, org string, i *Integration) (string, error) {
+	key := NewWebhookKey()
 	var err error
 	i.Inbound, err = s.seal(ctx, inboundPlace(org, i.ID), map[string]string{"secret": key})
 	return key, err
 }
 
 // OpenInbound returns the secret that webhooks of the service are signed with, "" where there is none.
-func (s *Store) OpenInbound(ctx context.Context, org string, i *Integration) (string, error) {
+func (s *IntegrationStore) OpenInbound(ctx context.Context, org string, i *Integration) (string, error) {
 	m, err := s.open(ctx, inboundPlace(org, i.ID), i.Inbound)
 	return m["secret"], err
 }
 
 // Open returns the whole configuration of i, with its secrets.
-func (s *Store) Open(ctx context.Context, org string, i *Integration) (map[string]string, error) {
+func (s *IntegrationStore) Open(ctx context.Context, org string, i *Integration) (map[string]string, error) {
 	out, err := s.open(ctx, place(org, i.ID), i.Sealed)
 	if err != nil {
 		return nil, err
@@ -143,14 +141,14 @@ func (s *Store) Open(ctx context.Context, org string, i *Integration) (map[strin
 }
 
 func place(org, integrationID string) seal.Place {
-	return seal.Place{Org: org, Kind: Secret, ID: integrationID}
+	return seal.Place{Org: org, Kind: IntegrationSecret, ID: integrationID}
 }
 
 func inboundPlace(org, integrationID string) seal.Place {
 	return place(org, integrationID+"/inbound")
 }
 
-func (s *Store) seal(ctx context.Context, at seal.Place, secrets map[string]string) ([]byte, error) {
+func (s *IntegrationStore) seal(ctx context.Context, at seal.Place, secrets map[string]string) ([]byte, error) {
 	if len(secrets) == 0 {
 		return nil, nil
 	}
@@ -162,7 +160,7 @@ func (s *Store) seal(ctx context.Context, at seal.Place, secrets map[string]stri
 	return sealed, fault.Wrap("seal integration "+at.ID, err)
 }
 
-func (s *Store) open(ctx context.Context, at seal.Place, sealed []byte) (map[string]string, error) {
+func (s *IntegrationStore) open(ctx context.Context, at seal.Place, sealed []byte) (map[string]string, error) {
 	out := map[string]string{}
 	if len(sealed) == 0 {
 		return out, nil
@@ -174,4 +172,4 @@ func (s *Store) open(ctx context.Context, at seal.Place, sealed []byte) (map[str
 	return out, fault.Wrap("decode secrets of "+at.ID, json.Unmarshal(plain, &out))
 }
 
-var _ delivery.HealthRecorder = (*Store)(nil)
+var _ delivery.HealthRecorder = (*IntegrationStore)(nil)

@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -79,7 +78,7 @@ func newDetails(m *delivery.Message, e *event.Event) details {
 
 // sendPagerDuty hands on each event by itself: a problem triggers the alert of its thread, a resource that starts or stops again resolves it, and
 // an override is a change.
-func (s *Services) sendPagerDuty(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
+func (s *IntegrationServices) sendPagerDuty(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
 	error) {
 	var a delivery.Answer
 	for i := range m.Events {
@@ -110,7 +109,7 @@ func pagerDutyRequest(m *delivery.Message, e *event.Event, key string) (path str
 
 // answerOf returns what an answer means for a delivery. Our requests are well made, so a refusal is of the configuration: it is tried again,
 // for somebody may mend that, and at last the integration fails and its owners are told.
-func answerOf(name string, x receiver.Exchange) (delivery.Answer, error) {
+func answerOf(name string, x Exchange) (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter}
 	if x.Status/100 == 2 {
 		return a, nil
@@ -119,7 +118,7 @@ func answerOf(name string, x receiver.Exchange) (delivery.Answer, error) {
 }
 
 // testPagerDuty resolves an alert that there never was: PagerDuty looks at the routing key, and nobody is woken.
-func (s *Services) testPagerDuty(ctx context.Context, i *Integration, c map[string]string) (string, error) {
+func (s *IntegrationServices) testPagerDuty(ctx context.Context, i *Integration, c map[string]string) (string, error) {
 	x, err := s.ask(ctx, request{
 		method: http.MethodPost, url: eventsAddress(c, alertPath),
 		body: alert{RoutingKey: c["routingKey"], Action: actResolve, DedupKey: dedupKey("", i.ID, "test")}, config: c,

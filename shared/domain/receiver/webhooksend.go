@@ -1,4 +1,4 @@
-package webhook
+package receiver
 
 import (
 	"bytes"
@@ -14,37 +14,36 @@ import (
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// Sender sends webhooks.
-type Sender struct {
-	store  *Store
+// WebhookSender sends webhooks.
+type WebhookSender struct {
+	store  *WebhookStore
 	clock  clock.Clock
 	policy ssrfguard.Policy
 	client *http.Client
 
-	audience *receiver.Audience
+	audience *Audience
 }
 
-// NewSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their makers read.
-func NewSender(s *Store, c clock.Clock, p ssrfguard.Policy, a *receiver.Audience) *Sender {
-	return &Sender{s, c, p, p.HTTPClient(), a}
+// NewWebhookSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their makers read.
+func NewWebhookSender(s *WebhookStore, c clock.Clock, p ssrfguard.Policy, a *Audience) *WebhookSender {
+	return &WebhookSender{s, c, p, p.HTTPClient(), a}
 }
 
-// Payload is the body of a webhook.
-type Payload struct {
-	Type      string    `json:"type"`      // the key of the event
-	Timestamp time.Time `json:"timestamp"` // of the event
-	Data      Data      `json:"data"`
+// WebhookPayload is the body of a webhook.
+type WebhookPayload struct {
+	Type      string      `json:"type"`      // the key of the event
+	Timestamp time.Time   `json:"timestamp"` // of the event
+	Data      WebhookData `json:"data"`
 }
 
-// Data is what happened.
-type Data struct {
+// WebhookData is what happened.
+type WebhookData struct {
 	EventID        string          `json:"eventID"`
 	OrganisationID string          `json:"organisationID"`
 	ScopeType      string          `json:"scopeType"`
@@ -58,7 +57,7 @@ type Data struct {
 // Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that answers 410 is disabled at
 // once. One that was disabled meanwhile, or whose maker may not read the event now, is fault.Invalid; one that was deleted fault.NotFound. Two round trips;
 // one more for a 410.
-func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {
@@ -78,7 +77,7 @@ func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer,
 	if err != nil {
 		return delivery.Answer{}, err
 	}
-	x, err := receiver.Do(s.client, s.clock, r)
+	x, err := Do(s.client, s.clock, r)
 	if err != nil {
 		return delivery.Answer{}, err
 	}
@@ -90,8 +89,8 @@ func (s *Sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer,
 }
 
 // request makes the signed request (Standard Webhooks, "Signature scheme").
-func (s *Sender) request(ctx context.Context, secrets *Secrets, m *delivery.Message) (*http.Request, error) {
-	if err := receiver.CheckAddress(s.policy, "url", secrets.URL); err != nil {
+func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m *delivery.Message) (*http.Request, error) {
+	if err := CheckAddress(s.policy, "url", secrets.URL); err != nil {
 		return nil, err
 	}
 	body, err := encode(m)
@@ -122,7 +121,7 @@ func encode(m *delivery.Message) ([]byte, error) {
 			fault.Internal, "delivery %s has %d events, where a webhook takes one", m.ID, len(m.Events))
 	}
 	e := m.Events[0]
-	p := Payload{Type: e.Key, Timestamp: e.At.UTC(), Data: Data{
+	p := WebhookPayload{Type: e.Key, Timestamp: e.At.UTC(), Data: WebhookData{
 		EventID: e.ID, OrganisationID: m.Org, ScopeType: e.ScopeType, ScopeID: e.ScopeID, Subject: e.Subject,
 		Within: append([]event.Scope{}, e.Within...), Text: m.Text, Details: e.Data,
 	}}
@@ -149,7 +148,7 @@ func sign(keys []string, messageID string, now time.Time, body []byte) (string, 
 }
 
 // markGone disables the webhook, and returns why it failed. Somebody who has changed it meanwhile knows better.
-func (s *Sender) markGone(ctx context.Context, org string, w Webhook, why error) error {
+func (s *WebhookSender) markGone(ctx context.Context, org string, w Webhook, why error) error {
 	next := w
 	next.Enabled, next.GoneAt = false, s.clock.Now()
 	if err := s.store.Update(ctx, org, &w, &next); err != nil && !fault.Is(err, fault.Conflict) {
@@ -158,4 +157,4 @@ func (s *Sender) markGone(ctx context.Context, org string, w Webhook, why error)
 	return why
 }
 
-var _ delivery.Sender = (*Sender)(nil)
+var _ delivery.Sender = (*WebhookSender)(nil)

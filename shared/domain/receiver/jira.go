@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -32,12 +31,12 @@ type issue struct {
 }
 
 func issueKey(org, integrationID, thread string) table.Key {
-	return kind.Key(org, issuePrefix+integrationID+"#"+dedupKey(org, integrationID, thread))
+	return integrationKind.Key(org, issuePrefix+integrationID+"#"+dedupKey(org, integrationID, thread))
 }
 
 // jira is the delivery of one event, or of a digest, to a project.
 type jira struct {
-	*Services
+	*IntegrationServices
 	m      *delivery.Message
 	e      *event.Event
 	c      map[string]string
@@ -46,11 +45,11 @@ type jira struct {
 }
 
 // sendJira creates an issue for the first event of a thread, and adds a comment for each further one. A digest is an issue of its own.
-func (s *Services) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer, error) {
+func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer, error) {
 	if len(m.Events) == 0 {
 		return delivery.Answer{}, fault.New(fault.Internal, "delivery %s has no event", m.ID)
 	}
-	j := jira{Services: s, m: m, e: &m.Events[0], c: c}
+	j := jira{IntegrationServices: s, m: m, e: &m.Events[0], c: c}
 	j.thread = threadOf(j.e)
 	if len(m.Events) > 1 {
 		j.thread = m.ID
@@ -211,7 +210,7 @@ func (j *jira) note(ctx context.Context, key string) error {
 	return fault.Wrap("note issue "+key, err)
 }
 
-func (j *jira) call(ctx context.Context, path string, body any) (receiver.Exchange, error) {
+func (j *jira) call(ctx context.Context, path string, body any) (Exchange, error) {
 	x, err := j.ask(ctx,
 		request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"],
 			pass: j.c["apiToken"], config: j.c})

@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/ssrfguard"
@@ -18,8 +17,8 @@ import (
 // maxValue is how many bytes a value of a configuration may have: a key of a service account has 2.4 kB.
 const maxValue = 8 << 10
 
-// Rules say what of a configuration this deployment takes.
-type Rules struct {
+// IntegrationRules say what of a configuration this deployment takes.
+type IntegrationRules struct {
 	Addresses ssrfguard.Policy // what addresses may lead to
 	Endpoints bool             // endpointURL is accepted
 }
@@ -42,9 +41,9 @@ func merge(have, given map[string]string) map[string]string {
 
 // check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and names its field, but never
 // its value where that is a secret.
-func (e *KindEntry) check(rules Rules, config map[string]string) error {
+func (e *IntegrationKind) check(rules IntegrationRules, config map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
-		if !slices.ContainsFunc(e.Fields, func(f KindField) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(e.Fields, func(f IntegrationField) bool { return f.Name == name }) {
 			return fault.New(fault.Invalid, "config: %s has no field %.64q; it has %s", e.Name, name, e.names())
 		}
 	}
@@ -61,7 +60,7 @@ func (e *KindEntry) check(rules Rules, config map[string]string) error {
 	return nil
 }
 
-func (f *KindField) checkValue(rules Rules, v string) error {
+func (f *IntegrationField) checkValue(rules IntegrationRules, v string) error {
 	switch {
 	case v == "" && f.Required:
 		return f.invalid("it is missing: %s", f.Description)
@@ -74,7 +73,7 @@ func (f *KindField) checkValue(rules Rules, v string) error {
 	case f.Name == EndpointURL && !rules.Endpoints:
 		return f.invalid("this deployment accepts no custom endpoints")
 	case f.address:
-		return receiver.CheckAddress(rules.Addresses, "config."+f.Name, v)
+		return CheckAddress(rules.Addresses, "config."+f.Name, v)
 	case len(f.Values) > 0 && !slices.Contains(f.Values, v):
 		return f.invalid("%.64q is not one of %s", v, strings.Join(f.Values, ", "))
 	}
@@ -82,7 +81,7 @@ func (f *KindField) checkValue(rules Rules, v string) error {
 }
 
 // checkForms checks the form of each value of a stored configuration: an older version may have stored what check refuses now.
-func (e *KindEntry) checkForms(config map[string]string) error {
+func (e *IntegrationKind) checkForms(config map[string]string) error {
 	for i := range e.Fields {
 		if f := &e.Fields[i]; config[f.Name] != "" {
 			if err := f.checkForm(config[f.Name]); err != nil {
@@ -93,9 +92,9 @@ func (e *KindEntry) checkForms(config map[string]string) error {
 	return nil
 }
 
-func (f *KindField) checkForm(v string) error {
+func (f *IntegrationField) checkForm(v string) error {
 	if f.Secret && f.check == nil {
-		f = &KindField{Name: f.Name, Secret: true, check: isCredential}
+		f = &IntegrationField{Name: f.Name, Secret: true, check: isCredential}
 	}
 	if f.check == nil {
 		return nil
@@ -108,12 +107,12 @@ func (f *KindField) checkForm(v string) error {
 	return nil
 }
 
-func (f *KindField) invalid(format string, args ...any) error {
+func (f *IntegrationField) invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "config."+f.Name+": "+format, args...)
 }
 
 // split parts a configuration into what is shown and what is secret.
-func (e *KindEntry) split(config map[string]string) (plain, secrets map[string]string) {
+func (e *IntegrationKind) split(config map[string]string) (plain, secrets map[string]string) {
 	plain, secrets = map[string]string{}, map[string]string{}
 	for i := range e.Fields {
 		f := &e.Fields[i]
@@ -129,7 +128,7 @@ func (e *KindEntry) split(config map[string]string) (plain, secrets map[string]s
 }
 
 // redirected returns the first field that says where secrets are sent and differs, "" when there is none.
-func (e *KindEntry) redirected(was, is map[string]string) string {
+func (e *IntegrationKind) redirected(was, is map[string]string) string {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		if f.leads && was[f.Name] != is[f.Name] {

@@ -1,4 +1,4 @@
-package integration
+package receiver
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
@@ -22,9 +21,9 @@ import (
 	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
-// Services speaks with the services that are connected.
-type Services struct {
-	store   *Store
+// IntegrationServices speaks with the services that are connected.
+type IntegrationServices struct {
+	store   *IntegrationStore
 	table   table.Store
 	clock   clock.Clock
 	workers lambdacall.Invoker // asks clouds; may be nil where nothing is tested
@@ -32,9 +31,9 @@ type Services struct {
 	client  *http.Client
 }
 
-// NewServices returns what speaks with the integrations of s at addresses that p allows.
-func NewServices(s *Store, c clock.Clock, workers lambdacall.Invoker, p ssrfguard.Policy) *Services {
-	return &Services{s, s.table, c, workers, p, p.HTTPClient()}
+// NewIntegrationServices returns what speaks with the integrations of s at addresses that p allows.
+func NewIntegrationServices(s *IntegrationStore, c clock.Clock, workers lambdacall.Invoker, p ssrfguard.Policy) *IntegrationServices {
+	return &IntegrationServices{s, s.table, c, workers, p, p.HTTPClient()}
 }
 
 // request is one to a service.
@@ -47,19 +46,19 @@ type request struct {
 }
 
 // ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no status is an error.
-func (s *Services) ask(ctx context.Context, q request) (receiver.Exchange, error) {
+func (s *IntegrationServices) ask(ctx context.Context, q request) (Exchange, error) {
 	if err := s.policy.CheckAddress(q.url); err != nil {
-		return receiver.Exchange{}, err
+		return Exchange{}, err
 	}
 	var body bytes.Buffer
 	if q.body != nil {
 		if err := json.NewEncoder(&body).Encode(q.body); err != nil {
-			return receiver.Exchange{}, fmt.Errorf("encode a request: %w", err)
+			return Exchange{}, fmt.Errorf("encode a request: %w", err)
 		}
 	}
 	r, err := http.NewRequestWithContext(ctx, q.method, q.url, &body)
 	if err != nil {
-		return receiver.Exchange{}, fault.NewWithCause(fault.Invalid, err, "the address cannot be called")
+		return Exchange{}, fault.NewWithCause(fault.Invalid, err, "the address cannot be called")
 	}
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "Lamplighter")
@@ -72,12 +71,12 @@ func (s *Services) ask(ctx context.Context, q request) (receiver.Exchange, error
 	if q.user != "" {
 		r.SetBasicAuth(q.user, q.pass)
 	}
-	x, err := receiver.Do(s.client, s.clock, r)
+	x, err := Do(s.client, s.clock, r)
 	return x.Without(append(slices.Collect(maps.Values(q.config)), r.Header.Get("Authorization"))...), err
 }
 
 // refusal says that a service did not do what was asked: fault.Invalid where it never will, else fault.Unavailable.
-func refusal(name string, x receiver.Exchange) error {
+func refusal(name string, x Exchange) error {
 	k := fault.Invalid
 	if x.Status >= http.StatusInternalServerError || x.Status == http.StatusTooManyRequests ||
 		x.Status == http.StatusRequestTimeout {
@@ -97,12 +96,12 @@ func refusal(name string, x receiver.Exchange) error {
 
 // Test asks the service of i whether its configuration opens it, and tells what it said. A refusal is fault.Invalid, a service that does not
 // answer fault.Unavailable.
-func (s *Services) Test(ctx context.Context, org string, i *Integration) (string, error) {
+func (s *IntegrationServices) Test(ctx context.Context, org string, i *Integration) (string, error) {
 	c, err := s.store.Open(ctx, org, i)
 	if err != nil {
 		return "", err
 	}
-	entry, _ := EntryOf(i.Kind)
+	entry, _ := IntegrationKindOf(i.Kind)
 	if err = entry.checkForms(c); err != nil {
 		return "", err
 	}
@@ -138,7 +137,7 @@ func (s *Services) Test(ctx context.Context, org string, i *Integration) (string
 func join(base, path string) string { return strings.TrimRight(base, "/") + path }
 
 // whoAmI asks whom a credential belongs to.
-func (s *Services) whoAmI(ctx context.Context, name, field string, q request) (string, error) {
+func (s *IntegrationServices) whoAmI(ctx context.Context, name, field string, q request) (string, error) {
 	q.method = http.MethodGet
 	x, err := s.ask(ctx, q)
 	if err != nil {
@@ -160,7 +159,7 @@ func (s *Services) whoAmI(ctx context.Context, name, field string, q request) (s
 }
 
 // testDockerHub exchanges the credential for a token (Docker Hub API, "Create access token").
-func (s *Services) testDockerHub(ctx context.Context, c map[string]string) (string, error) {
+func (s *IntegrationServices) testDockerHub(ctx context.Context, c map[string]string) (string, error) {
 	x, err := s.ask(ctx, request{
 		method: http.MethodPost, url: join(cmp.Or(c[EndpointURL], "https://hub.docker.com"), "/v2/auth/token"),
 		body: map[string]string{"identifier": c["username"], "secret": c["token"]}, config: c,
@@ -182,7 +181,7 @@ type registry struct {
 
 // testRegistry asks a registry for what every client of it begins with (OCI distribution specification, "Determining support"): GET /v2/, and
 // when that demands a token, one where it says that tokens are had, which must be the registry itself.
-func (s *Services) testRegistry(ctx context.Context, r registry) (string, error) {
+func (s *IntegrationServices) testRegistry(ctx context.Context, r registry) (string, error) {
 	base := cmp.Or(r.endpoint, "https://"+r.host)
 	x, err := s.ask(ctx,
 		request{method: http.MethodGet, url: join(base, "/v2/"), user: r.user, pass: r.pass, config: r.config})
@@ -231,7 +230,7 @@ func sameHost(a, b string) bool {
 }
 
 // testAccount has the cloud asked whether the account that a registry is reached by is still open.
-func (s *Services) testAccount(ctx context.Context, org string, c map[string]string) (string, error) {
+func (s *IntegrationServices) testAccount(ctx context.Context, org string, c map[string]string) (string, error) {
 	a, err := table.Read[inventory.Account](ctx, s.table, inventory.AccountKey(org, c["cloudAccountID"]))
 	if fault.Is(err, fault.NotFound) {
 		return "", fault.New(fault.Invalid, "config.cloudAccountID: there is no cloud account %s", c["cloudAccountID"])

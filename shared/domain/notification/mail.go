@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"fmt"
@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// Letter is a mail: a subject of one line, and a body in two forms.
-type Letter struct{ Subject, Text, HTML string }
+// MailText is a mail: a subject of one line, and a body in two forms.
+type MailText struct{ Subject, Text, HTML string }
 
-// Mail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before they show a picture. Names of
+// WriteMail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before they show a picture. Names of
 // users are broken where a mail program would find an address in them, so that nobody writes a link to somebody else by naming something.
-func Mail(c *Content) Letter {
+func WriteMail(c *MessageContent) MailText {
 	inert := c.inert()
-	return Letter{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
+	return MailText{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
 }
 
 // longestSubject is what lists of mails show of one.
 const longestSubject = 150
 
 // subject takes no names of users, as those of all mails (shared/engine/mail).
-func subject(c *Content) string { return escaped(c.Title, longestSubject, plain) }
+func subject(c *MessageContent) string { return escaped(c.Title, longestSubject, plain) }
 
 // inert returns the content with nothing in it that a mail program makes a link of, but for our own.
-func (c *Content) inert() Content {
+func (c *MessageContent) inert() MessageContent {
 	out := *c
 	out.Summary, out.Text = unlinked(c.Summary), unlinked(c.Text)
 	out.Footer = unlinked(c.organisation) + strings.TrimPrefix(c.Footer, c.organisation)
@@ -58,7 +58,7 @@ func unlinked(s string) string {
 func dotted(r rune) bool { return strings.ContainsRune(".。．｡", r) }
 
 // text is the plain form.
-func (c *Content) text() string {
+func (c *MessageContent) text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("%s\n\n%s", c.Title, c.Summary)
@@ -89,7 +89,7 @@ func (c *Content) text() string {
 }
 
 // drawBars draws the chart of letters.
-func (c *Content) drawBars(line func(string, ...any)) {
+func (c *MessageContent) drawBars(line func(string, ...any)) {
 	const width, step = 24, 5 // a letter for each five hundredths
 	if len(c.Bars) > 0 {
 		line("")

@@ -1,4 +1,4 @@
-package message_test
+package notification_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -33,14 +33,14 @@ func sample(t testing.TB, key, name string) event.Event {
 	kind, _ := event.TypeOf(key)
 	e := event.Event{ID: "event_01k6v0e4y0c2b7m9q8r5t3w1xz", Key: key, At: at}
 	switch {
-	case key == message.Share:
-		e.Subject, e.Data = "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", data(t, message.Recommendation{
+	case key == notification.RecommendationShared:
+		e.Subject, e.Data = "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", data(t, notification.Recommendation{
 			ID: "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", Title: "Make it smaller",
 			Reason: "Its CPU was below 5 % for 14 days: " + name, Severity: "medium", Category: "rightsizing",
 			ResourceName: name, ResourceUID: "i-0", ResourceType: "aws-ec2", Region: "eu-west-1", SavingsUSD: "1234.5",
 			SharedBy: "ada@example.com",
 		})
-	case key == message.Test:
+	case key == notification.TestMessage:
 		e.Subject = "chn_01k6v0e4y0c2b7m9q8r5t3w1xz"
 	case key == event.ResourceOverride:
 		e.Subject, e.ScopeType, e.ScopeID = "ovr_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeGroup,
@@ -96,30 +96,30 @@ func data(t testing.TB, v any) json.RawMessage {
 	return b
 }
 
-func notice(events ...event.Event) *message.Notice {
-	return &message.Notice{Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events,
+func notice(events ...event.Event) *notification.Notice {
+	return &notification.Notice{Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events,
 		Total: len(events)}
 }
 
 // written returns the forms of a content, by the ends of names of files.
-func written(t testing.TB, c message.Content) map[string][]byte {
+func written(t testing.TB, c notification.MessageContent) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	for form, write := range map[string]func(*message.Content) ([]byte, error){"slack.json": message.Slack,
-		"teams.json": message.Teams, "gchat.json": message.GoogleChat} {
+	for form, write := range map[string]func(*notification.MessageContent) ([]byte, error){"slack.json": notification.WriteSlack,
+		"teams.json": notification.WriteTeams, "gchat.json": notification.WriteGoogleChat} {
 		b, err := write(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[form] = b
 	}
-	letter := message.Mail(&c)
+	letter := notification.WriteMail(&c)
 	out["html"], out["txt"] = []byte(letter.HTML), []byte("Subject: "+letter.Subject+"\n\n"+letter.Text)
 	return out
 }
 
 func keys() []string {
-	out := []string{message.Test, message.Share}
+	out := []string{notification.TestMessage, notification.RecommendationShared}
 	for _, t := range event.Types {
 		out = append(out, t.Key)
 	}
@@ -129,13 +129,13 @@ func keys() []string {
 func TestCompose_EachKeyInEachForm(t *testing.T) {
 	for _, key := range keys() {
 		n := notice(sample(t, key, "web-1"))
-		if key == message.Share {
+		if key == notification.RecommendationShared {
 			n.Text = "Shall we?\nIt is easy."
 		}
 		if key == "budget.exceeded" {
 			n.Unsubscribe = "https://lamplighter.test/unsubscribe/token"
 		}
-		compareGolden(t, key, written(t, message.Compose(n)))
+		compareGolden(t, key, written(t, notification.ComposeMessage(n)))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestCompose_ADigestListsTheFirstTenAndCountsTheRest(t *testing.T) {
 	}
 	n := notice(events...)
 	n.Total = 37
-	c := message.Compose(n)
+	c := notification.ComposeMessage(n)
 	if len(c.Lines) != 10 || c.More != 27 || c.Title != "Resource started: 37 events" {
 		t.Errorf("%q, %d lines and %d more", c.Title, len(c.Lines), c.More)
 	}
@@ -179,7 +179,7 @@ func compareGolden(t *testing.T, name string, forms map[string][]byte) {
 // What the vendors' own libraries, or those that many use, say of our bodies.
 func TestForms_AreTakenByWhoKnowsThem(t *testing.T) {
 	for _, key := range keys() {
-		forms := written(t, message.Compose(notice(sample(t, key, "web <b> & *1*"))))
+		forms := written(t, notification.ComposeMessage(notice(sample(t, key, "web <b> & *1*"))))
 		checkSlack(t, key, forms["slack.json"])
 		checkTeams(t, key, forms["teams.json"])
 	}
@@ -268,8 +268,8 @@ func checkHostile(t testing.TB, key, name string) {
 	e := sample(t, key, name)
 	one, many := notice(e), notice(e, e, e, e, e, e, e, e, e, e)
 	one.Text, many.Text, many.Total, one.Organisation = name, name, 1000, name
-	for _, n := range []*message.Notice{one, many} {
-		for form, b := range written(t, message.Compose(n)) {
+	for _, n := range []*notification.Notice{one, many} {
+		for form, b := range written(t, notification.ComposeMessage(n)) {
 			checkForm(t, key, form, b)
 		}
 	}
@@ -301,7 +301,7 @@ func checkForm(t testing.TB, key, form string, b []byte) {
 // A text of Slack and Google Chat that is longer than it may be is never cut within an escape.
 func TestForms_EscapesAreWhole(t *testing.T) {
 	for n := 140; n < 160; n++ {
-		c := message.Compose(notice(sample(t, event.ResourceStarted,
+		c := notification.ComposeMessage(notice(sample(t, event.ResourceStarted,
 			strings.Repeat("a", n)+strings.Repeat("&", 5_000))))
 		for form, b := range written(t, c) {
 			if rest := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "", "&#39;", "", "&#34;", "", "&nbsp;",
@@ -321,13 +321,13 @@ func TestCompose_LinksToRecordsOfTheAPI(t *testing.T) {
 	} {
 		e := sample(t, event.ResourceStarted, "web-1")
 		e.Subject = subject
-		if got := message.Compose(notice(e)).Link; got != want {
+		if got := notification.ComposeMessage(notice(e)).Link; got != want {
 			t.Errorf("%q leads to %q, want %q", subject, got, want)
 		}
 	}
 	for _, base := range []string{"", "javascript:alert(1)", "lamplighter.test"} {
 		n := notice(sample(t, event.ResourceStarted, "web-1"))
-		if n.BaseURL = base; message.Compose(n).Link != "" {
+		if n.BaseURL = base; notification.ComposeMessage(n).Link != "" {
 			t.Errorf("a link with the base %q", base)
 		}
 	}
@@ -341,7 +341,7 @@ func FuzzForms_NoNameOpensAnything(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		for _, key := range []string{event.ResourceFailed, "budget.warning", "cost.anomaly.team.critical",
-			message.Share} {
+			notification.RecommendationShared} {
 			checkHostile(t, key, strings.ReplaceAll(name, "\\", "/"))
 		}
 	})

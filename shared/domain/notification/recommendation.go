@@ -1,4 +1,4 @@
-package message
+package notification
 
 import "lamplighter.dev/shared/domain/event"
 
@@ -17,9 +17,9 @@ type Recommendation struct {
 	SharedBy     string `json:"sharedBy"`   // an address
 }
 
-func ofRecommendation(e *event.Event) Content {
+func ofRecommendation(e *event.Event) MessageContent {
 	d := read[Recommendation](e)
-	c := Content{Title: "Recommendation", Tone: Neutral, Summary: name(firstOf(d.Title, "A recommendation"))}
+	c := MessageContent{Title: "Recommendation", Tone: Neutral, Summary: name(firstOf(d.Title, "A recommendation"))}
 	what := name(firstOf(d.ResourceName, d.ResourceUID))
 	saves := ""
 	if v := usd(d.SavingsUSD); v != "" {

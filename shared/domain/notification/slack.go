@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ const (
 	slackFields = 10 // of a section: two for a fact, its label and its value
 )
 
-// Slack writes the body of a message to an incoming webhook of Slack: blocks, and a line for where these are not shown. Texts of users are
+// WriteSlack writes the body of a message to an incoming webhook of Slack: blocks, and a line for where these are not shown. Texts of users are
 // plain text in them, where nothing is formatted, linked or mentioned.
-func Slack(c *Content) ([]byte, error) {
+func WriteSlack(c *MessageContent) ([]byte, error) {
 	blocks := []any{object{"type": "header", "text": slackPlain(c.Title, slackHeader)}}
 	blocks = append(blocks, object{"type": "section", "text": slackPlain(c.Summary, slackText)})
 	if c.Text != "" {
@@ -65,7 +65,7 @@ func encode(v any) ([]byte, error) {
 }
 
 // lines returns what a digest lists.
-func lines(c *Content) []string {
+func lines(c *MessageContent) []string {
 	var out []string
 	for _, line := range c.Lines {
 		out = append(out, "• "+line)
@@ -77,7 +77,7 @@ func lines(c *Content) []string {
 }
 
 // fitted writes a content by write, and shortens it until that takes at most so many bytes.
-func fitted(c *Content, most int, write func(*Content) ([]byte, error)) ([]byte, error) {
+func fitted(c *MessageContent, most int, write func(*MessageContent) ([]byte, error)) ([]byte, error) {
 	short := *c
 	for {
 		b, err := write(&short)
@@ -88,7 +88,7 @@ func fitted(c *Content, most int, write func(*Content) ([]byte, error)) ([]byte,
 }
 
 // shorten leaves something out, what is missed least first; false when nothing is left to leave out.
-func shorten(c *Content) bool {
+func shorten(c *MessageContent) bool {
 	half := func(s string) string { r := []rune(s); return string(r[:len(r)/2]) + "…" }
 	switch {
 	case len(c.Text) > longestName:

@@ -1,6 +1,6 @@
 // Package message writes what people are told of: an event, or several of one key as a digest, as a message of a chat or a mail. What users
 // named is text in all of them, never markup, a mention or a link.
-package message
+package notification
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 
 // The keys of what no event causes.
 const (
-	Test  = "test"                  // a message that shows that a channel works
-	Share = "recommendation.shared" // a recommendation that a person shares; its data is the recommendation
+	TestMessage          = "test"                  // a message that shows that a channel works
+	RecommendationShared = "recommendation.shared" // a recommendation that a person shares; its data is the recommendation
 )
 
 // Notice is what somebody is told of.
@@ -48,8 +48,8 @@ type Bar struct {
 	Strong bool   // it is what the message is about
 }
 
-// Content is what a message says, before it is written for where it goes: plain text without line breaks, in which nothing is escaped yet.
-type Content struct {
+// MessageContent is what a message says, before it is written for where it goes: plain text without line breaks, in which nothing is escaped yet.
+type MessageContent struct {
 	Title   string // ours alone
 	Tone    Tone
 	Summary string // a sentence, with names of users in it
@@ -75,8 +75,8 @@ const (
 	digestLines  = 10
 )
 
-// Compose says what a notice says.
-func Compose(n *Notice) Content {
+// ComposeMessage says what a notice says.
+func ComposeMessage(n *Notice) MessageContent {
 	e := &n.Events[0]
 	total := max(n.Total, len(n.Events))
 	c := describe(e)
@@ -94,8 +94,8 @@ func Compose(n *Notice) Content {
 }
 
 // digest tells of several events of one key at once.
-func digest(events []event.Event, total int, first Content) Content {
-	c := Content{Title: first.Title + ": " + count(total), Tone: first.Tone}
+func digest(events []event.Event, total int, first MessageContent) MessageContent {
+	c := MessageContent{Title: first.Title + ": " + count(total), Tone: first.Tone}
 	for i := range events[:min(len(events), digestLines)] {
 		c.Lines = append(c.Lines, describe(&events[i]).Summary)
 	}
@@ -105,7 +105,7 @@ func digest(events []event.Event, total int, first Content) Content {
 }
 
 // describe says what a single event says.
-func describe(e *event.Event) Content {
+func describe(e *event.Event) MessageContent {
 	switch category(e.Key) {
 	case "resource":
 		return ofResource(e)
@@ -114,10 +114,10 @@ func describe(e *event.Event) Content {
 	case "cost_anomaly":
 		return ofAnomaly(e)
 	}
-	if e.Key == Share {
+	if e.Key == RecommendationShared {
 		return ofRecommendation(e)
 	}
-	return Content{
+	return MessageContent{
 		Title: "Test message", Tone: Neutral,
 		Summary: "This is how notifications of the organization look here. Nothing has happened, and there is " +
 			"nothing to do.",

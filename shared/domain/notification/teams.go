@@ -1,18 +1,18 @@
-package message
+package notification
 
 import "maps"
 
 // maxTeams is how many bytes a message to a workflow of Microsoft Teams may have.
 const maxTeams = 28_000
 
-// Teams writes the body of a message to a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope that workflows take. Texts of
+// WriteTeams writes the body of a message to a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope that workflows take. Texts of
 // users are runs of text, which no Markdown is looked for in.
-func Teams(c *Content) ([]byte, error) { return fitted(c, maxTeams, teams) }
+func WriteTeams(c *MessageContent) ([]byte, error) { return fitted(c, maxTeams, teams) }
 
 // teamsColors are the colours of titles.
 var teamsColors = map[Tone]string{Good: "good", Neutral: "default", Warning: "warning", Bad: "attention"}
 
-func teams(c *Content) ([]byte, error) {
+func teams(c *MessageContent) ([]byte, error) {
 	body := []any{
 		object{"type": "TextBlock", "text": c.Title, "weight": "bolder", "size": "medium", "wrap": true,
 			"color": teamsColors[c.Tone]},

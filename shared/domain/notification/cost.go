@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"fmt"
@@ -23,10 +23,10 @@ type budget struct {
 	Forecast    bool      `json:"forecast"`
 }
 
-func ofBudget(e *event.Event) Content {
+func ofBudget(e *event.Event) MessageContent {
 	d := read[budget](e)
 	what := name(firstOf(d.Name, e.Subject, "A budget"))
-	c := Content{Title: "Budget exceeded", Tone: tones[e.Key]}
+	c := MessageContent{Title: "Budget exceeded", Tone: tones[e.Key]}
 	said := "has spent"
 	if e.Key != "budget.exceeded" {
 		c.Title = "Budget threshold reached"
@@ -66,9 +66,9 @@ type contributor struct {
 // contributing is how many contributors are shown.
 const contributing = 5
 
-func ofAnomaly(e *event.Event) Content {
+func ofAnomaly(e *event.Event) MessageContent {
 	d := read[anomaly](e)
-	c := Content{Title: "Cost anomaly: " + severityOf(e.Key), Tone: Warning}
+	c := MessageContent{Title: "Cost anomaly: " + severityOf(e.Key), Tone: Warning}
 	if severityOf(e.Key) != "warning" {
 		c.Tone = Bad
 	}

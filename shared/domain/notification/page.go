@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"html"
@@ -45,7 +45,7 @@ const (
 )
 
 // html returns the HTML form.
-func (c *Content) html() string {
+func (c *MessageContent) html() string {
 	var p page
 	p.markup(head)
 	p.text(c.Title)
@@ -73,7 +73,7 @@ func (c *Content) html() string {
 
 var colors = map[Tone]string{Good: "#1a7f37", Neutral: "#475467", Warning: "#b54708", Bad: "#b42318"}
 
-func (p *page) title(c *Content) {
+func (p *page) title(c *MessageContent) {
 	p.markup(`<tr><td style="height:4px;line-height:4px;font-size:0;background:`, colors[c.Tone],
 		`;border-radius:8px 8px 0 0;">&nbsp;</td></tr>`, "\n")
 	p.markup(`<tr><td style="padding:24px 28px 0 28px;">`, "\n",
@@ -100,7 +100,7 @@ func (p *page) quote(text string) {
 }
 
 // list shows the lines of a digest.
-func (p *page) list(c *Content) {
+func (p *page) list(c *MessageContent) {
 	if len(c.Lines) == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func (p *page) list(c *Content) {
 }
 
 // chart draws bars by cells with a background.
-func (p *page) chart(c *Content) {
+func (p *page) chart(c *MessageContent) {
 	if len(c.Bars) == 0 {
 		return
 	}

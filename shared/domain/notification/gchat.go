@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 // maxGoogleChat is how many bytes a message of Google Chat may have.
 const maxGoogleChat = 32_000
 
-// GoogleChat writes the body of a message to a webhook of Google Chat: a card, a line for where it is not shown, and the thread that it
+// WriteGoogleChat writes the body of a message to a webhook of Google Chat: a card, a line for where it is not shown, and the thread that it
 // belongs to. Send it with messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD.
-func GoogleChat(c *Content) ([]byte, error) { return fitted(c, maxGoogleChat, googleChat) }
+func WriteGoogleChat(c *MessageContent) ([]byte, error) { return fitted(c, maxGoogleChat, googleChat) }
 
-func googleChat(c *Content) ([]byte, error) {
+func googleChat(c *MessageContent) ([]byte, error) {
 	widgets := []any{object{"textParagraph": object{"text": asHTML(c.Summary)}}}
 	if c.Text != "" {
 		widgets = append(widgets,

@@ -1,4 +1,4 @@
-package message
+package notification
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ var tones = map[string]Tone{
 var verbs = map[string]string{"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on",
 	"force_off": "is held off"}
 
-func ofResource(e *event.Event) Content {
+func ofResource(e *event.Event) MessageContent {
 	d := read[resource](e)
 	t, _ := event.TypeOf(e.Key)
 	uid := d.ResourceUID
@@ -51,7 +51,7 @@ func ofResource(e *event.Event) Content {
 		uid = e.ScopeID
 	}
 	what := name(firstOf(d.ResourceName, uid, d.GroupName, d.GroupID, e.ScopeID, "Something"))
-	c := Content{Title: t.Name, Tone: tones[e.Key], Summary: what + " " + d.said(e.Key)}
+	c := MessageContent{Title: t.Name, Tone: tones[e.Key], Summary: what + " " + d.said(e.Key)}
 	if where := strings.Join(nonEmpty(clean(d.ResourceType, longestName), clean(d.Region, longestName)),
 		", "); where != "" {
 		c.Summary += " (" + where + ")"

@@ -7,7 +7,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
@@ -16,7 +15,7 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "reports",
-	Access: rest.Access.With(report.Reading, saving.Reading, table.Access{
+	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, showback.Partition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),

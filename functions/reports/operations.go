@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/saving"
 	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -26,7 +25,7 @@ type service struct {
 	p       *platform.Platform
 	teams   teams.Store
 	rules   showback.Store
-	savings *saving.Reader
+	savings *report.SavingReader
 	saved   *savedBy
 	unitsOf unitmetric.Store
 }
@@ -39,7 +38,7 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), saving.NewReader(p),
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table)}
 }
 

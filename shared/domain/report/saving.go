@@ -1,5 +1,5 @@
 // Package saving tells what stops saved: each time in which something stood still because we had stopped it, at what an hour of it costs less then.
-package saving
+package report
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Line is a time in which something stood still because we had stopped it, and what that saved.
-type Line struct {
+// SavingLine is a time in which something stood still because we had stopped it, and what that saved.
+type SavingLine struct {
 	Resource *inventory.Listed
 	Change   execution.StateChange // that began it
 	From, To time.Time
@@ -24,33 +24,33 @@ type Line struct {
 	Amount   money.Amount
 }
 
-// Realized are the savings of some days.
-type Realized struct {
-	Lines       []Line         // the last first
+// RealizedSaving are the savings of some days.
+type RealizedSaving struct {
+	Lines       []SavingLine   // the last first
 	Days        []money.Amount // by day; they add up to the lines
 	WithoutRate int            // stops of what no price is known of: they are in no sum
 }
 
 // Total is what the days add up to.
-func (r *Realized) Total() money.Amount { return money.Sum(r.Days...) }
+func (r *RealizedSaving) Total() money.Amount { return money.Sum(r.Days...) }
 
-// Reader reads savings. It is safe for use by many goroutines.
-type Reader struct {
+// SavingReader reads savings. It is safe for use by many goroutines.
+type SavingReader struct {
 	p         *platform.Platform
 	inventory *inventory.Store
 }
 
-// Reading is what a function touches that reads savings.
-var Reading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
+// SavingReading is what a function touches that reads savings.
+var SavingReading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
 	inventory.ChunkPartition}}
 
-// NewReader returns a Reader.
-func NewReader(p *platform.Platform) *Reader { return &Reader{p, inventory.New(p)} }
+// NewSavingReader returns a Reader.
+func NewSavingReader(p *platform.Platform) *SavingReader { return &SavingReader{p, inventory.New(p)} }
 
 // Between reads what was saved between two days, of what sight shows: the history of states in as many round trips as it has partitions, and the
 // inventory.
-func (r *Reader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (Realized, error) { //nolint:revive // of whom, for whom, from when until when
-	out := Realized{Days: make([]money.Amount, int(to.Sub(from)/day))}
+func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (RealizedSaving, error) { //nolint:revive // of whom, for whom, from when until when
+	out := RealizedSaving{Days: make([]money.Amount, int(to.Sub(from)/day))}
 	changes, err := r.readChanges(ctx, org, from.Add(-longestStop), to)
 	if err != nil {
 		return out, err
@@ -72,7 +72,7 @@ func (r *Reader) Between(ctx context.Context, org string, sight inventory.Visibi
 // maxChanges is how many changes of states are read.
 const maxChanges = 50_000
 
-func (r *Reader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange, error) {
+func (r *SavingReader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange, error) {
 	q := table.Query{From: id.LowestAt("sh", from), To: id.LowestAt("sh", to)}
 	m := table.NewMerge(r.p.Table, q, execution.HistoryPKs(org)...)
 	items, err := m.Next(ctx, maxChanges+1)
@@ -87,7 +87,7 @@ func (r *Reader) readChanges(ctx context.Context, org string, from, to time.Time
 }
 
 // stopped reads what stood still, as far as sight shows it, with its prices.
-func (r *Reader) stopped(ctx context.Context, org string, sight inventory.Visibility,
+func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.Visibility,
 	stops []stop) (map[string]*inventory.Listed, error) {
 	uids := make([]string, len(stops))
 	for i := range stops {
@@ -102,7 +102,7 @@ func (r *Reader) stopped(ctx context.Context, org string, sight inventory.Visibi
 }
 
 // add counts a stop of a resource; nil is one that is not shown, or that there is not any more.
-func (r *Realized) add(st *stop, of *inventory.Listed, from time.Time) {
+func (r *RealizedSaving) add(st *stop, of *inventory.Listed, from time.Time) {
 	if of == nil {
 		return
 	}
@@ -111,6 +111,6 @@ func (r *Realized) add(st *stop, of *inventory.Listed, from time.Time) {
 		return
 	}
 	r.Lines = append(r.Lines,
-		Line{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
+		SavingLine{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
 	st.addByDay(r.Days, from, of.Rate)
 }

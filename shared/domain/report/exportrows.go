@@ -1,5 +1,5 @@
 // Package costexport is exports of costs in columns of FOCUS: their rows, and the jobs that write what is too large for an answer.
-package costexport
+package report
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -21,33 +20,33 @@ import (
 var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
 	cost.CategoryDim}
 
-// Columns are what FOCUS calls what is in a row.
-var Columns = []string{
+// ExportColumns are what FOCUS calls what is in a row.
+var ExportColumns = []string{
 	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId",
 	"ChargeCategory",
 	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
 }
 
-// Numbers is how many of the last columns are amounts.
-const Numbers = 3
+// ExportNumbers is how many of the last columns are amounts.
+const ExportNumbers = 3
 
-// Row is what was charged on a day for what is alike in all columns.
-type Row struct {
+// ExportRow is what was charged on a day for what is alike in all columns.
+type ExportRow struct {
 	Day   time.Time
 	Keys  []string // by dims
 	Costs cost.Amounts
 }
 
-// Asking answers a question, as report.Reader does.
-type Asking func(context.Context, cost.Question) (cost.Answer, error)
+// AskCosts answers a question, as report.Reader does.
+type AskCosts func(context.Context, cost.Question) (cost.Answer, error)
 
 // cellsAtOnce bounds memory: as many days are asked for together as have so many cells of a row and day.
 const cellsAtOnce = 300_000
 
-// Each hands out the rows of a question, of all three costs, by day and then by their keys, until take says that it has enough. What was
+// EachExportRow hands out the rows of a question, of all three costs, by day and then by their keys, until take says that it has enough. What was
 // handed out in the end adds up to the answer of the question as a whole, which is asked first; else the costs have changed meanwhile and it
 // is fault.Unavailable.
-func Each(ctx context.Context, ask Asking, q cost.Question, take func(*Row) (more bool, err error)) error {
+func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question, take func(*ExportRow) (more bool, err error)) error {
 	whole, kinds, err := totals(ctx, ask, q)
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func Each(ctx context.Context, ask Asking, q cost.Question, take func(*Row) (mor
 		if err != nil {
 			return err
 		}
-		more, err := rows.each(part.From, func(r *Row) (bool, error) {
+		more, err := rows.each(part.From, func(r *ExportRow) (bool, error) {
 			sum.Add(&r.Costs)
 			return take(r)
 		})
@@ -76,7 +75,7 @@ func Each(ctx context.Context, ask Asking, q cost.Question, take func(*Row) (mor
 }
 
 // totals returns what a question comes to in all three costs, and how many rows a day can have.
-func totals(ctx context.Context, ask Asking, q cost.Question) (sum cost.Amounts, kinds int, err error) {
+func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amounts, kinds int, err error) {
 	q.Dims, q.Daily = dims, false
 	for _, q.Metric = range cost.Metrics {
 		a, err := ask(ctx, q)
@@ -112,7 +111,7 @@ type series struct {
 type grid map[string]*series
 
 // days asks for some days in all three costs and puts them side by side.
-func days(ctx context.Context, ask Asking, q cost.Question) (grid, error) {
+func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
 	q.Dims, q.Daily = dims, true
 	out := grid{}
 	for _, q.Metric = range cost.Metrics {
@@ -136,14 +135,14 @@ func days(ctx context.Context, ask Asking, q cost.Question) (grid, error) {
 }
 
 // each hands out what was charged on each day.
-func (t grid) each(first time.Time, take func(*Row) (bool, error)) (more bool, err error) {
+func (t grid) each(first time.Time, take func(*ExportRow) (bool, error)) (more bool, err error) {
 	all := slices.SortedFunc(maps.Values(t), func(a, b *series) int { return slices.Compare(a.keys, b.keys) })
 	for d := 0; len(all) > 0 && d < len(all[0].days); d++ {
 		for _, one := range all {
 			if one.days[d] == (cost.Amounts{}) {
 				continue
 			}
-			if more, err = take(&Row{first.AddDate(0, 0, d), one.keys, one.days[d]}); err != nil || !more {
+			if more, err = take(&ExportRow{first.AddDate(0, 0, d), one.keys, one.days[d]}); err != nil || !more {
 				return more, err
 			}
 		}
@@ -166,7 +165,7 @@ func amountsIn(m cost.Metric, a money.Amount) *cost.Amounts {
 // providerNames are what FOCUS calls our providers.
 var providerNames = map[string]string{"aws": "AWS", "azure": "Microsoft", "gcp": "Google Cloud"}
 
-func (r *Row) providerName() string {
+func (r *ExportRow) providerName() string {
 	if name := providerNames[r.Keys[0]]; name != "" {
 		return name
 	}
@@ -174,20 +173,20 @@ func (r *Row) providerName() string {
 }
 
 // Cells returns the row as a line of CSV.
-func (r *Row) Cells() []string {
-	out := []string{r.Day.Format(time.RFC3339), r.Day.Add(report.Day).Format(time.RFC3339), r.providerName()}
+func (r *ExportRow) Cells() []string {
+	out := []string{r.Day.Format(time.RFC3339), r.Day.Add(Day).Format(time.RFC3339), r.providerName()}
 	out = append(out, r.Keys[1:]...)
 	return append(out, cost.USD, r.Costs.Billed.String(), r.Costs.Effective.String(), r.Costs.List.String())
 }
 
 // Line returns the row as a line of NDJSON, whose members are in the order of the columns.
-func (r *Row) Line() []byte {
+func (r *ExportRow) Line() []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for i, cell := range r.Cells() {
 		b.WriteByte("{,"[min(i, 1)])
-		b.WriteString(`"` + Columns[i] + `":`)
+		b.WriteString(`"` + ExportColumns[i] + `":`)
 		if err := enc.Encode(cell); err != nil { // a text always encodes
 			panic(err)
 		}
@@ -198,9 +197,9 @@ func (r *Row) Line() []byte {
 }
 
 // Charge returns the row as a line of a bill.
-func (r *Row) Charge() *bill.Charge {
+func (r *ExportRow) Charge() *bill.Charge {
 	return &bill.Charge{
-		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(report.Day),
+		ChargePeriodStart: r.Day, ChargePeriodEnd: r.Day.Add(Day),
 		BillingPeriodStart: cost.MonthOf(r.Day).Start(),
 		ProviderName:       r.providerName(), SubAccountID: r.Keys[1], RegionID: r.Keys[2], ServiceName: r.Keys[3],
 		ResourceID: r.Keys[4], ChargeCategory: r.Keys[5],

@@ -7,7 +7,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -16,7 +15,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "reports",
 	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, showback.Partition},
+		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, report.ShowbackPartition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/showback"
 	"lamplighter.dev/shared/people/teams"
 )
 
@@ -24,7 +23,7 @@ type service struct {
 	*report.Reader
 	p       *platform.Platform
 	teams   teams.Store
-	rules   showback.Store
+	rules   report.ShowbackStore
 	savings *report.SavingReader
 	saved   *savedBy
 	unitsOf unitmetric.Store
@@ -38,7 +37,7 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), showback.NewStore(p.Table), report.NewSavingReader(p),
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table), report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table)}
 }
 

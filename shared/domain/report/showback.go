@@ -1,7 +1,7 @@
 // Package showback splits costs that nobody owns over the teams that share them. Rules are tried in their order and the first one that
 // takes a cost decides (after FinOps Foundation, "Shared cost"); what no rule takes, and what a rule leaves, stays unassigned, so that
 // teams and unassigned are always the whole.
-package showback
+package report
 
 import (
 	"maps"
@@ -11,49 +11,49 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Method is how a rule splits a cost.
-type Method string
+// ShowbackMethod is how a rule splits a cost.
+type ShowbackMethod string
 
 // The methods.
 const (
-	Even         Method = "even"         // the same for each team
-	Proportional Method = "proportional" // by what each team costs by itself; evenly while no team costs anything
-	Fixed        Method = "fixed"        // by percent; what is missing to a hundred stays unassigned
+	Even         ShowbackMethod = "even"         // the same for each team
+	Proportional ShowbackMethod = "proportional" // by what each team costs by itself; evenly while no team costs anything
+	Fixed        ShowbackMethod = "fixed"        // by percent; what is missing to a hundred stays unassigned
 )
 
-// Share is the part of a team in a rule. Percent is of Fixed alone: more than 0, up to 100.
-type Share struct {
+// ShowbackShare is the part of a team in a rule. Percent is of Fixed alone: more than 0, up to 100.
+type ShowbackShare struct {
 	TeamID  string       `json:"teamID"`
 	Percent money.Amount `json:"percent"`
 }
 
-// Rule says which costs are shared, and by whom.
-type Rule struct {
+// ShowbackRule says which costs are shared, and by whom.
+type ShowbackRule struct {
 	ID    string
 	Order int // rules are tried from the lowest; ties go by id
 	// dimension → any of these values; all dimensions must agree. An empty one takes every cost
 	Selector map[string][]string
-	Method   Method
-	Shares   []Share
+	Method   ShowbackMethod
+	Shares   []ShowbackShare
 	From, To time.Time // the days on which it holds, To exclusive; zero is without end
 }
 
-// Cost is a part of what nobody owns on a day: its value in each dimension that a rule names, and its amount.
-type Cost struct {
+// SharedCost is a part of what nobody owns on a day: its value in each dimension that a rule names, and its amount.
+type SharedCost struct {
 	Day    time.Time
 	Values map[string]string
 	Amount money.Amount
 }
 
-// Result is what became of a day's costs.
-type Result struct {
+// ShowbackResult is what became of a day's costs.
+type ShowbackResult struct {
 	Teams      map[string]money.Amount // what each team got on top of its own
 	Unassigned money.Amount
 	FellBack   []string // ids of proportional rules that had to split evenly, for no team costs anything by itself
 }
 
-// Dimensions lists what the rules ask of a cost, each once, in order.
-func Dimensions(rules []Rule) []string {
+// ShowbackDimensions lists what the rules ask of a cost, each once, in order.
+func ShowbackDimensions(rules []ShowbackRule) []string {
 	seen := map[string]bool{}
 	for _, r := range rules {
 		for dim := range r.Selector {
@@ -63,15 +63,15 @@ func Dimensions(rules []Rule) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Apply splits the costs of one day. direct is what each team costs by itself on that day. Teams and Unassigned of the result are what the
+// ApplyShowback splits the costs of one day. direct is what each team costs by itself on that day. Teams and Unassigned of the result are what the
 // costs add up to, to the last digit, whatever the rules are.
-func Apply(rules []Rule, costs []Cost, direct map[string]money.Amount) Result {
+func ApplyShowback(rules []ShowbackRule, costs []SharedCost, direct map[string]money.Amount) ShowbackResult {
 	ordered := slices.Clone(rules)
 	slices.SortFunc(ordered, inOrder)
 	taken := make([]money.Amount, len(ordered)) // a rule splits the sum of what it takes, once
-	out := Result{Teams: map[string]money.Amount{}}
+	out := ShowbackResult{Teams: map[string]money.Amount{}}
 	for _, c := range costs {
-		if i := slices.IndexFunc(ordered, func(r Rule) bool { return r.takes(c) }); i >= 0 {
+		if i := slices.IndexFunc(ordered, func(r ShowbackRule) bool { return r.takes(c) }); i >= 0 {
 			taken[i] = taken[i].Add(c.Amount)
 		} else {
 			out.Unassigned = out.Unassigned.Add(c.Amount)
@@ -85,7 +85,7 @@ func Apply(rules []Rule, costs []Cost, direct map[string]money.Amount) Result {
 	return out
 }
 
-func (out *Result) add(r Rule, amount money.Amount, direct map[string]money.Amount) {
+func (out *ShowbackResult) add(r ShowbackRule, amount money.Amount, direct map[string]money.Amount) {
 	weights, rest, fellBack := r.weights(direct)
 	if fellBack {
 		out.FellBack = append(out.FellBack, r.ID)
@@ -98,7 +98,7 @@ func (out *Result) add(r Rule, amount money.Amount, direct map[string]money.Amou
 }
 
 // weights returns by how much each share counts, and what stays unassigned.
-func (r Rule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount, fellBack bool) {
+func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount, fellBack bool) {
 	weights = make([]money.Amount, len(r.Shares))
 	for i, s := range r.Shares {
 		switch r.Method {
@@ -131,7 +131,7 @@ func positive(a money.Amount) money.Amount {
 	return a
 }
 
-func (r Rule) takes(c Cost) bool {
+func (r ShowbackRule) takes(c SharedCost) bool {
 	if !r.From.IsZero() && c.Day.Before(r.From) || !r.To.IsZero() && !c.Day.Before(r.To) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package showback
+package report
 
 import (
 	"cmp"
@@ -7,13 +7,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// MaxShares is how many teams a rule may name.
-const MaxShares = 100
+// MaxShowbackShares is how many teams a rule may name.
+const MaxShowbackShares = 100
 
 // Check refuses a rule that cannot be carried out, naming field and value: fault.Invalid.
-func (r Rule) Check() error {
-	if len(r.Shares) == 0 || len(r.Shares) > MaxShares {
-		return fault.New(fault.Invalid, "shares: %d teams, between 1 and %d are wanted", len(r.Shares), MaxShares)
+func (r ShowbackRule) Check() error {
+	if len(r.Shares) == 0 || len(r.Shares) > MaxShowbackShares {
+		return fault.New(fault.Invalid, "shares: %d teams, between 1 and %d are wanted", len(r.Shares), MaxShowbackShares)
 	}
 	if r.Method != Even && r.Method != Proportional && r.Method != Fixed {
 		return fault.New(fault.Invalid, "split: %.64q is none of even, proportional, fixed", r.Method)
@@ -25,7 +25,7 @@ func (r Rule) Check() error {
 	return r.checkShares()
 }
 
-func (r Rule) checkShares() error {
+func (r ShowbackRule) checkShares() error {
 	seen, sum, hundred := map[string]bool{}, money.Amount{}, money.FromInt(100)
 	for _, s := range r.Shares {
 		if s.TeamID == "" || seen[s.TeamID] {
@@ -45,4 +45,6 @@ func (r Rule) checkShares() error {
 }
 
 // inOrder compares rules by their order, ties by id.
-func inOrder(a, b Rule) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID)) }
+func inOrder(a, b ShowbackRule) int {
+	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+}

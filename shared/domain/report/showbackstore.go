@@ -1,4 +1,4 @@
-package showback
+package report
 
 import (
 	"context"
@@ -13,66 +13,66 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Partition is where the rules of organizations are.
-const Partition table.Partition = "ORG#*#SHOWBACK"
+// ShowbackPartition is where the rules of organizations are.
+const ShowbackPartition table.Partition = "ORG#*#SHOWBACK"
 
 // The bounds of the rules of an organization: their dimensions are asked for in one question, and they lie in one item.
 const (
-	MaxRules      = 100
-	MaxDimensions = 5
-	maxBytes      = 350_000
+	MaxShowbackRules      = 100
+	MaxShowbackDimensions = 5
+	maxBytes              = 350_000
 )
 
-// Saved is a rule as it is kept.
-type Saved struct {
+// SavedShowbackRule is a rule as it is kept.
+type SavedShowbackRule struct {
 	ID        string              `json:"id"` // sh_…
 	Name      string              `json:"name"`
 	Order     int                 `json:"order"`
 	Selector  map[string][]string `json:"selector,omitempty"`
-	Method    Method              `json:"split"`
-	Shares    []Share             `json:"shares"`
+	Method    ShowbackMethod      `json:"split"`
+	Shares    []ShowbackShare     `json:"shares"`
 	From      time.Time           `json:"validFrom,omitzero"`
 	To        time.Time           `json:"validTo,omitzero"`
 	CreatedAt time.Time           `json:"createdAt"`
 	UpdatedAt time.Time           `json:"updatedAt"`
 }
 
-// Rule returns the rule itself.
-func (s *Saved) Rule() Rule {
-	return Rule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares, From: s.From,
+// ShowbackRule returns the rule itself.
+func (s *SavedShowbackRule) Rule() ShowbackRule {
+	return ShowbackRule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares, From: s.From,
 		To: s.To}
 }
 
-// Store keeps the rules of organizations.
-type Store struct{ table table.Store }
+// ShowbackStore keeps the rules of organizations.
+type ShowbackStore struct{ table table.Store }
 
-// NewStore makes a Store.
-func NewStore(t table.Store) Store { return Store{t} }
+// NewShowbackStore makes a Store.
+func NewShowbackStore(t table.Store) ShowbackStore { return ShowbackStore{t} }
 
 // book is all rules of an organization: they are read together, and their names, their number and their dimensions are about all of them.
 type book struct {
-	Version int64   `json:"version"`
-	Rules   []Saved `json:"rules"`
+	Version int64               `json:"version"`
+	Rules   []SavedShowbackRule `json:"rules"`
 }
 
 func bookKey(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "SHOWBACK", SK: "RULES"} }
 
 // List lists the rules in the order in which they are tried: one round trip.
-func (s Store) List(ctx context.Context, org string) ([]Saved, error) {
+func (s ShowbackStore) List(ctx context.Context, org string) ([]SavedShowbackRule, error) {
 	b, err := s.read(ctx, org)
 	return b.Rules, err
 }
 
 // UsesOfTeam lists the rules that give a team a share, in their order, and returns the write that goes with the
 // deletion of the team: it makes a change of the rules that is under way look at the teams again. One round trip.
-func (s Store) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use, table.Write, error) {
+func (s ShowbackStore) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use, table.Write, error) {
 	b, err := s.read(ctx, org)
 	if err != nil {
 		return nil, table.Write{}, err
 	}
 	var uses []fault.Use
 	for i := range b.Rules {
-		if slices.ContainsFunc(b.Rules[i].Shares, func(share Share) bool { return share.TeamID == teamID }) {
+		if slices.ContainsFunc(b.Rules[i].Shares, func(share ShowbackShare) bool { return share.TeamID == teamID }) {
 			use := fault.Use{Kind: "showback rule", ID: b.Rules[i].ID, Name: b.Rules[i].Name, Policy: "showback:read"}
 			uses = append(uses, use)
 		}
@@ -85,7 +85,7 @@ func (s Store) UsesOfTeam(ctx context.Context, org, teamID string) ([]fault.Use,
 }
 
 // ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not there.
-func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rules []Saved, it table.Item, ok bool,
+func (s ShowbackStore) ListBeside(ctx context.Context, org string, other table.Key) (rules []SavedShowbackRule, it table.Item, ok bool,
 	err error) {
 	found, err := s.table.BatchGet(ctx, bookKey(org), other)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s Store) ListBeside(ctx context.Context, org string, other table.Key) (rul
 	return nil, it, ok, nil
 }
 
-func (s Store) read(ctx context.Context, org string) (book, error) {
+func (s ShowbackStore) read(ctx context.Context, org string) (book, error) {
 	b, err := table.Read[book](ctx, s.table, bookKey(org))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return b, fmt.Errorf("read the showback rules of %s: %w", org, err)
@@ -112,7 +112,7 @@ const tries = 8
 
 // Change changes the rules of an organization as how says, which may be called several times. fault.Conflict when a name is there twice,
 // fault.Invalid when the rules are too many or too much.
-func (s Store) Change(ctx context.Context, org string, how func([]Saved) ([]Saved, error)) error {
+func (s ShowbackStore) Change(ctx context.Context, org string, how func([]SavedShowbackRule) ([]SavedShowbackRule, error)) error {
 	for range tries {
 		b, err := s.read(ctx, org)
 		if err != nil {
@@ -133,8 +133,8 @@ func (s Store) Change(ctx context.Context, org string, how func([]Saved) ([]Save
 	return fault.New(fault.Conflict, "the showback rules are being changed by others; try again")
 }
 
-func (s Store) write(ctx context.Context, org string, version int64, next book) error {
-	slices.SortFunc(next.Rules, func(a, b Saved) int { return inOrder(a.Rule(), b.Rule()) })
+func (s ShowbackStore) write(ctx context.Context, org string, version int64, next book) error {
+	slices.SortFunc(next.Rules, func(a, b SavedShowbackRule) int { return inOrder(a.Rule(), b.Rule()) })
 	cond := table.Absent()
 	if version > 0 {
 		cond = table.Equal("version", version)
@@ -151,12 +151,12 @@ func (s Store) write(ctx context.Context, org string, version int64, next book) 
 
 // check refuses rules that are too many, too much, or of one name.
 func (b *book) check() error {
-	if len(b.Rules) > MaxRules {
+	if len(b.Rules) > MaxShowbackRules {
 		return fault.New(fault.Invalid, "the organization has %d showback rules, which is the most; delete one first",
-			MaxRules)
+			MaxShowbackRules)
 	}
 	names := map[string]bool{}
-	rules := make([]Rule, len(b.Rules))
+	rules := make([]ShowbackRule, len(b.Rules))
 	for i := range b.Rules {
 		name := strings.ToLower(b.Rules[i].Name)
 		if names[name] {
@@ -165,9 +165,9 @@ func (b *book) check() error {
 		}
 		names[name], rules[i] = true, b.Rules[i].Rule()
 	}
-	if dims := Dimensions(rules); len(dims) > MaxDimensions {
+	if dims := ShowbackDimensions(rules); len(dims) > MaxShowbackDimensions {
 		return fault.New(fault.Invalid, "selector: the rules would name %d dimensions, %s; together they may name %d",
-			len(dims), strings.Join(dims, ", "), MaxDimensions)
+			len(dims), strings.Join(dims, ", "), MaxShowbackDimensions)
 	}
 	text, err := json.Marshal(b)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -52,8 +53,8 @@ func newFixture(t testing.TB) *fixture {
 				"kube-system/DaemonSet/proxy 1 0.5 1 0"}),
 		node("n2", "i-2", []string{"shop/Deployment/web 1 2 8 0", "batch/Job/run 1 4 0 0"}),
 		node("n3", "i-gone", []string{"shop/Deployment/old 1 1 1 0"}), node("n4", "i-4", nil))
-	f.Must(inventory.New(f.Platform).WriteCosts(f.In(ours), ours,
-		[]inventory.Cost{{UID: "i-2", Rate: inventory.Rate{Running: money.MustParse("0.1"), Version: "v"}}}))
+	f.Must(pricing.WriteCosts(f.In(ours), f.Platform, ours,
+		[]pricing.KnownCost{{UID: "i-2", Rate: pricing.HourlyRate{Running: money.MustParse("0.1"), Version: "v"}}}))
 	f.bill("i-1", "0.96")
 	f.bill("i-4", "0.335")
 	return f

@@ -16,8 +16,8 @@ import (
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -48,8 +48,8 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
-	rates     *estimation.Store // of currencies
-	read      billReader        // of files of unknown origin
+	rates     *pricing.Store // of currencies
+	read      billReader     // of files of unknown origin
 }
 
 // billReader is the type of bill.Read.
@@ -70,7 +70,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
-		rates: estimation.New(p, providers), read: newBillReader(p.Settings.BillReader),
+		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader),
 	}
 	return w.handle
 }

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -21,7 +21,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			billimport.Partition, billimport.UploadPartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, throttle.Partition,
-			estimation.PricePartition,  // rates of currencies
+			pricing.Partition,          // rates of currencies
 			inventory.AccountPartition, // when its bills were last read
 		},
 	}),

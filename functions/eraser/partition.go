@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/billimport"
@@ -11,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -220,13 +222,17 @@ func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
 	return e.members(ctx, "SCAN", jobs)
 }
 
-// chunks erases what the index of the inventory is made of.
+// chunks erases the chunks of the index of the inventory, and the parts of the costs of resources, which lie beside them.
 func (e *eraser) chunks(ctx context.Context, items []table.Item) error {
-	pks, err := inventory.ChunkPartitions(e.in.Org, items)
+	chunks, err := inventory.ChunkPartitions(e.in.Org, items)
 	if err != nil {
 		return err
 	}
-	return e.drainAll(ctx, pks)
+	costs, err := pricing.CostPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	return e.drainAll(ctx, slices.Concat(chunks, costs))
 }
 
 // costs erases what the costs are made of.

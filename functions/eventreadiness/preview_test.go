@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -102,9 +102,9 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 // price gives eu-west-1 a price.
 func (f *fixture) price(key, usd string) {
 	f.Helper()
-	f.Must(estimation.New(f.Platform,
+	f.Must(pricing.New(f.Platform,
 		cloud.Providers{"aws": pricer{keys: key, usd: usd}}).RefreshPrices(table.Within(f.Context(),
-		estimation.PricePrefix), estimation.Pair{Provider: "aws", Region: "eu-west-1"}))
+		pricing.Prefix), pricing.ProviderRegion{Provider: "aws", Region: "eu-west-1"}))
 }
 
 // The example of design/finops.md, section 8: five machines of 0.096 for nine hours.

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
@@ -285,9 +286,9 @@ func TestTrends_ReachBackTwelveWeeksOrMonthsWhenNobodySays(t *testing.T) {
 
 func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 	a := newFixture(t)
-	rate := inventory.Rate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
-	a.Must(inventory.New(a.Platform).WriteCosts(a.In(ours), ours,
-		[]inventory.Cost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
+	rate := pricing.HourlyRate{Running: usd("0.1"), Off: usd("0.004"), Version: "aws 2026-03-09"}
+	a.Must(pricing.WriteCosts(a.In(ours), a.Platform, ours,
+		[]pricing.KnownCost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
 	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
 	for _, c := range []execution.StateChange{
 		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c",

@@ -98,7 +98,7 @@ func newSavings(found *report.RealizedSaving) []Saving {
 			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From,
 			To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
 			Action: l.Change.ID, ChangedBy: l.Change.ChangedBy, ScheduleID: rest.Optional(l.Change.ScheduleID),
-			RateUSD: l.Rate.Fixed(6), Source: "public prices " + l.Resource.Rate.Version,
+			RateUSD: l.SavedHourly().Fixed(6), Source: "public prices " + l.Rate.Version,
 		}
 	}
 	for i, c := range money.RoundPartsTo(amounts, found.Total(), 2) {

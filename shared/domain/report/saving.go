@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -18,9 +19,9 @@ import (
 // SavingLine is a time in which something stood still because we had stopped it, and what that saved.
 type SavingLine struct {
 	Resource *inventory.Listed
+	Rate     *pricing.HourlyRate   // of the resource
 	Change   execution.StateChange // that began it
 	From, To time.Time
-	Rate     money.Amount // what an hour costs less
 	Amount   money.Amount
 }
 
@@ -30,6 +31,9 @@ type RealizedSaving struct {
 	Days        []money.Amount // by day; they add up to the lines
 	WithoutRate int            // stops of what no price is known of: they are in no sum
 }
+
+// SavedHourly returns how much less an hour costs while the resource is stopped.
+func (l *SavingLine) SavedHourly() money.Amount { return l.Rate.Running.Sub(l.Rate.Off) }
 
 // Total is what the days add up to.
 func (r *RealizedSaving) Total() money.Amount { return money.Sum(r.Days...) }
@@ -59,12 +63,15 @@ func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.
 	if len(stops) == 0 {
 		return out, nil
 	}
-	known, err := r.stopped(ctx, org, sight, stops)
+	costs := pricing.NewCosts(r.p.Table)
+	known, err := r.stopped(ctx, org, sight.WithCosts(costs), stops)
 	if err != nil {
 		return out, err
 	}
 	for i := range stops {
-		out.add(&stops[i], known[stops[i].change.ResourceUID], from)
+		uid := stops[i].change.ResourceUID
+		rate, _ := costs.Of(uid)
+		out.add(&stops[i], known[uid], rate, from)
 	}
 	return out, nil
 }
@@ -93,7 +100,7 @@ func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.
 	for i := range stops {
 		uids[i] = stops[i].change.ResourceUID
 	}
-	found, err := r.inventory.ByUIDs(ctx, org, uids, sight.WithCosts())
+	found, err := r.inventory.ByUIDs(ctx, org, uids, sight)
 	out := make(map[string]*inventory.Listed, len(found))
 	for i := range found {
 		out[found[i].UID] = &found[i]
@@ -102,15 +109,15 @@ func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.
 }
 
 // add counts a stop of a resource; nil is one that is not shown, or that there is not any more.
-func (r *RealizedSaving) add(st *stop, of *inventory.Listed, from time.Time) {
+func (r *RealizedSaving) add(st *stop, of *inventory.Listed, rate *pricing.HourlyRate, from time.Time) {
 	if of == nil {
 		return
 	}
-	if of.Rate == nil || of.Rate.Reason != "" || of.Rate.Running.Cmp(of.Rate.Off) <= 0 {
+	if rate == nil || rate.Reason != "" || rate.Running.Cmp(rate.Off) <= 0 {
 		r.WithoutRate++
 		return
 	}
 	r.Lines = append(r.Lines,
-		SavingLine{of, st.change, st.from, st.to, of.Rate.Running.Sub(of.Rate.Off), saved(of.Rate, st.to.Sub(st.from))})
-	st.addByDay(r.Days, from, of.Rate)
+		SavingLine{of, rate, st.change, st.from, st.to, saved(rate, st.to.Sub(st.from))})
+	st.addByDay(r.Days, from, rate)
 }

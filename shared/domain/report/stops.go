@@ -6,7 +6,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -66,12 +66,12 @@ func compareStops(a, b *stop) int {
 }
 
 // saved returns what a rate saves in a time: what an hour costs less while it stands still.
-func saved(rate *inventory.Rate, d time.Duration) money.Amount {
+func saved(rate *pricing.HourlyRate, d time.Duration) money.Amount {
 	return rate.Running.Sub(rate.Off).MulDiv(money.FromInt(int64(d/time.Second)), money.FromInt(3600))
 }
 
 // addByDay adds what a stop saves to days from a first one on, each what lies in it.
-func (st *stop) addByDay(days []money.Amount, first time.Time, rate *inventory.Rate) {
+func (st *stop) addByDay(days []money.Amount, first time.Time, rate *pricing.HourlyRate) {
 	for d := range days {
 		begin := first.AddDate(0, 0, d)
 		from, to := clock.Latest(st.from, begin), clock.Earliest(st.to, begin.Add(day))

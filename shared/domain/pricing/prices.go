@@ -1,4 +1,4 @@
-package estimation
+package pricing
 
 import (
 	"bytes"
@@ -8,21 +8,20 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Pair is a provider and a region: what a list of prices is of.
-type Pair struct{ Provider, Region string }
+// ProviderRegion is a provider and a region: what a list of prices is of.
+type ProviderRegion struct{ Provider, Region string }
 
-func (p Pair) String() string { return p.Provider + " in " + p.Region }
+func (p ProviderRegion) String() string { return p.Provider + " in " + p.Region }
 
-func (p Pair) pk() string { return PricePrefix + p.Provider + "#" + p.Region }
+func (p ProviderRegion) pk() string { return Prefix + p.Provider + "#" + p.Region }
 
-func (p Pair) headKey() table.Key { return table.Key{PK: p.pk(), SK: headSK} }
+func (p ProviderRegion) headKey() table.Key { return table.Key{PK: p.pk(), SK: headSK} }
 
-func (p Pair) partKey(slot, n int) table.Key {
+func (p ProviderRegion) partKey(slot, n int) table.Key {
 	return table.Key{PK: p.pk(), SK: fmt.Sprintf("%d#%03d", slot, n)}
 }
 
@@ -50,12 +49,12 @@ const partBytes = 250_000
 const maxPrices = 500_000
 
 // fetchList asks the provider for the prices of a pair. What breaks off, or is empty, is an error and no list.
-func (s *Store) fetchList(ctx context.Context, at Pair) (*pricing.Table, error) {
+func (s *Store) fetchList(ctx context.Context, at ProviderRegion) (*Table, error) {
 	from, ok := s.providers[at.Provider].(cloud.Pricer)
 	if !ok {
 		return nil, fault.New(fault.NotFound, "%s has no public prices", at.Provider)
 	}
-	t := &pricing.Table{Provider: at.Provider, Region: at.Region, FetchedAt: s.clock.Now()}
+	t := &Table{Provider: at.Provider, Region: at.Region, FetchedAt: s.clock.Now()}
 	version, err := from.Prices(ctx, at.Region, func(p cloud.Price) error {
 		t.Add(p)
 		if t.Len() > maxPrices {
@@ -75,8 +74,8 @@ func (s *Store) fetchList(ctx context.Context, at Pair) (*pricing.Table, error) 
 
 // RefreshPrices fetches the prices of a pair and keeps them in the place of those before, which stay when anything fails: that is noted
 // then, and the estimates that are made of them say that they are old.
-func (s *Store) RefreshPrices(ctx context.Context, at Pair) error {
-	ctx = table.Within(ctx, PricePrefix)
+func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
+	ctx = table.Within(ctx, Prefix)
 	h, err := s.readHead(ctx, at)
 	if err != nil {
 		return err
@@ -91,15 +90,15 @@ func (s *Store) RefreshPrices(ctx context.Context, at Pair) error {
 }
 
 // PricesDue reports whether the prices of a pair were not fetched for so long.
-func (s *Store) PricesDue(ctx context.Context, at Pair, after time.Duration) (bool, error) {
+func (s *Store) PricesDue(ctx context.Context, at ProviderRegion, after time.Duration) (bool, error) {
 	if _, ok := s.providers[at.Provider].(cloud.Pricer); !ok {
 		return false, nil
 	}
-	h, err := s.readHead(table.Within(ctx, PricePrefix), at)
+	h, err := s.readHead(table.Within(ctx, Prefix), at)
 	return err == nil && s.clock.Now().Sub(h.FetchedAt) >= after, err
 }
 
-func (s *Store) readHead(ctx context.Context, at Pair) (listHead, error) {
+func (s *Store) readHead(ctx context.Context, at ProviderRegion) (listHead, error) {
 	h, err := table.Read[listHead](ctx, s.table, at.headKey())
 	if fault.Is(err, fault.NotFound) {
 		return listHead{Slot: 1}, nil
@@ -108,7 +107,7 @@ func (s *Store) readHead(ctx context.Context, at Pair) (listHead, error) {
 }
 
 // keepList writes a list into the slot that is not in use, and has the head name it.
-func (s *Store) keepList(ctx context.Context, at Pair, h listHead, t *pricing.Table) error {
+func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *Table) error {
 	packed, err := t.Pack()
 	if err != nil {
 		return err
@@ -130,7 +129,7 @@ func (s *Store) keepList(ctx context.Context, at Pair, h listHead, t *pricing.Ta
 }
 
 // swapHead writes the head over that of the same change. Another process that was faster has fetched the same prices.
-func (s *Store) swapHead(ctx context.Context, at Pair, h listHead) error {
+func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) error {
 	unchanged := table.Equal("change", h.Change)
 	if h.Change == 0 {
 		unchanged = table.Absent()
@@ -149,8 +148,8 @@ func (s *Store) swapHead(ctx context.Context, at Pair, h listHead) error {
 
 // Tables returns the prices of pairs: one round trip for all heads, and one for those lists that this process does not have. A pair
 // without any is missing, unless its provider knows its prices without asking anybody.
-func (s *Store) Tables(ctx context.Context, pairs []Pair) (map[Pair]*pricing.Table, error) {
-	ctx = table.Within(ctx, PricePrefix)
+func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, error) {
+	ctx = table.Within(ctx, Prefix)
 	keys := make([]table.Key, len(pairs))
 	for i, at := range pairs {
 		keys[i] = at.headKey()
@@ -159,7 +158,7 @@ func (s *Store) Tables(ctx context.Context, pairs []Pair) (map[Pair]*pricing.Tab
 	if err != nil {
 		return nil, fmt.Errorf("read which prices there are: %w", err)
 	}
-	out := make(map[Pair]*pricing.Table, len(pairs))
+	out := make(map[ProviderRegion]*Table, len(pairs))
 	for _, at := range pairs {
 		t, err := s.tableOf(ctx, at, heads[at.headKey()])
 		if err != nil {
@@ -173,7 +172,7 @@ func (s *Store) Tables(ctx context.Context, pairs []Pair) (map[Pair]*pricing.Tab
 }
 
 // tableOf returns the prices of a pair by its head; nil when there are none.
-func (s *Store) tableOf(ctx context.Context, at Pair, head table.Item) (*pricing.Table, error) {
+func (s *Store) tableOf(ctx context.Context, at ProviderRegion, head table.Item) (*Table, error) {
 	if head.Data == nil {
 		return s.localTable(ctx, at)
 	}
@@ -195,14 +194,14 @@ func (s *Store) tableOf(ctx context.Context, at Pair, head table.Item) (*pricing
 }
 
 // localTable returns the prices of a provider that knows them without asking anybody; nil of another.
-func (s *Store) localTable(ctx context.Context, at Pair) (*pricing.Table, error) {
+func (s *Store) localTable(ctx context.Context, at ProviderRegion) (*Table, error) {
 	if p, ok := s.providers[at.Provider].(cloud.LocalPricer); !ok || !p.PricesAreLocal() {
 		return nil, nil //nolint:nilnil // there are none
 	}
 	return s.fetchList(ctx, at)
 }
 
-func (s *Store) readList(ctx context.Context, at Pair, h listHead) (*pricing.Table, error) {
+func (s *Store) readList(ctx context.Context, at ProviderRegion, h listHead) (*Table, error) {
 	keys := make([]table.Key, h.Parts)
 	for n := range keys {
 		keys[n] = at.partKey(h.Slot, n)
@@ -223,7 +222,7 @@ func (s *Store) readList(ctx context.Context, at Pair, h listHead) (*pricing.Tab
 		}
 		packed.Write(p.Z)
 	}
-	t := &pricing.Table{Provider: at.Provider, Region: at.Region, Version: h.Version, FetchedAt: h.FetchedAt}
+	t := &Table{Provider: at.Provider, Region: at.Region, Version: h.Version, FetchedAt: h.FetchedAt}
 	if h.Failed != "" {
 		t.Failed = h.Failed
 	}

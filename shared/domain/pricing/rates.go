@@ -1,4 +1,4 @@
-package estimation
+package pricing
 
 import (
 	"context"
@@ -7,11 +7,10 @@ import (
 
 	"lamplighter.dev/shared/cloud/ecb"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/pricing"
 )
 
-// rates are kept as a list of prices is: what a unit of a currency is worth, by day.
-var rates = Pair{ecb.Name, "rates"}
+// publicRates are kept as a list of prices is: what a unit of a currency is worth, by day.
+var publicRates = ProviderRegion{ecb.Name, "rates"}
 
 const rateSource = "European Central Bank"
 
@@ -42,23 +41,23 @@ func (s *Store) RateOf(ctx context.Context, currency string, on time.Time) (cost
 }
 
 // readRates reads the rates that are kept; nil when there are none.
-func (s *Store) readRates(ctx context.Context) (*pricing.Table, error) {
-	all, err := s.Tables(ctx, []Pair{rates})
-	if err != nil || all[rates] != nil || !s.mayTryRates() {
-		return all[rates], err
+func (s *Store) readRates(ctx context.Context) (*Table, error) {
+	all, err := s.Tables(ctx, []ProviderRegion{publicRates})
+	if err != nil || all[publicRates] != nil || !s.mayTryRates() {
+		return all[publicRates], err
 	}
-	if s.RefreshPrices(ctx, rates) != nil {
+	if s.RefreshPrices(ctx, publicRates) != nil {
 		return nil, nil //nolint:nilnil,nilerr // why is noted in the head of the list
 	}
-	all, err = s.Tables(ctx, []Pair{rates})
-	return all[rates], err
+	all, err = s.Tables(ctx, []ProviderRegion{publicRates})
+	return all[publicRates], err
 }
 
 // mayTryRates reports whether rates were not asked for just now, and notes that they are.
 func (s *Store) mayTryRates() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := s.clock.Now(); s.providers[rates.Provider] != nil && now.Sub(s.triedRates) >= ratesPause {
+	if now := s.clock.Now(); s.providers[publicRates.Provider] != nil && now.Sub(s.triedRates) >= ratesPause {
 		s.triedRates = now
 		return true
 	}

@@ -1,4 +1,4 @@
-package estimation
+package pricing
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/inventory"
 )
 
 // bills is what was billed for resources in this month and in the last.
@@ -45,12 +44,12 @@ func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 }
 
 // of returns what was billed for a resource; nil when no bill has named it.
-func (b *bills) of(r *inventory.Priceable) *inventory.Invoiced {
+func (b *bills) of(r *Priceable) *Invoiced {
 	now, this := b.toDate[r.UID]
 	before, last := b.last[r.UID]
 	current, billed := b.accounts[r.CloudAccountID]
 	if !billed || !this && !last {
 		return nil
 	}
-	return &inventory.Invoiced{MonthToDate: now.Billed, LastMonth: before.Billed, Current: current}
+	return &Invoiced{MonthToDate: now.Billed, LastMonth: before.Billed, Current: current}
 }

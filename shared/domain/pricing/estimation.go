@@ -1,6 +1,6 @@
 // Package estimation keeps lists of public prices, and from them and from bills what is known of what each resource of an organization
 // costs: it is looked at when a discovery ends and every night, and kept beside the inventory, which shows it.
-package estimation
+package pricing
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 )
 
 // Store estimates what resources cost.
 type Store struct {
+	p         *platform.Platform
 	table     table.Store
 	clock     clock.Clock
 	providers cloud.Providers
@@ -29,23 +29,23 @@ type Store struct {
 	costs     *cost.Store
 
 	mu         sync.Mutex
-	tables     map[Pair]keptTable
+	tables     map[ProviderRegion]keptTable
 	triedRates time.Time
 }
 
 // keptTable is a list of prices in memory, with the change of the head that named it.
 type keptTable struct {
 	change int64
-	table  *pricing.Table
+	table  *Table
 }
 
 // New returns a Store that asks providers for prices.
 func New(p *platform.Platform, providers cloud.Providers) *Store {
-	return &Store{table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p),
-		tables: map[Pair]keptTable{}}
+	return &Store{p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p),
+		tables: map[ProviderRegion]keptTable{}}
 }
 
-func (s *Store) cached(at Pair, h listHead) *pricing.Table {
+func (s *Store) cached(at ProviderRegion, h listHead) *Table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.tables[at]; k.change == h.Change {
@@ -57,7 +57,7 @@ func (s *Store) cached(at Pair, h listHead) *pricing.Table {
 // mostTables is how many lists are kept in memory, each of some megabytes.
 const mostTables = 8
 
-func (s *Store) cache(at Pair, h listHead, t *pricing.Table) {
+func (s *Store) cache(at ProviderRegion, h listHead, t *Table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for old := range s.tables {
@@ -69,8 +69,8 @@ func (s *Store) cache(at Pair, h listHead, t *pricing.Table) {
 	s.tables[at] = keptTable{h.Change, t}
 }
 
-// Updated tells what an update found.
-type Updated struct {
+// PriceUpdate tells what an update found.
+type PriceUpdate struct {
 	Resources int `json:"resources"`
 	Priced    int `json:"priced"`
 	Billed    int `json:"billed"`
@@ -81,51 +81,51 @@ const updateTries = 3
 
 // Update looks at what each resource of an organization costs, and keeps it where the inventory shows it. Where nothing has changed nothing
 // is written.
-func (s *Store) Update(ctx context.Context, org string) (Updated, error) {
+func (s *Store) Update(ctx context.Context, org string) (PriceUpdate, error) {
 	return s.tryUpdate(ctx, org, false)
 }
 
 // UpdateDays is Update, and tells reports, too, what the days are estimated to cost that no bill tells yet.
-func (s *Store) UpdateDays(ctx context.Context, org string) (Updated, error) {
+func (s *Store) UpdateDays(ctx context.Context, org string) (PriceUpdate, error) {
 	return s.tryUpdate(ctx, org, true)
 }
 
-func (s *Store) tryUpdate(ctx context.Context, org string, days bool) (Updated, error) { //nolint:revive // what is updated
+func (s *Store) tryUpdate(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
 	for try := 1; ; try++ {
 		did, err := s.update(ctx, org, days)
-		if try == updateTries || !errors.Is(err, inventory.ErrCostsMoved) {
+		if try == updateTries || !errors.Is(err, ErrCostsMoved) {
 			return did, err
 		}
 	}
 }
 
-func (s *Store) update(ctx context.Context, org string, days bool) (Updated, error) { //nolint:revive // what is updated
+func (s *Store) update(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
 	all, err := s.resources(ctx, org)
 	if err != nil {
-		return Updated{}, err
+		return PriceUpdate{}, err
 	}
 	tables, err := s.Tables(ctx, pairsOf(all))
 	if err != nil {
-		return Updated{}, err
+		return PriceUpdate{}, err
 	}
 	bills, err := s.readBills(ctx, org)
 	if err != nil {
-		return Updated{}, err
+		return PriceUpdate{}, err
 	}
-	did := Updated{Resources: len(all)}
-	costs := make([]inventory.Cost, len(all))
+	did := PriceUpdate{Resources: len(all)}
+	costs := make([]KnownCost, len(all))
 	for i := range all {
 		r := &all[i]
-		costs[i] = inventory.Cost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
+		costs[i] = KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
 		did.count(&costs[i])
 	}
-	if err = s.inventory.WriteCosts(ctx, org, costs); err != nil || !days {
+	if err = WriteCosts(ctx, s.p, org, costs); err != nil || !days {
 		return did, err
 	}
 	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))
 }
 
-func (u *Updated) count(c *inventory.Cost) {
+func (u *PriceUpdate) count(c *KnownCost) {
 	if c.Rate.Reason == "" {
 		u.Priced++
 	}
@@ -134,21 +134,21 @@ func (u *Updated) count(c *inventory.Cost) {
 	}
 }
 
-func (s *Store) resources(ctx context.Context, org string) ([]inventory.Priceable, error) {
-	var all []inventory.Priceable
-	err := s.inventory.EachPriceable(ctx, org, func(r inventory.Priceable) { all = append(all, r) })
+func (s *Store) resources(ctx context.Context, org string) ([]Priceable, error) {
+	var all []Priceable
+	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) { all = append(all, r) })
 	if err != nil {
 		return nil, fmt.Errorf("read what of %s is to be priced: %w", org, err)
 	}
 	return all, nil
 }
 
-func pairOf(r *inventory.Priceable) Pair { return Pair{r.Provider, r.Region} }
+func pairOf(r *Priceable) ProviderRegion { return ProviderRegion{r.Provider, r.Region} }
 
-func pairsOf(all []inventory.Priceable) []Pair {
-	had := map[Pair]bool{}
+func pairsOf(all []Priceable) []ProviderRegion {
+	had := map[ProviderRegion]bool{}
 	for i := range all {
-		if pricing.Priced(all[i].Type) {
+		if Priced(all[i].Type) {
 			had[pairOf(&all[i])] = true
 		}
 	}
@@ -157,10 +157,10 @@ func pairsOf(all []inventory.Priceable) []Pair {
 
 // Pairs returns of which providers and regions an organization has resources that can have a price, and the rates when it is billed in another
 // currency.
-func (s *Store) Pairs(ctx context.Context, org string) ([]Pair, error) {
-	had := map[Pair]bool{}
-	err := s.inventory.EachPriceable(ctx, org, func(r inventory.Priceable) {
-		if pricing.Priced(r.Type) {
+func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
+	had := map[ProviderRegion]bool{}
+	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {
+		if Priced(r.Type) {
 			had[pairOf(&r)] = true
 		}
 	})
@@ -169,26 +169,26 @@ func (s *Store) Pairs(ctx context.Context, org string) ([]Pair, error) {
 	}
 	periods, err := s.costs.Periods(ctx, org)
 	if slices.ContainsFunc(periods, func(p cost.Period) bool { return p.HasForeign() }) {
-		had[rates] = true
+		had[publicRates] = true
 	}
 	return slices.Collect(maps.Keys(had)), err
 }
 
 // rate estimates a resource as it is while it runs and while it does not.
-func (s *Store) rate(t *pricing.Table, r pricing.Resource) inventory.Rate {
+func (s *Store) rate(t *Table, r Resource) HourlyRate {
 	switch {
-	case !pricing.Priced(r.Type):
-		return inventory.Rate{Reason: "no price is known of the type " + r.Type}
+	case !Priced(r.Type):
+		return HourlyRate{Reason: "no price is known of the type " + r.Type}
 	case t == nil:
-		return inventory.Rate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
+		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
 	}
 	if r.Status != cloud.Unknown {
 		r.Status = cloud.Stopped // whose estimate tells both
 	}
-	e := pricing.Rate(t, r)
+	e := Rate(t, r)
 	if !e.OK() {
-		return inventory.Rate{Reason: e.Reason, Version: t.Version}
+		return HourlyRate{Reason: e.Reason, Version: t.Version}
 	}
-	return inventory.Rate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
+	return HourlyRate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
 		Shared: e.Shared}
 }

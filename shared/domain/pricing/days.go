@@ -1,4 +1,4 @@
-package estimation
+package pricing
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -20,7 +19,7 @@ const day = 24 * time.Hour
 
 // estimateDays writes for each account what its resources are estimated to have cost on the days that no bill tells yet, today up to now. What
 // was estimated of a day that is over stays; other days are as many hours as the resource is known, at the rate that it has now.
-func (s *Store) estimateDays(ctx context.Context, org string, all []inventory.Priceable, costs []inventory.Cost) error {
+func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, costs []KnownCost) error {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {
 		return fmt.Errorf("read which days of %s are billed: %w", org, err)
@@ -51,8 +50,8 @@ type estimate struct {
 	now     time.Time
 	account string
 	native  string // as its provider names it
-	all     []inventory.Priceable
-	costs   []inventory.Cost
+	all     []Priceable
+	costs   []KnownCost
 	which   []int // of all
 }
 

@@ -1,15 +1,15 @@
-package inventory
+package pricing
 
 import (
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/foundation/packing"
 )
@@ -22,7 +22,7 @@ type costSet struct {
 	toDate     []int64  // cents; unbilled of what nothing was invoiced for
 	last       []int64
 	current    []uint64 // bits: a bill of this month has arrived
-	pool       []Rate
+	pool       []HourlyRate
 }
 
 // unbilled stands in the place of an amount where nothing was invoiced.
@@ -31,11 +31,12 @@ const unbilled = math.MinInt64
 // rateBytes is about what a rate takes in memory.
 const rateBytes = 160
 
-func (s *costSet) bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
+// Bytes returns about how much memory the set takes.
+func (s *costSet) Bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
 
 // find returns what is known of a resource.
-func (s *costSet) find(uid string) (*Rate, *Invoiced) {
-	i, ok := slices.BinarySearch(s.hashes, hash(uid))
+func (s *costSet) find(uid string) (*HourlyRate, *Invoiced) {
+	i, ok := slices.BinarySearch(s.hashes, hashUID(uid))
 	if !ok {
 		return nil, nil
 	}
@@ -50,10 +51,13 @@ func (s *costSet) find(uid string) (*Rate, *Invoiced) {
 // unknownCost is the amount of a resource without a known cost: below every amount, credits too.
 const unknownCost = math.MinInt64
 
-// order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
+// Generation returns the generation of the head that named the parts of the set.
+func (s *costSet) Generation() int64 { return s.generation }
+
+// Order returns the amount that a list by cost goes by, in millionths of a dollar: of the cost that is shown
 // (SourceOfCost), billed last month's, or this month's where that is 0, and estimated a month at the rate of the
 // status.
-func (s *costSet) order(uid string, status cloud.Status) int64 {
+func (s *costSet) Order(uid string, status cloud.Status) int64 {
 	rate, billed := s.find(uid)
 	switch source := SourceOfCost(rate, billed); {
 	case source == BilledCost && !billed.LastMonth.IsZero():
@@ -61,7 +65,7 @@ func (s *costSet) order(uid string, status cloud.Status) int64 {
 	case source == BilledCost:
 		return millionths(billed.MonthToDate)
 	case source == EstimatedCost:
-		return millionths(rate.Hourly(status).MulInt(pricing.HoursPerMonth))
+		return millionths(rate.Hourly(status).MulInt(HoursPerMonth))
 	}
 	return unknownCost
 }
@@ -94,15 +98,15 @@ const costsPerPart = 12_000
 // hashedCost is a cost under the hash of its native id.
 type hashedCost struct {
 	hash uint64
-	*Cost
+	*KnownCost
 }
 
 // encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same costs are always
 // written the same way.
-func encodeCosts(all []Cost) [][]byte {
+func encodeCosts(all []KnownCost) [][]byte {
 	sorted := make([]hashedCost, len(all))
 	for i := range all {
-		sorted[i] = hashedCost{hash(all[i].UID), &all[i]}
+		sorted[i] = hashedCost{hashUID(all[i].UID), &all[i]}
 	}
 	slices.SortFunc(sorted, func(a, b hashedCost) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID))
@@ -118,7 +122,7 @@ func encodeCosts(all []Cost) [][]byte {
 // encodePart writes the rates that resources have, then the resources, and behind them, where the version before does not look, a bit for
 // each that says whether a bill of this month has arrived.
 func encodePart(some []hashedCost) []byte {
-	places, pool := map[Rate]int{}, []Rate{}
+	places, pool := map[HourlyRate]int{}, []HourlyRate{}
 	var rows []byte
 	current := make([]byte, (len(some)+7)/8)
 	before := uint64(0)
@@ -152,7 +156,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-func appendRate(out []byte, r *Rate) []byte {
+func appendRate(out []byte, r *HourlyRate) []byte {
 	for _, text := range []string{r.Version, r.Reason} {
 		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
 	}
@@ -270,12 +274,19 @@ func (r *costReader) amount() money.Amount {
 	return a
 }
 
-func (r *costReader) rate() Rate {
-	out := Rate{Version: r.text(), Reason: r.text()}
+func (r *costReader) rate() HourlyRate {
+	out := HourlyRate{Version: r.text(), Reason: r.text()}
 	if len(r.rest) > 0 {
 		out.Stale, out.Shared = r.rest[0]&1 == 1, r.rest[0]&2 == 2
 	}
 	r.skip(1)
 	out.Running, out.Off = r.amount(), r.amount()
 	return out
+}
+
+// hashUID returns the number by which a set knows a native id.
+func hashUID(uid string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // never fails
+	return h.Sum64()
 }

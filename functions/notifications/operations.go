@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
@@ -237,5 +236,3 @@ const (
 		"was never set is off. An unknown key is 404."
 	tries = "At most 60 requests in ten minutes from one address."
 )
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -3,11 +3,9 @@
 package autoscalerpolicies
 
 import (
-	"context"
 	"net/http"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
@@ -143,5 +141,3 @@ func (orders) Orders() []rest.Order[readiness.Policy] {
 		rest.OrderByTime("createdAt", func(p readiness.Policy) time.Time { return p.CreatedAt }),
 	}
 }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/pricing"
@@ -129,7 +130,7 @@ func (s *service) records(ctx context.Context, groups []group) (records map[stri
 		wanted[g.policy.Target.UID] = true
 	}
 	records, members = map[string]pricing.Priceable{}, map[string][]string{}
-	err = pricing.EachPriceable(ctx, s.inventory, callerOrg(ctx), func(r pricing.Priceable) {
+	err = pricing.EachPriceable(ctx, s.inventory, identity.CallerOrg(ctx), func(r pricing.Priceable) {
 		if wanted[r.UID] {
 			records[r.UID] = r
 		}

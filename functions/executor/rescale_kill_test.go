@@ -213,7 +213,7 @@ func (e *planUnderWay) settle() {
 			_, err = readiness.NewPolicyStore(e.Table, e.e.p.Clock).Create(e.ctx, org, readiness.Policy{
 				ID: policyID(i), Name: policyID(i), Mode: readiness.Autopilot, CloudAccountID: e.account.ID,
 				Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region},
-			})
+			}, nil)
 		}
 		e.Must(err)
 	}

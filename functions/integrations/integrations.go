@@ -72,8 +72,6 @@ type ReceivedWebhook struct {
 	At         time.Time `json:"at"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // shown returns an integration of the caller's organization as clients see it.
 func (s *service) shown(ctx context.Context, i receiver.Integration) Integration {
 	out := Integration{
@@ -93,7 +91,7 @@ func (s *service) shown(ctx context.Context, i receiver.Integration) Integration
 		}
 	}
 	if entry.SendsEvents {
-		q := url.Values{"organisation": {callerOrg(ctx)}, "integration": {i.ID}}
+		q := url.Values{"organisation": {identity.CallerOrg(ctx)}, "integration": {i.ID}}
 		address := s.p.Settings.BaseURL + "/webhooks/" + i.Kind + "?" + q.Encode()
 		out.WebhookURL = &address
 	}
@@ -112,7 +110,7 @@ type NewIntegration struct {
 }
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration }) (IssuedIntegration, error) {
-	org, now, b := callerOrg(ctx), s.p.Clock.Now(), in.Body
+	org, now, b := identity.CallerOrg(ctx), s.p.Clock.Now(), in.Body
 	i := receiver.Integration{Kind: b.Kind, Row: receiver.Row{
 		ID: id.New(receiver.IntegrationPrefix, now), Name: b.Name,
 		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
@@ -140,7 +138,7 @@ func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, 
 	if entry, _ := receiver.IntegrationKindOf(i.Kind); !entry.SendsEvents {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	secret, err := s.store.MakeInbound(ctx, callerOrg(ctx), i)
+	secret, err := s.store.MakeInbound(ctx, identity.CallerOrg(ctx), i)
 	return &secret, err
 }
 
@@ -175,12 +173,12 @@ func (s *service) shape(ctx context.Context, i *receiver.Integration, given map[
 	if err := i.Check(); err != nil || given == nil {
 		return err
 	}
-	return s.store.Configure(ctx, callerOrg(ctx), i, s.rules, given)
+	return s.store.Configure(ctx, identity.CallerOrg(ctx), i, s.rules, given)
 }
 
 // hold returns the writes by which an integration counts as a use of its scope and of the account of its configuration.
 func (s *service) hold(ctx context.Context, i *receiver.Integration) ([]table.Write, error) {
-	holds, err := i.Holds(ctx, s.inventory, callerOrg(ctx))
+	holds, err := i.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +193,7 @@ func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]t
 	if accountID == "" {
 		return nil, nil
 	}
-	_, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), accountID)
+	_, err := s.inventory.ReadAccount(ctx, identity.CallerOrg(ctx), accountID)
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts "+
 			"lists them",
@@ -204,7 +202,7 @@ func (s *service) holdAccount(ctx context.Context, i *receiver.Integration) ([]t
 	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
 		return nil, err
 	}
-	return inventory.HoldAccounts(callerOrg(ctx), []string{accountID})
+	return inventory.HoldAccounts(identity.CallerOrg(ctx), []string{accountID})
 }
 
 type listInput struct {
@@ -214,7 +212,7 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Integration], error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Integration]{}, err
 	}
@@ -230,12 +228,12 @@ func (*service) catalogue(context.Context, *struct{}) ([]receiver.IntegrationKin
 }
 
 func (s *service) get(ctx context.Context, in *IntegrationInput) (IntegrationDetail, error) {
-	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	i, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.IntegrationID)
 	if err != nil {
 		return IntegrationDetail{}, err
 	}
 	out := IntegrationDetail{Integration: s.shown(ctx, i), Received: []ReceivedWebhook{}}
-	came, err := s.store.LastReceived(ctx, callerOrg(ctx), i.ID, shownReceived)
+	came, err := s.store.LastReceived(ctx, identity.CallerOrg(ctx), i.ID, shownReceived)
 	if err != nil {
 		return IntegrationDetail{}, err
 	}
@@ -265,7 +263,7 @@ type updateInput struct {
 }
 
 func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegration, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.IntegrationID)
 	if err != nil {
 		return IssuedIntegration{}, err
@@ -318,10 +316,10 @@ func (c *ChangedIntegration) apply(to *receiver.Integration) error {
 }
 
 func (s *service) remove(ctx context.Context, in *IntegrationInput) (rest.Deleted, error) {
-	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	i, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.IntegrationID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: i.ID, Before: s.shown(ctx, i)})
-	return rest.Deleted{ID: i.ID}, s.store.Delete(ctx, callerOrg(ctx), &i)
+	return rest.Deleted{ID: i.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), &i)
 }

@@ -109,7 +109,7 @@ func (s *trial) place(ctx context.Context, org string, t readiness.Target, g clo
 	}
 	policy := readiness.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: readiness.Autopilot,
 		Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}}
-	_, err := readiness.NewPolicyStore(s.store, s.clock).Create(ctx, org, policy)
+	_, err := readiness.NewPolicyStore(s.store, s.clock).Create(ctx, org, policy, nil)
 	return err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -79,50 +78,6 @@ func discovered(t *testing.T, s testenv.Setup) {
 	}
 }
 
-// resource is what the ways look at of a resource.
-type resource struct {
-	ID             string `json:"id"`
-	UID            string `json:"uid"`
-	Type           string `json:"type"`
-	Provider       string `json:"provider"`
-	CloudAccountID string `json:"cloudAccountID"`
-	Region         string `json:"region"`
-	Status         string `json:"status"`
-	Schedulable    bool   `json:"schedulable"`
-}
-
-// order returns the body of POST /actions.
-func (r resource) order(verb string) map[string]string {
-	return map[string]string{
-		"type": verb, "resourceUID": r.UID, "provider": r.Provider, "resourceType": r.Type,
-		"cloudAccountID": r.CloudAccountID, "region": r.Region,
-	}
-}
-
-// running are n running EC2 instances that may be stopped.
-func running(t *testing.T, c *testenv.Client, n int) []resource {
-	t.Helper()
-	return runningOf(t, c, "", n)
-}
-
-// runningOf returns n running EC2 instances of the account that may be stopped; "" is any account.
-func runningOf(t *testing.T, c *testenv.Client, account string, n int) []resource {
-	t.Helper()
-	var all, out []resource
-	c.Call(http.MethodGet,
-		"/resources?type=aws-ec2&status=running&schedulable=true&sort_by=name&limit=100&cloud_account_id="+account, nil,
-		&all)
-	for _, r := range all {
-		if r.Type == "aws-ec2" && r.Status == "running" && r.Schedulable {
-			out = append(out, r)
-		}
-	}
-	if len(out) != len(all) || len(out) < n {
-		t.Fatalf("of %d listed, %d are running EC2 instances that may be stopped; %d are needed", len(all), len(out), n)
-	}
-	return out[:n]
-}
-
 // stopped stops an instance, follows the action, reads what is known of it, and starts the instance again.
 func stopped(t *testing.T, s testenv.Setup) {
 	e := testenv.Start(t, s)
@@ -152,44 +107,6 @@ func stopped(t *testing.T, s testenv.Setup) {
 	if r.Status != "running" {
 		t.Errorf("after the start the resource is %s", r.Status)
 	}
-}
-
-// act submits an action and gives its id.
-func act(c *testenv.Client, r resource, verb string) string {
-	var out struct {
-		ActionID string `json:"actionID"`
-	}
-	c.Call(http.MethodPost, "/actions", r.order(verb), &out)
-	return out.ActionID
-}
-
-// done holds an action to its end.
-func done(t *testing.T, c *testenv.Client, id, want string) {
-	t.Helper()
-	var a struct {
-		Status       string `json:"status"`
-		ErrorMessage string `json:"errorMessage"`
-	}
-	c.Call(http.MethodGet, "/actions/"+id, nil, &a)
-	if a.Status != want {
-		t.Errorf("action %s is %s (%s), want %s", id, a.Status, a.ErrorMessage, want)
-	}
-}
-
-// change is an entry of the state history.
-type change struct {
-	ResourceUID string    `json:"resourceUid"`
-	State       string    `json:"state"`
-	ChangedBy   string    `json:"changedBy"`
-	ChangedAt   time.Time `json:"changedAt"`
-}
-
-func history(c *testenv.Client, uid string) []change {
-	var out struct {
-		Items []change `json:"items"`
-	}
-	c.Call(http.MethodGet, "/state-history?limit=100&resource_uid="+url.QueryEscape(uid), nil, &out)
-	return out.Items
 }
 
 // grouped stops a group of two tiers: the second tier first.

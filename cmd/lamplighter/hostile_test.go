@@ -1,167 +1,21 @@
 package main
 
 import (
-	"bytes"
 	"crypto/rand"
 	"fmt"
-	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"regexp"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local"
-	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions"
-	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/rest/resttest"
-	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/id"
 )
-
-// attackedService is a service under attack, with what it lets out: its log from debug on, and every answer.
-type attackedService struct {
-	*testenv.Env
-	clock *testenv.Ahead
-	log   spill
-}
-
-func startAttacked(t *testing.T) *attackedService {
-	t.Helper()
-	s := &attackedService{clock: &testenv.Ahead{}}
-	if now := s.clock.Now().UTC(); now.Hour() >= 20 {
-		s.clock.Advance(5 * time.Hour) // what is asked twice is asked on one day
-	}
-	log := slog.New(slog.NewJSONHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.Env = testenv.Start(t, testenv.Setup{Clock: s.clock, Log: log})
-	return s
-}
-
-// spill keeps what is written to it.
-type spill struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write keeps p.
-func (s *spill) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *spill) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has 100
-// requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
-type caller struct {
-	*testenv.Client
-	s         *attackedService
-	claims    token.Claims
-	asked     atomic.Int64
-	mu        sync.Mutex // of the client's token, where several ask at once
-	program   string     // a personal access token of the caller's
-	asProgram bool       // ask with it instead of the session's token
-}
-
-func (s *attackedService) caller(t *testing.T, c *testenv.Client) *caller {
-	t.Helper()
-	claims, err := s.Platform.Tokens.Verify(t.Context(), c.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &caller{Client: c, s: s, claims: claims}
-}
-
-// pace makes room for one more request.
-func (c *caller) pace() {
-	if c.asked.Add(1)%60 == 0 {
-		c.s.clock.Advance(time.Minute)
-	}
-}
-
-// credential returns the value of the Authorization header for the next request.
-func (c *caller) credential(t testing.TB) string {
-	t.Helper()
-	c.pace()
-	if c.asProgram {
-		return "Bearer " + c.program
-	}
-	now := c.s.clock.Now()
-	claims := c.claims
-	claims.ID, claims.Issued, claims.Expires = id.New("jti", now), now, now.Add(token.TTL)
-	token, err := c.s.Platform.Tokens.Sign(t.Context(), claims)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Token = token
-	return "Bearer " + token
-}
-
-// spare returns the caller in another session, which a log-out may end.
-func (c *caller) spare(t testing.TB) *caller {
-	t.Helper()
-	at := identity.SessionKey(c.claims.Session)
-	ctx := table.Within(t.Context(), identity.SessionPrefix)
-	session, err := table.Read[identity.Session](ctx, c.s.Platform.Table, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session.ID = id.New("spare", c.s.clock.Now())
-	row, err := table.NewItem(identity.SessionKey(session.ID), session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = c.s.Platform.Table.Write(ctx, table.Put(row)); err != nil {
-		t.Fatal(err)
-	}
-	other := &caller{Client: c.Client, s: c.s, claims: c.claims}
-	other.claims.Session = session.ID
-	return other
-}
-
-// ask sends one request. Header is names and values in turn; the target need not be well-formed. Whatever comes back must
-// be no failure of the service, and must be named.
-func (c *caller) ask(t testing.TB, method, target, body string, header ...string) *httptest.ResponseRecorder {
-	t.Helper()
-	r := httptest.NewRequest(http.MethodGet, "/", io.NopCloser(strings.NewReader(body)))
-	r.Method, r.RequestURI, r.ContentLength = method, target, int64(len(body))
-	u, err := url.ParseRequestURI(target)
-	if err != nil {
-		t.Fatalf("%s: no server would read it: %v", target, err)
-	}
-	r.URL = u
-	c.sign(t, r)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for pair := range slices.Chunk(header, 2) {
-		r.Header.Set(pair[0], pair[1])
-	}
-	w := httptest.NewRecorder()
-	c.s.ServeHTTP(w, r)
-	if w.Code >= http.StatusInternalServerError || w.Code == http.StatusTooManyRequests ||
-		w.Header().Get("X-Request-Id") == "" {
-		t.Errorf("%s %.200s %.200s\n answered %d %v %.300s", method, target, body, w.Code, w.Header(), w.Body)
-	}
-	return w
-}
 
 // TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
 // the owner of an organization that has something. No operation may only ever be refused, or the fuzzer would be blind.
@@ -313,46 +167,4 @@ func succeeds(t *testing.T, s *attackedService) map[string]bool {
 		delete(out, id)
 	}
 	return out
-}
-
-// known returns the values of orgValues as the fuzzer wants them.
-func known(e sampleValues) map[string][]string {
-	out := map[string][]string{}
-	for name, v := range e {
-		out[name] = []string{v}
-	}
-	out["policyID"] = []string{e["policyID"], e["autoscalerPolicyID"]}
-	out["jobID"] = []string{e["jobID"], e["refresh"], e["upload"], e["export"]}
-	out["provider"] = []string{"simulated"}
-	out["policies"] = []string{"resources:read", "actions:execute"}
-	out["email"] = []string{e["email"], "newcomer@example.com"}
-	out["authMethod"] = []string{"simulated"}
-	out["preset"] = []string{"night"}
-	out["resourceType"] = []string{"aws-ec2"}
-	out["password"] = []string{testenv.Password}
-	out["expiresAt"] = []string{clock.System{}.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)}
-	out["timezone"], out["cronExpression"], out["token"] = []string{"UTC"}, []string{"0 20 * * 1-5"},
-		[]string{e["wakeToken"]}
-	delete(out, "tenantID")
-	return out
-}
-
-// signed puts the caller's credential into each request of a fuzzer.
-func (c *caller) signed(t *testing.T) func(*http.Request) *http.Request {
-	t.Helper()
-	return func(r *http.Request) *http.Request {
-		c.sign(t, r)
-		return r
-	}
-}
-
-// sign puts the caller's credential into r. A log-out ends a session of its own.
-func (c *caller) sign(t testing.TB, r *http.Request) {
-	t.Helper()
-	who := c
-	if r.URL.Path == "/auth/logout" && !c.asProgram {
-		who = c.spare(t)
-		c.pace()
-	}
-	r.Header.Set("Authorization", who.credential(t))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,20 +18,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/erasure"
 )
-
-func userPath(email string) string { return "/users/" + url.PathEscape(email) }
-
-// colleague invites the address with the role, and gives the client of whoever follows the invitation.
-func colleague(t *testing.T, e *testenv.Env, owner *testenv.Client, email, role string) *testenv.Client { //nolint:revive // who invites whom as what
-	t.Helper()
-	owner.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
-	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, email, testenv.Password, "Colleague"); err != nil {
-		t.Fatal(err)
-	}
-	c := e.NewClient()
-	c.LogIn(email, owner.Org)
-	return c
-}
 
 // joined walks from an invitation of a stranger to the end of the organization.
 func joined(t *testing.T, s testenv.Setup) {
@@ -217,24 +202,6 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 		t.Errorf("%d keys of the other organization are left, and of the one that ended:\n%s", len(theirs),
 			strings.Join(mine, "\n"))
 	}
-}
-
-// used leaves traces of work in the organization: a group that was stopped, an action, a team, a role, and their record.
-func used(t *testing.T, e *testenv.Env, c *testenv.Client) {
-	t.Helper()
-	all := running(t, c, 3)
-	var group struct {
-		ID string `json:"id"`
-	}
-	c.Call(http.MethodPost, "/resource-groups",
-		map[string]any{"name": "batch",
-			"members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}}}, &group)
-	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, nil)
-	act(c, all[2], "stop")
-	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)
-	c.Call(http.MethodPost, "/teams", map[string]any{"name": "Weavers", "resources": []string{all[0].ID}}, nil)
-	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
-	e.WaitSettled()
 }
 
 // cleared removes from the store file what has expired, as the service does every minute.

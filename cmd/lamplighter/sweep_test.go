@@ -98,15 +98,6 @@ func (w *sweep) expelled() {
 	}
 }
 
-// swept is an operation of the interface description.
-type swept struct {
-	*openapi3.Operation
-	method, path string
-}
-
-// public reports whether anybody may ask.
-func (op swept) public() bool { return op.Security != nil && len(*op.Security) == 0 }
-
 type sweep struct {
 	t            *testing.T
 	mine, theirs *caller
@@ -114,23 +105,6 @@ type sweep struct {
 	ops          []swept
 	secrets      map[string]bool // every id that the victim's answers hold
 	tried        int
-}
-
-func (w *sweep) described(document []byte) {
-	w.t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(document)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, path := range doc.Paths.InMatchingOrder() {
-		for method, op := range doc.Paths.Value(path).Operations() {
-			// which nobody from outside may call
-			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") {
-				w.ops = append(w.ops, swept{op, method, path})
-			}
-		}
-	}
-	slices.SortFunc(w.ops, func(a, b swept) int { return strings.Compare(a.OperationID, b.OperationID) })
 }
 
 // naming are the names of parameters and members that name something by its id.
@@ -190,9 +164,6 @@ var plain = map[string]any{
 	"eventEnd":   clock.System{}.Now().Add(73 * time.Hour).Format(time.RFC3339),
 }
 
-// either are members and parameters that are not required by themselves, but one of them is.
-var either = map[string]bool{"addTeamResources resourceID": true, "calculateCapacity multiplier": true}
-
 // slot is one place of a request that names something.
 type slot struct{ in, name string }
 
@@ -213,34 +184,6 @@ func (w *sweep) slots(op swept) []slot {
 		// that of an account, which is no organization's
 		return free[op.OperationID+" "+s.name] != "" || s.name == "email" && op.public()
 	})
-}
-
-// schema is that of the body of op, nil without one.
-func schema(op swept) *openapi3.Schema {
-	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
-		return nil
-	}
-	return op.RequestBody.Value.Content.Get("application/json").Schema.Value
-}
-
-// members returns the names of all members of s, at any depth.
-func members(s *openapi3.Schema, depth int) []string {
-	if s == nil || depth > 8 {
-		return nil
-	}
-	var out []string
-	for name, ref := range s.Properties {
-		out = append(out, name)
-		out = append(out, members(ref.Value, depth+1)...)
-	}
-	if s.Items != nil {
-		out = append(out, members(s.Items.Value, depth+1)...)
-	}
-	for _, any := range s.AnyOf {
-		out = append(out, members(any.Value, depth+1)...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // operation asks op for each thing of the victim's, and for one that nobody has: the two answers must be the same.
@@ -308,26 +251,6 @@ func (w *sweep) silent(title, text, sent string) {
 			w.t.Errorf("%s: the answer names %s, which is another organization's: %.300s", title, id, text)
 		}
 	}
-}
-
-// value returns what of orgValues is sent under a name.
-func (w *sweep) value(e sampleValues, op swept, name string) string {
-	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
-		return e["refresh"]
-	}
-	if name == "jobID" && strings.HasPrefix(op.path, "/billing/imports/") {
-		return e["upload"]
-	}
-	if name == "jobID" && strings.HasPrefix(op.path, "/reports/exports/") {
-		return e["export"]
-	}
-	if name == "policyID" && strings.HasPrefix(op.path, "/autoscaler-policies/") {
-		return e["autoscalerPolicyID"]
-	}
-	if name == "name" && op.OperationID == "pushUnitValues" {
-		return e["metric"]
-	}
-	return e[name]
 }
 
 var last = regexp.MustCompile(`[0-9a-z]{6}$`)

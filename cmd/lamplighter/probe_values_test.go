@@ -3,7 +3,6 @@ package main
 import (
 	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -265,57 +264,6 @@ func (c *caller) colleague(t *testing.T, email string) string {
 	return email
 }
 
-// snapshot returns what a caller can read of one of everything: every GET, by its path.
-func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
-	w.t.Helper()
-	out := map[string]string{}
-	for _, op := range w.ops {
-		// there are none; another each time; of databases alone
-		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" ||
-			op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" {
-			continue
-		}
-		path := op.path
-		if volatile[op.OperationID] {
-			continue
-		}
-		for _, p := range op.Parameters {
-			switch {
-			case p.Value.In == "path":
-				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
-			case p.Value.Required || either[op.OperationID+" "+p.Value.Name]:
-				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
-			case recent[op.OperationID] && p.Value.Name == "from":
-				// else until now
-				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0,
-					1).Format(time.DateOnly)
-			case p.Value.Name == "limit":
-				path += joint(path) + "limit=100"
-			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
-				path += "?from=2026-11-23&to=2026-11-24" // else from now on
-			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
-				// else until now
-				path += "?from=" + yesterday.Format(time.RFC3339) + "&to=" + yesterday.AddDate(0, 0,
-					1).Format(time.RFC3339)
-			}
-		}
-		res := c.ask(w.t, http.MethodGet, path, "")
-		if res.Code != http.StatusOK {
-			w.t.Errorf("GET %s of one's own: %d %s", path, res.Code, res.Body)
-		}
-		out[path] = res.Body.String()
-	}
-	return out
-}
-
-// volatile are reports that tell of what is being saved at this moment.
-var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
-	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
-
-// recent are reports that tell of hours: how many there were until now.
-var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
-	"listKubernetesAllocation": true}
-
 // joint is what is put between a path and a parameter of its query.
 func joint(path string) string {
 	if strings.Contains(path, "?") {
@@ -338,5 +286,27 @@ func issued(texts map[string]string) map[string]bool {
 			out[id] = true
 		}
 	}
+	return out
+}
+
+// known returns the values of orgValues as the fuzzer wants them.
+func known(e sampleValues) map[string][]string {
+	out := map[string][]string{}
+	for name, v := range e {
+		out[name] = []string{v}
+	}
+	out["policyID"] = []string{e["policyID"], e["autoscalerPolicyID"]}
+	out["jobID"] = []string{e["jobID"], e["refresh"], e["upload"], e["export"]}
+	out["provider"] = []string{"simulated"}
+	out["policies"] = []string{"resources:read", "actions:execute"}
+	out["email"] = []string{e["email"], "newcomer@example.com"}
+	out["authMethod"] = []string{"simulated"}
+	out["preset"] = []string{"night"}
+	out["resourceType"] = []string{"aws-ec2"}
+	out["password"] = []string{testenv.Password}
+	out["expiresAt"] = []string{clock.System{}.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339)}
+	out["timezone"], out["cronExpression"], out["token"] = []string{"UTC"}, []string{"0 20 * * 1-5"},
+		[]string{e["wakeToken"]}
+	delete(out, "tenantID")
 	return out
 }

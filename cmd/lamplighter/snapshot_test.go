@@ -1,0 +1,59 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// snapshot returns what a caller can read of one of everything: every GET, by its path.
+func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for _, op := range w.ops {
+		// there are none; another each time; of databases alone
+		if op.method != http.MethodGet || op.public() || op.OperationID == "getSAMLSettings" ||
+			op.OperationID == "beginGoogleConnection" || op.OperationID == "calculateDatabaseClass" {
+			continue
+		}
+		path := op.path
+		if volatile[op.OperationID] {
+			continue
+		}
+		for _, p := range op.Parameters {
+			switch {
+			case p.Value.In == "path":
+				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
+			case p.Value.Required || either[op.OperationID+" "+p.Value.Name]:
+				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
+			case recent[op.OperationID] && p.Value.Name == "from":
+				// else until now
+				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0,
+					1).Format(time.DateOnly)
+			case p.Value.Name == "limit":
+				path += joint(path) + "limit=100"
+			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
+				path += "?from=2026-11-23&to=2026-11-24" // else from now on
+			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
+				// else until now
+				path += "?from=" + yesterday.Format(time.RFC3339) + "&to=" + yesterday.AddDate(0, 0,
+					1).Format(time.RFC3339)
+			}
+		}
+		res := c.ask(w.t, http.MethodGet, path, "")
+		if res.Code != http.StatusOK {
+			w.t.Errorf("GET %s of one's own: %d %s", path, res.Code, res.Body)
+		}
+		out[path] = res.Body.String()
+	}
+	return out
+}
+
+// volatile are reports that tell of what is being saved at this moment.
+var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
+	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
+
+// recent are reports that tell of hours: how many there were until now.
+var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
+	"listKubernetesAllocation": true}

@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"lamplighter.dev/functions"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // bad is a service with one organization that has something, to be asked badly.
@@ -36,9 +37,7 @@ func badly(t *testing.T) *bad {
 	s := startAttacked(t)
 	b := &bad{attackedService: s, caller: s.caller(t, s.NewOwner("bad@example.com"))}
 	b.e = b.settle(t, "bad-1")
-	w := &sweep{t: t}
-	w.described(functions.Describe(s.Platform).YAML())
-	b.ops = w.ops
+	b.ops = operations(t, functions.Describe(s.Platform).YAML())
 	return b
 }
 
@@ -49,7 +48,7 @@ func (b *bad) target(op swept, name, value string) string {
 		if p.Value.In != "path" {
 			continue
 		}
-		v := url.PathEscape((&sweep{}).value(b.e, op, p.Value.Name))
+		v := url.PathEscape(b.e.value(op, p.Value.Name))
 		if p.Value.Name == name {
 			v = value
 		}
@@ -189,7 +188,7 @@ func (b *bad) strangeIDs(t *testing.T) {
 				ids = append(ids, strings.ToUpper(b.e[p.Value.Name]), b.e[p.Value.Name]+"%20", "%20"+b.e[p.Value.Name])
 			}
 			for i, id := range ids {
-				if raced && i%4 > 0 {
+				if race.Enabled && i%4 > 0 {
 					continue
 				}
 				if op.OperationID == "getBulkAction" && id == "latest" ||
@@ -254,7 +253,7 @@ func (b *bad) strangeQueries(t *testing.T) {
 				continue
 			}
 			for i, text := range texts {
-				if raced && i%4 > 0 {
+				if race.Enabled && i%4 > 0 {
 					continue
 				}
 				w := b.ask(t, op.method, b.target(op, "", "")+"?"+p.Value.Name+"="+text, "")

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // TestFuzz sends every operation of the whole service what no client should, behind the real gateway and authorizer, as
@@ -59,7 +60,7 @@ func TestFuzz(t *testing.T) {
 			return false
 		},
 	}
-	if raced || testing.Short() {
+	if race.Enabled || testing.Short() {
 		o.Requests = 12 // enough to find a race; too few to get through everywhere
 	}
 	began := time.Now()

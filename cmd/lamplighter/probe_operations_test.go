@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -16,21 +17,23 @@ type swept struct {
 // public reports whether anybody may ask.
 func (op swept) public() bool { return op.Security != nil && len(*op.Security) == 0 }
 
-func (w *sweep) described(document []byte) {
-	w.t.Helper()
+func operations(t *testing.T, document []byte) []swept {
+	t.Helper()
+	var ops []swept
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, path := range doc.Paths.InMatchingOrder() {
 		for method, op := range doc.Paths.Value(path).Operations() {
 			// which nobody from outside may call
 			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") {
-				w.ops = append(w.ops, swept{op, method, path})
+				ops = append(ops, swept{op, method, path})
 			}
 		}
 	}
-	slices.SortFunc(w.ops, func(a, b swept) int { return strings.Compare(a.OperationID, b.OperationID) })
+	slices.SortFunc(ops, func(a, b swept) int { return strings.Compare(a.OperationID, b.OperationID) })
+	return ops
 }
 
 // either are members and parameters that are not required by themselves, but one of them is.
@@ -65,7 +68,7 @@ func members(s *openapi3.Schema, depth int) []string {
 }
 
 // value returns what of orgValues is sent under a name.
-func (w *sweep) value(e sampleValues, op swept, name string) string {
+func (e sampleValues) value(op swept, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.path, "/resources/refresh/") {
 		return e["refresh"]
 	}

@@ -21,10 +21,9 @@ import (
 // TestSampleBodies_AreOfEveryOperationThatTakesOne also holds that no sample is left over, and that each says something.
 func TestSampleBodies_AreOfEveryOperationThatTakesOne(t *testing.T) {
 	samples := functions.SampleBodies()
-	w := &sweep{t: t}
-	w.described(functions.Describe(&platform.Platform{}).YAML())
-	delete(samples, "reportEventPlanStatus") // of a worker alone, which described leaves out
-	for _, op := range w.ops {
+	ops := operations(t, functions.Describe(&platform.Platform{}).YAML())
+	delete(samples, "reportEventPlanStatus") // of a worker alone, which operations leaves out
+	for _, op := range ops {
 		if op.RequestBody == nil {
 			continue
 		}
@@ -56,7 +55,7 @@ func TestSampleBodies_AreAccepted(t *testing.T) {
 	me := s.caller(t, s.NewOwner(email))
 	v := sampled{&sweep{t: t, mine: me, theirs: me}, me.settle(t, "reader-1")}
 	v.addValues(email)
-	v.described(functions.Describe(s.Platform).YAML())
+	v.ops = operations(v.t, functions.Describe(s.Platform).YAML())
 	slices.SortStableFunc(v.ops, func(a, b swept) int {
 		return cmp.Compare(slices.Index(lastSamples, a.OperationID), slices.Index(lastSamples, b.OperationID))
 	})
@@ -107,7 +106,7 @@ func (v sampled) send(op swept, sample json.RawMessage) {
 	path := op.path
 	for _, p := range op.Parameters {
 		if p.Value.In == "path" {
-			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v.value(v.values, op, p.Value.Name)))
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v.values.value(op, p.Value.Name)))
 		}
 	}
 	v.mine.s.clock.Advance(2 * time.Second) // some operations count what is asked in a minute
@@ -127,7 +126,7 @@ func (v sampled) fill(op swept, name string) string {
 		unit := map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour}[strings.TrimSuffix(words[2], "s")]
 		return v.mine.s.clock.Now().Add(time.Duration(n) * unit).UTC().Format(time.RFC3339)
 	}
-	value := v.value(v.values, op, name)
+	value := v.values.value(op, name)
 	if value == "" {
 		v.t.Errorf("%s: nothing is known to put in the place of <%s>", op.OperationID, name)
 	}

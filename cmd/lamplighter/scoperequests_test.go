@@ -88,7 +88,7 @@ func (v *scopeSweep) valueSets() []sampleValues {
 func (v *scopeSweep) target(op swept, values sampleValues) string {
 	path := op.path
 	for _, p := range op.Parameters {
-		value := v.value(values, op, p.Value.Name)
+		value := values.value(op, p.Value.Name)
 		if op.OperationID == "calculateDatabaseClass" && p.Value.Name == "resource_id" {
 			path += joint(path) + "resource_id=" + values["databaseID"]
 			continue

@@ -36,7 +36,7 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 	owner := s.caller(t, s.NewOwner("head@example.com"))
 	worlds := newScopeWorlds(t, owner)
 	all := &sweep{t: t, mine: owner}
-	all.described(functions.Describe(s.Platform).YAML())
+	all.ops = operations(all.t, functions.Describe(s.Platform).YAML())
 	answers := map[string]string{}
 	for _, w := range worlds {
 		s.clock.Advance(time.Minute)
@@ -160,8 +160,8 @@ func (v *scopeSweep) examine(op swept, request, answer, foreign string) {
 func (v *scopeSweep) askForeign(op swept) {
 	v.t.Helper()
 	for _, at := range v.slots(op) {
-		foreign := v.value(v.a, op, at.name)
-		if foreign == "" || foreign == v.value(v.b, op, at.name) || strings.Contains(op.path, "/users/me") {
+		foreign := v.a.value(op, at.name)
+		if foreign == "" || foreign == v.b.value(op, at.name) || strings.Contains(op.path, "/users/me") {
 			continue
 		}
 		nobodys := unheard(foreign)

@@ -144,7 +144,7 @@ func TestSealedSecrets_AChangeOfWhereTheyAreSentNeedsThemAgain(t *testing.T) {
 	s := startAttacked(t)
 	me := s.caller(t, s.NewOwner("keeper@example.com"))
 	v := &sweep{t: t, mine: me, theirs: me, b: me.settle(t, "victim-1")}
-	v.described(functions.Describe(s.Platform).YAML())
+	v.ops = operations(v.t, functions.Describe(s.Platform).YAML())
 	updates, left := updatesBesideSecrets(), maps.Clone(secretMembers)
 	for _, op := range v.ops {
 		if body := schema(op); updates[op.OperationID] && body != nil {
@@ -171,7 +171,7 @@ func (w *sweep) refuseAlone(op swept, m secretMember) {
 	path := op.path
 	for _, p := range op.Parameters {
 		if p.Value.In == "path" {
-			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(w.b, op, p.Value.Name)))
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.b.value(op, p.Value.Name)))
 		}
 	}
 	answer := w.mine.ask(w.t, op.method, path, m.change)

@@ -24,9 +24,9 @@ func (w *sweep) snapshot(c *caller, e sampleValues) map[string]string {
 		for _, p := range op.Parameters {
 			switch {
 			case p.Value.In == "path":
-				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(w.value(e, op, p.Value.Name)))
+				path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(e.value(op, p.Value.Name)))
 			case p.Value.Required || either[op.OperationID+" "+p.Value.Name]:
-				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(w.value(e, op, p.Value.Name))
+				path += joint(path) + p.Value.Name + "=" + url.QueryEscape(e.value(op, p.Value.Name))
 			case recent[op.OperationID] && p.Value.Name == "from":
 				// else until now
 				path += joint(path) + "from=" + yesterday.Format(time.DateOnly) + "&to=" + yesterday.AddDate(0, 0,

@@ -27,7 +27,7 @@ func TestSweep(t *testing.T) {
 	s := startAttacked(t)
 	mine, theirs := s.caller(t, s.NewOwner("victim@example.com")), s.caller(t, s.NewOwner("intruder@example.com"))
 	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.settle(t, victimMark), b: theirs.settle(t, "intruder-1")}
-	w.described(functions.Describe(s.Platform).YAML())
+	w.ops = operations(w.t, functions.Describe(s.Platform).YAML())
 	before := w.snapshot(mine, w.a)
 	w.secrets = issued(before)
 	if n := strings.Count(fmt.Sprint(before), victimMark); n < 60 {
@@ -86,7 +86,7 @@ func (w *sweep) expelled() {
 			for _, p := range op.Parameters {
 				if p.Value.In == "path" {
 					path = strings.ReplaceAll(path, "{"+p.Value.Name+"}",
-						url.PathEscape(w.value(w.a, op, p.Value.Name)))
+						url.PathEscape(w.a.value(op, p.Value.Name)))
 				}
 			}
 			res := was.ask(w.t, op.method, path, "{}", "X-Organisation-Id", w.mine.Org)
@@ -190,7 +190,7 @@ func (w *sweep) slots(op swept) []slot {
 func (w *sweep) operation(op swept) {
 	w.t.Helper()
 	for _, at := range w.slots(op) {
-		theirs := w.value(w.a, op, at.name)
+		theirs := w.a.value(op, at.name)
 		if theirs == "" {
 			w.t.Errorf("%s: nothing is known that its %s %q names: add it to orgValues, or to free with a reason",
 				op.OperationID, at.in, at.name)
@@ -265,7 +265,7 @@ func (w *sweep) ask(op swept, at slot, foreign string) (int, string) {
 	w.t.Helper()
 	path, query := op.path, url.Values{}
 	for _, p := range op.Parameters {
-		v := w.value(w.b, op, p.Value.Name)
+		v := w.b.value(op, p.Value.Name)
 		if at == (slot{p.Value.In, p.Value.Name}) {
 			v = foreign
 		}
@@ -310,7 +310,7 @@ func (w *sweep) body(op swept, s *openapi3.Schema, at slot, foreign string) any 
 
 func (w *sweep) member(op swept, name string, s *openapi3.Schema, at slot, foreign string) any {
 	w.t.Helper()
-	v := any(w.value(w.b, op, name))
+	v := any(w.b.value(op, name))
 	switch {
 	case at == slot{"body", name}:
 		v = foreign

@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/rest/resttest"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // side is one organization of a user of two, with what only it may know.
@@ -72,7 +73,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 
 // eachOperation returns how many requests each operation gets.
 func eachOperation() int {
-	if raced || testing.Short() {
+	if race.Enabled || testing.Short() {
 		return 6
 	}
 	return 20

@@ -75,7 +75,7 @@ openapi: ## openapi.yaml, from the operations
 	@mv openapi.yaml.new openapi.yaml
 
 registry: ## What template.yaml and docs/data-model.md take from functions/<name>/declaration.go
-	$(GO) test ./cmd/lamplighter -run 'TestTemplate_SaysWhatFunctionsDeclare|TestDataModel_' -count=1 -update
+	$(GO) test ./cmd/lamplighter/checks -run 'TestTemplate_SaysWhatFunctionsDeclare|TestDataModel_' -count=1 -update
 
 lint: ## golangci-lint, installed when it is missing
 	@test -x $(GOBIN)/golangci-lint || $(GO) install $(LINTER)

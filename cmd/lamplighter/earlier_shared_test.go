@@ -123,7 +123,7 @@ func (s *shared) connect() {
 	}
 	s.call(http.MethodPost, "/cloud-accounts", map[string]any{
 		"provider": "simulated", "authMethod": "simulated", "cloudAccountID": "111122223333", "name": "Cloud",
-		"permissionLevel": "read_write", "credentials": testenv.FastCloud(sharedSize),
+		"permissionLevel": "read_write", "credentials": testenv.FastCloud(sharedSize).WithBills(13),
 	}, &account)
 	s.account = account.ID
 	s.waitDiscovered(account.JobID)

@@ -22,7 +22,7 @@ type Values map[string]string
 // with what they are given.
 func (c *Caller) Settle(t *testing.T, number string) Values {
 	t.Helper()
-	account := c.ConnectAccount(number, testenv.FastCloud(60).WithSetting("label", number))
+	account := c.ConnectAccount(number, testenv.FastCloud(60).WithBills(6).WithSetting("label", number))
 	all := testenv.RunningInstancesOf(t, c.Client, account, 2)
 	var job struct{ JobID string }
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, &job)

@@ -49,6 +49,7 @@ func isReplaced(k table.Key) bool {
 // TestRows_KeepWhatALaterVersionAdded gives each row a member that this version does not know, as the next one will. All operations go
 // on, and the member stays where the row stays.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir})
 	ada := e.NewOwner("ada@example.com")

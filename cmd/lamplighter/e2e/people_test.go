@@ -137,6 +137,7 @@ func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 
 // An organization that is deleted lets nobody in from that moment, acts on nothing, and half an hour later nothing is left.
 func TestTheEndOfAnOrganization(t *testing.T) {
+	t.Parallel()
 	clock := &testenv.Ahead{}
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: clock})

@@ -30,6 +30,7 @@ func TestSweep(t *testing.T) {
 	mine, theirs := s.NewCaller(t, s.NewOwner("victim@example.com")), s.NewCaller(t, s.NewOwner("intruder@example.com"))
 	w := &sweep{t: t, mine: mine, theirs: theirs, a: mine.Settle(t, victimMark), b: theirs.Settle(t, "intruder-1")}
 	w.ops = probe.Operations(w.t, functions.Describe(s.Platform).YAML())
+	s.RebuildCosts(t)
 	before := w.snapshot(mine, w.a)
 	w.secrets = probe.IssuedIDs(before)
 	if n := strings.Count(fmt.Sprint(before), victimMark); n < 60 {

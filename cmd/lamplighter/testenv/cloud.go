@@ -18,7 +18,9 @@ func FastCloud(size int) Cloud {
 }
 
 // WithBills returns the cloud with bills of a number of months, the current one included.
-func (c Cloud) WithBills(months int) Cloud { return c.WithSetting("billedMonths", strconv.Itoa(months)) }
+func (c Cloud) WithBills(months int) Cloud {
+	return c.WithSetting("billedMonths", strconv.Itoa(months))
+}
 
 // WithoutBills returns the cloud without bills.
 func (c Cloud) WithoutBills() Cloud { return c.WithSetting("bills", "none") }

@@ -60,6 +60,17 @@ func (s *LogBuffer) String() string {
 	return s.b.String()
 }
 
+// RebuildCosts has the costs rebuilt that Settle's changes ask for, which otherwise happens minutes later, between two answers that
+// a test compares. It returns when they are.
+func (s *Service) RebuildCosts(t testing.TB) {
+	t.Helper()
+	s.Clock.Advance(10 * time.Minute)
+	if err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.WaitSettled()
+}
+
 // Caller asks the service in process, through gateway and authorizer, as often as a test needs: an organization has 100
 // requests a minute, so the clock goes to the next minute in time, and the access token is signed anew.
 type Caller struct {

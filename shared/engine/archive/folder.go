@@ -25,14 +25,14 @@ func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) err
 	}
 	path := f.path(name)
 	// CheckName lets no name lead out of the folder
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // CheckName validated it
 		return fmt.Errorf("make the folder of %s: %w", name, err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
 		return fmt.Errorf("archive %s: %w", name, err)
 	}
-	defer os.Remove(file.Name()) // it no longer exists if all went well
+	defer os.Remove(file.Name()) //nolint:errcheck // it no longer exists if all went well
 	err = write(file)
 	if err == nil {
 		err = file.Sync()
@@ -83,7 +83,7 @@ func (f *Folder) ReadAt(_ context.Context, name string, p []byte, off int64) err
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	defer file.Close() // it was only read
+	defer file.Close() //nolint:errcheck // it was only read
 	if _, err = file.ReadAt(p, off); err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}

@@ -106,7 +106,7 @@ func (l *Lambda) callFunction(ctx context.Context, function string, in any) ([]b
 	if err != nil {
 		return nil, errUnreachable(function, err)
 	}
-	defer res.Body.Close() // it is read to its end
+	defer res.Body.Close() //nolint:errcheck // it is read to its end
 	payload, err := io.ReadAll(io.LimitReader(res.Body, maxResponseBytes))
 	if err != nil {
 		return nil, errUnreachable(function, err)

@@ -15,8 +15,8 @@ import (
 func maildev(t *testing.T) (address string, received func() []smtptest.Letter) {
 	t.Helper()
 	dir, port, web := npmpeer.InstallNode(t, "maildev", "maildev@2.2.1"), npmpeer.FreePort(t), npmpeer.FreePort(t)
-	// ends with the test
-	npmpeer.StartPeer(t, exec.Command("node", filepath.Join(dir, "node_modules", "maildev", "bin", "maildev"), //nolint:gosec,noctx
+	program := filepath.Join(dir, "node_modules", "maildev", "bin", "maildev")
+	npmpeer.StartPeer(t, exec.Command("node", program, //nolint:gosec,noctx // ends with the test
 		"--smtp", port, "--web", web, "--ip", "127.0.0.1", "--hide-extensions", "STARTTLS", "--silent"), port, web)
 	return "127.0.0.1:" + port, func() []smtptest.Letter { return readInbox(t, "http://127.0.0.1:"+web+"/email") }
 }

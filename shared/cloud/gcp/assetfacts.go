@@ -3,9 +3,8 @@ package gcp
 import (
 	"strings"
 
-	"google.golang.org/api/cloudasset/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // thing is what is read of the things themselves, in the names of their APIs.
@@ -47,9 +46,9 @@ func (t thing) word() string {
 }
 
 // factsOf are the facts of types by which waste is judged, in the names and units of the rules.
-var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts{
+var factsOf = map[string]func(t thing, a *googlerest.Asset, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
-	"gcp-address": func(t thing, _ *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+	"gcp-address": func(t thing, _ *googlerest.Asset, n neighbours) cloud.Facts {
 		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
 			"instance_state": ""}
 		if t.word() == "RESERVED" {
@@ -58,19 +57,19 @@ var factsOf = map[string]func(t thing, a *cloudasset.ResourceSearchResult, n nei
 		addUser(f, t.Users, n)
 		return f
 	},
-	"gcp-snapshot": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-snapshot": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
 			"snapshot_type": t.SnapshotType}
 	},
-	"gcp-forwarding-rule": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-forwarding-rule": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"scheme": t.LoadBalancingScheme}
 	},
-	"gcp-memorystore": func(t thing, _ *cloudasset.ResourceSearchResult, _ neighbours) cloud.Facts {
+	"gcp-memorystore": func(t thing, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"tier": t.Tier, "memory_gb": t.MemorySizeGB, "auth": t.AuthEnabled}
 	},
 }
 
-func diskFacts(t thing, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+func diskFacts(t thing, a *googlerest.Asset, n neighbours) cloud.Facts {
 	_, labelled := a.Labels["goog-gke-volume"]
 	f := cloud.Facts{
 		"users": append([]string{}, t.Users...), "disk_type": lastPart(t.Type), "size_gb": float64(t.SizeGB),

@@ -8,9 +8,8 @@ import (
 	"io"
 	"maps"
 
-	"google.golang.org/api/bigquery/v2"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 const (
@@ -29,21 +28,21 @@ const (
 
 // answerOf is what a query answers, page after page.
 type answerOf struct {
-	job    *bigquery.JobReference
-	schema *bigquery.TableSchema
-	rows   []*bigquery.TableRow
+	job    googlerest.JobReference
+	schema *googlerest.TableSchema
+	rows   []googlerest.TableRow
 	next   string
 	done   bool
 }
 
 // query asks BigQuery, and waits for the first page.
 func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
-	no := false
-	got, err := call("bigquery.jobs.create", s.bigquery.Jobs.Query(s.project, &bigquery.QueryRequest{
-		Query: sql, UseLegacySql: &no, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
+	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
+		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
+		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
 		TimeoutMs: patience,
-		RequestId: rand.Text(), // an answer that was lost is asked for again, not the question
-	}).Context(ctx).Do)
+		RequestID: rand.Text(), // an answer that was lost is asked for again, not the question
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +61,13 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
 func (s *session) nextPage(ctx context.Context, a *answerOf) error {
-	c := s.bigquery.Jobs.GetQueryResults(a.job.ProjectId,
-		a.job.JobId).Location(a.job.Location).MaxResults(rowsInPage).TimeoutMs(patience).Context(ctx)
+	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
+		a.job.ProjectID, a.job.JobID).
+		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
 	if a.next != "" {
-		c = c.PageToken(a.next)
+		r.Set("pageToken", a.next)
 	}
-	got, err := call("bigquery.jobs.create", c.Do)
+	got, err := call[googlerest.QueryResponse](ctx, s, r)
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func (a *answerOf) records() []map[string]string {
 	}
 	out := make([]map[string]string, len(a.rows))
 	for i, row := range a.rows {
-		out[i] = make(map[string]string, len(row.F))
-		for j, cell := range row.F {
-			if text, ok := cell.V.(string); ok && j < len(a.schema.Fields) {
+		out[i] = make(map[string]string, len(row.Cells))
+		for j, cell := range row.Cells {
+			if text, ok := cell.Value.(string); ok && j < len(a.schema.Fields) {
 				out[i][a.schema.Fields[j].Name] = text
 			}
 		}

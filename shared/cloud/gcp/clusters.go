@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/container/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 var (
@@ -61,7 +60,7 @@ func (c *conn) placeAt(region string) (place, error) {
 	return place{c.session, region}, nil
 }
 
-func (c *conn) findCluster(ctx context.Context, region, name string) (*container.Cluster, place, error) {
+func (c *conn) findCluster(ctx context.Context, region, name string) (*googlerest.Cluster, place, error) {
 	p, err := c.placeAt(region)
 	if err != nil {
 		return nil, p, err
@@ -70,7 +69,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (*container
 	if err != nil {
 		return nil, p, err
 	}
-	var found []*container.Cluster
+	var found []*googlerest.Cluster
 	var places []string
 	for _, k := range all {
 		if k.Name == name {
@@ -100,10 +99,10 @@ var clusterStatuses = map[string]cloud.ClusterStatus{
 }
 
 // nodeCount sums what the pools of the cluster are set to. That of the cluster's own description is out of date by design.
-func nodeCount(ctx context.Context, p place, k *container.Cluster) (*int, error) {
+func nodeCount(ctx context.Context, p place, k *googlerest.Cluster) (*int, error) {
 	nodes := 0
 	for _, n := range poolsOf(k) {
-		sizes, err := groupSizes(ctx, p, n.InstanceGroupUrls)
+		sizes, err := groupSizes(ctx, p, n.InstanceGroupURLs)
 		if err != nil {
 			return nil, err
 		}
@@ -122,12 +121,11 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 		return cloud.ClusterEntry{}, err
 	}
 	entry := cloud.ClusterEntry{UID: fullName("container.googleapis.com", k.SelfLink), Token: c.clusterToken}
-	if e := k.ControlPlaneEndpointsConfig; e != nil && e.DnsEndpointConfig != nil &&
-		e.DnsEndpointConfig.AllowExternalTraffic && e.DnsEndpointConfig.Endpoint != "" {
-		entry.Server = "https://" + e.DnsEndpointConfig.Endpoint
+	if name := k.ControlPlaneEndpointsConfig.DNSEndpointConfig; name.AllowExternalTraffic && name.Endpoint != "" {
+		entry.Server = "https://" + name.Endpoint
 		return entry, nil
 	}
-	if p := k.PrivateClusterConfig; p != nil && p.EnablePrivateEndpoint {
+	if k.PrivateClusterConfig.EnablePrivateEndpoint {
 		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the GKE cluster " + name)
 	}
 	if k.Endpoint == "" || k.MasterAuth == nil {

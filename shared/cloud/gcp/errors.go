@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -168,13 +169,14 @@ func byStatus(status int) cloud.Class {
 	}
 }
 
-// partly lets zones that do not answer be named in a listing; else they fail it for all regions.
-var partly = googleapi.QueryParameter("returnPartialSuccess", "true")
+// partialSuccess is the parameter of a listing over all zones that lets zones which do not answer be named in the answer; else they fail
+// the listing for all regions.
+const partialSuccess = "returnPartialSuccess"
 
 // call makes a call and names its error after the permission that it takes.
-func call[T any](op string, do func(...googleapi.CallOption) (T, error), options ...googleapi.CallOption) (T, error) {
-	out, err := do(options...)
-	return out, classifyError(op, err)
+func call[T any](ctx context.Context, s *session, r *googlerest.Request) (*T, error) {
+	out, err := googlerest.Do[T](ctx, s.apiHTTP, r)
+	return out, classifyError(r.Permission, err)
 }
 
 // classifyError makes a *cloud.Error of what a client returns, with Google's own code and words. With what stands above it is the

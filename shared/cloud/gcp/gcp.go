@@ -1,5 +1,4 @@
-// Package gcp drives Google Cloud: it is the only place that links Google's clients, the REST ones, which weigh half of the gRPC
-// ones. Each kind of resource is one file and one line in the registry below; what they share (credentials, limits, retries,
+// Package gcp drives Google Cloud through its REST APIs, which the package googlerest calls. Each kind of resource is one file and one line in the registry below; what they share (credentials, limits, retries,
 // error classes, resource names) is written once beside them.
 package gcp
 
@@ -124,11 +123,11 @@ func (p *Provider) Kinds() []cloud.Kind {
 
 // Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is not allowed
 // are class Invalid; whether the credentials open anything is found out by Identify.
-func (p *Provider) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
+func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err
 	}
-	s, err := p.openSession(ctx, a)
+	s, err := p.openSession(a)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"google.golang.org/api/compute/v1"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // instances are Compute Engine instances; the uid is the full name. A stop never says what becomes of local SSDs: Google refuses it
@@ -29,8 +29,9 @@ var instances = kind{
 // listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer are none of
 // its business.
 func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call("compute.instances.list", p.compute.Instances.AggregatedList(p.project).Filter(inZones(p.region)).
-		MaxResults(500).PageToken(page).Context(ctx).Do, partly)
+	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.Get("compute.instances.list",
+		googlerest.Compute+"projects/{project}/aggregated/instances", p.project).Set("filter", inZones(p.region)).
+		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -59,7 +60,7 @@ func (p place) missing(unreachable []string) error {
 	return nil
 }
 
-func instanceResource(p place, i *compute.Instance) cloud.Resource {
+func instanceResource(p place, i *googlerest.Instance) cloud.Resource {
 	return cloud.Resource{
 		UID: instanceUID(p, i), Name: i.Name, Zone: lastPart(i.Zone), Status: instanceStatuses[i.Status].orUnknown(),
 		InstanceType: lastPart(i.MachineType), Tags: tagsOf(i.Labels), Unschedulable: tiedInstance(i),
@@ -68,7 +69,7 @@ func instanceResource(p place, i *compute.Instance) cloud.Resource {
 	}
 }
 
-func instanceUID(p place, i *compute.Instance) string {
+func instanceUID(p place, i *googlerest.Instance) string {
 	return "//compute.googleapis.com/projects/" + p.project + "/zones/" + lastPart(i.Zone) + "/instances/" + i.Name
 }
 
@@ -94,8 +95,8 @@ func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 }
 
 // findInstances returns the instances by their uids; those that do not exist are missing.
-func findInstances(ctx context.Context, p place, refs []ref) (map[string]*compute.Instance, error) {
-	found := map[string]*compute.Instance{}
+func findInstances(ctx context.Context, p place, refs []ref) (map[string]*googlerest.Instance, error) {
+	found := map[string]*googlerest.Instance{}
 	byZone := map[string][]ref{}
 	for _, r := range refs {
 		if r.scope == "zones" {
@@ -103,8 +104,9 @@ func findInstances(ctx context.Context, p place, refs []ref) (map[string]*comput
 		}
 	}
 	for _, zone := range sortedKeys(byZone) {
-		out, err := call("compute.instances.list", p.compute.Instances.List(p.project, zone).
-			Filter(namesFilter(byZone[zone])).MaxResults(500).Context(ctx).Do)
+		out, err := call[googlerest.InstanceList](ctx, p.session, googlerest.Get("compute.instances.list",
+			googlerest.Compute+"projects/{project}/zones/{zone}/instances", p.project, zone).
+			Set("filter", namesFilter(byZone[zone])).SetInt("maxResults", 500))
 		if isGone(err) { // there is no such zone
 			continue
 		}
@@ -140,28 +142,25 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 	return errs
 }
 
-func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *compute.Instance) error {
+func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googlerest.Instance) error {
 	if reason := tiedInstance(i); reason != "" {
 		return errUnsupported("%s", reason)
 	}
 	if instanceStatuses[i.Status].status == v.WantedStatus() {
 		return nil
 	}
-	// A repeated attempt bears the same id, so that Google does it once.
-	requestID := uuid.NewString()
-	var do operating
-	op := "compute.instances.stop"
+	method := "start"
 	switch {
 	case v == cloud.Stop:
-		do = p.compute.Instances.Stop(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		method = "stop"
 	case i.Status == "SUSPENDED":
-		op, do = "compute.instances.resume",
-			p.compute.Instances.Resume(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
-	default:
-		op, do = "compute.instances.start",
-			p.compute.Instances.Start(p.project, r.location, r.name).RequestId(requestID).Context(ctx).Do
+		method = "resume"
 	}
-	return begin(op, do)
+	// A repeated attempt bears the same id, so that Google does it once.
+	return beginOperation(ctx, p, googlerest.Post("compute.instances."+method,
+		googlerest.Compute+"projects/{project}/zones/{zone}/instances/{instance}/"+method, p.project, r.location,
+		r.name).
+		Set("requestId", uuid.NewString()))
 }
 
 // native is a status of Google's in the words of this service; the zero value is one that we do not know.

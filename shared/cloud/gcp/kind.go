@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // maxPages bounds listings that are read to their end at once.
@@ -45,6 +46,22 @@ type target struct {
 func catalogueKind(kind string) cloud.Kind {
 	k, _ := cloud.KindOf(kind)
 	return k
+}
+
+// eachPage reads a listing to its end. The caller takes each page, returns the token of the next, and bounds the listing by an error.
+func eachPage[T any](ctx context.Context, s *session, r *googlerest.Request,
+	take func(*T) (next string, err error)) error {
+	for {
+		out, err := call[T](ctx, s, r)
+		if err != nil {
+			return err
+		}
+		next, err := take(out)
+		if err != nil || next == "" {
+			return err
+		}
+		r.Set("pageToken", next)
+	}
 }
 
 // readOneByOne makes the read of a kind of which each resource is asked for by itself; what does not exist is left out.

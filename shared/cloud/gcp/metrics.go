@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/api/monitoring/v3"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // metricsNeed is the permission of metrics.
@@ -30,7 +29,7 @@ type meter struct {
 	name   string   // the label by which a few resources are asked for
 	groups []string // the labels by which series are made one of a resource; none where each is one
 	asked  func(r ref) (name, key string)
-	told   func(s *monitoring.TimeSeries) (key string) // the key of the resource that a series is of
+	told   func(s *googlerest.TimeSeries) (key string) // the key of the resource that a series is of
 }
 
 // poolLabel names the node pool of a node.
@@ -41,7 +40,7 @@ var meters = map[string]meter{
 		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`,
 		name:  "metric.labels.instance_name",
 		asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
 		},
 	},
@@ -49,13 +48,13 @@ var meters = map[string]meter{
 		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`,
 		name:  "resource.labels.database_id",
 		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
-		told:  func(s *monitoring.TimeSeries) string { return s.Resource.Labels["database_id"] },
+		told:  func(s *googlerest.TimeSeries) string { return s.Resource.Labels["database_id"] },
 	},
 	cloud.GCPMIG: {
 		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel,
 		groups: []string{groupLabel},
 		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			var labels struct {
 				Group string `json:"instance_group"`
 			}
@@ -71,7 +70,7 @@ var meters = map[string]meter{
 		groups: []string{"resource.labels.location", "resource.labels.cluster_name",
 			`metadata.user_labels."` + poolLabel + `"`},
 		asked: func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
-		told: func(s *monitoring.TimeSeries) string {
+		told: func(s *googlerest.TimeSeries) string {
 			if s.Metadata == nil {
 				return ""
 			}
@@ -84,7 +83,7 @@ var meters = map[string]meter{
 		name:   "resource.labels.service_name",
 		groups: []string{"resource.labels.service_name"},
 		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told:   func(s *monitoring.TimeSeries) string { return s.Resource.Labels["service_name"] },
+		told:   func(s *googlerest.TimeSeries) string { return s.Resource.Labels["service_name"] },
 	},
 	"gcp-memorystore": {
 		place:  `resource.type = "redis_instance" AND resource.labels.region = "%s"`,
@@ -94,7 +93,7 @@ var meters = map[string]meter{
 			id := strings.TrimPrefix(r.uid, "//redis.googleapis.com/")
 			return id, id
 		},
-		told: func(s *monitoring.TimeSeries) string { return s.Resource.Labels["instance_id"] },
+		told: func(s *googlerest.TimeSeries) string { return s.Resource.Labels["instance_id"] },
 	},
 }
 
@@ -158,17 +157,19 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 func (m meter) read(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
 	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
-	list := p.metrics.Projects.TimeSeries.List("projects/" + p.project).Filter(m.filter(r, n)).
-		IntervalStartTime(r.From.UTC().Format(time.RFC3339)).IntervalEndTime(r.To.UTC().Format(time.RFC3339)).
-		AggregationAlignmentPeriod(fmt.Sprintf("%ds",
-			int(r.Period.Seconds()))).AggregationPerSeriesAligner(r.Measures[n].Statistic).
-		PageSize(100_000).Context(ctx)
+	list := googlerest.Get(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
+		Set("filter", m.filter(r, n)).
+		Set("interval.startTime", r.From.UTC().Format(time.RFC3339)).
+		Set("interval.endTime", r.To.UTC().Format(time.RFC3339)).
+		Set("aggregation.alignmentPeriod", fmt.Sprintf("%ds", int(r.Period.Seconds()))).
+		Set("aggregation.perSeriesAligner", r.Measures[n].Statistic).SetInt("pageSize", 100_000)
 	if len(m.groups) > 0 {
-		list = list.AggregationGroupByFields(m.groups...).AggregationCrossSeriesReducer(reducerOf(r.Measures[n]))
+		list.Set("aggregation.groupByFields", m.groups...).
+			Set("aggregation.crossSeriesReducer", reducerOf(r.Measures[n]))
 	}
 	found := map[string]*cloud.Points{}
 	for page := ""; out.Calls < maxPages; {
-		got, err := call(metricsNeed, list.PageToken(page).Do)
+		got, err := call[googlerest.TimeSeriesList](ctx, p.session, list.Set("pageToken", page))
 		if err != nil {
 			return out, err
 		}
@@ -215,7 +216,7 @@ func (m meter) filter(r cloud.MetricRequest, n int) string {
 
 // addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those of the
 // resource; false when it has none. The next page may hold more of a series, older points.
-func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSeries, period time.Duration) bool {
+func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSeries, period time.Duration) bool {
 	if len(s.Points) == 0 {
 		return false
 	}
@@ -234,12 +235,10 @@ func addSeries(found map[string]*cloud.Points, uid string, s *monitoring.TimeSer
 	return true
 }
 
-func number(v *monitoring.TypedValue) (float64, bool) {
+func number(v googlerest.TypedValue) (float64, bool) {
 	switch {
-	case v == nil:
-		return 0, false
 	case v.DoubleValue != nil:
-		return *v.DoubleValue, true
+		return float64(*v.DoubleValue), true
 	case v.Int64Value != nil:
 		return float64(*v.Int64Value), true
 	default:

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/cloudasset/v1"
-
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
 // assetsNeed is the permission of Cloud Asset Inventory.
@@ -22,16 +21,15 @@ const assetFields = "name,assetType,displayName,location,labels,createTime,state
 // in no region (global things, those of several regions) is in region Global. An inventory that may not be asked is an error: that
 // nothing is known does not mean that nothing is there.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
-	search := c.assets.V1.SearchAllResources("projects/" +
-		c.project).PageSize(500).PageToken(page).ReadMask(assetFields)
+	search := c.searchAssets(page, assetFields)
 	switch {
 	case region == cloud.Global:
 	case regionName.MatchString(region):
-		search = search.Query("location:" + region + "*")
+		search.Set("query", "location:"+region+"*")
 	default:
 		return cloud.ResourcePage{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
 	}
-	out, err := call(assetsNeed, search.Context(ctx).Do)
+	out, err := call[googlerest.AssetList](ctx, c.session, search)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -48,9 +46,15 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	return got, nil
 }
 
+// searchAssets returns the request for a page of the assets of the project, with these fields.
+func (c *conn) searchAssets(page, fields string) *googlerest.Request {
+	return googlerest.Get(assetsNeed, googlerest.AssetInventory+"{+scope}:searchAllResources", "projects/"+c.project).
+		SetInt("pageSize", 500).Set("pageToken", page).Set("readMask", fields)
+}
+
 // newOther makes the resource of an asset; false of one that a kind lists, and of what an account of ours is itself. What the
 // catalogue has no name for is kept as "gcp-other" with Google's word for it.
-func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource, bool) {
+func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 	r := cloud.Resource{
 		UID: a.Name, Name: a.DisplayName, Type: cloud.TypeOf(Name, a.AssetType), Region: cloud.Global,
 		Status: cloud.Running,
@@ -80,7 +84,7 @@ func newOther(a *cloudasset.ResourceSearchResult, n neighbours) (cloud.Resource,
 var notListed = []string{"gcp-project", "gcp-folder"}
 
 // assetFacts returns the facts of an asset of which the inventory has the thing itself; nil when it has not, or the type has none.
-func assetFacts(kindType string, a *cloudasset.ResourceSearchResult, n neighbours) cloud.Facts {
+func assetFacts(kindType string, a *googlerest.Asset, n neighbours) cloud.Facts {
 	read := factsOf[kindType]
 	if read == nil || len(a.VersionedResources) == 0 {
 		return nil

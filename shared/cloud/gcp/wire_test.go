@@ -189,7 +189,8 @@ func wireAutoscaling(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 	for _, g := range []gcptwin.Group{
 		{Name: "plain", Zone: zone, Size: 3},
 		{Name: "regional", Region: region, Size: 3},
-		{Name: "ruled", Zone: zone, Size: 3, Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90}},
+		{Name: "ruled", Zone: zone, Size: 3,
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90}},
 		{Name: "unruled", Region: region, Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "OFF"}},
 	} {
 		uid := tw.AddGroup(g).UID()

@@ -3,17 +3,16 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
-func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref) (cloud.Autoscaling,
+func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cloud.Autoscaling,
 	error) {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
@@ -26,7 +25,7 @@ func readAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResou
 // round it would take them back.
 //
 //nolint:revive // which workload, and what it is to be
-func setAutoscaling(ctx context.Context, c *cluster, r schema.GroupVersionResource, at ref,
+func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 	want cloud.Autoscaling) error {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
@@ -90,13 +89,14 @@ func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autos
 }
 
 func (c *cluster) makeHPA(ctx context.Context, s hpaSpec, w object, ours bool) error {
-	_, err := c.client.Resource(hpasOf).Namespace(w.Namespace).Create(ctx, s.made(w, ours),
-		metav1.CreateOptions{FieldManager: autoscalerMaker})
+	err := c.call(ctx, http.MethodPost, hpasOf, ref{ns: w.Namespace}, request{
+		query: url.Values{"fieldManager": {autoscalerMaker}}, body: s.made(w, ours),
+	})
 	return classifyError(op("create", hpasOf), err)
 }
 
 // setReplicas gives a workload its replicas.
-func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.guarded(ctx, r, w, func(o object) (change, error) {
 		if o.replicas() == n {
 			return nil, nil //nolint:nilnil // it has them
@@ -108,7 +108,7 @@ func (c *cluster) setReplicas(ctx context.Context, r schema.GroupVersionResource
 // restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
 //
 //nolint:revive // which workload, and what it is to be
-func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResource, w scaledWorkload,
+func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
 	want cloud.Autoscaling) error {
 	m, _, err := decodeMemory(want.Native)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *cluster) restoreScaling(ctx context.Context, r schema.GroupVersionResou
 
 // correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload without one was not stopped by a stop
 // of ours, and stays as it is.
-func (c *cluster) correctMark(ctx context.Context, r schema.GroupVersionResource, w object, n int64) error {
+func (c *cluster) correctMark(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.guarded(ctx, r, w, func(o object) (change, error) {
 		if was := o.remembered(); o.replicas() > 0 || was == 0 || was == n {
 			return nil, nil //nolint:nilnil // it tells so
@@ -154,8 +154,9 @@ func (c *cluster) restoreHPA(ctx context.Context, w scaledWorkload, was *hpaSpec
 
 // removeHPA deletes the one that was read, and no other of its name.
 func (c *cluster) removeHPA(ctx context.Context, h object) error {
-	err := c.client.Resource(hpasOf).Namespace(h.Namespace).Delete(ctx, h.Name,
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &h.UID}})
+	err := c.call(ctx, http.MethodDelete, hpasOf, h.ref(), request{
+		body: map[string]any{"kind": "DeleteOptions", "preconditions": map[string]any{"uid": h.UID}},
+	})
 	return gone(classifyError(op("delete", hpasOf), err))
 }
 

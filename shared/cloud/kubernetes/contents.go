@@ -6,9 +6,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -25,7 +22,7 @@ type contents struct {
 // member is a workload of a namespace.
 type member struct {
 	view
-	resource schema.GroupVersionResource
+	resource apiResource
 }
 
 // held is what is in a namespace, or in all of them, as it was listed.
@@ -35,11 +32,11 @@ type held struct {
 
 // listHeld lists by list what is in ns; "" is all namespaces. The lists are read side by side.
 func listHeld(ctx context.Context, ns string,
-	list func(context.Context, schema.GroupVersionResource, string) ([]object, error)) (held, error) {
+	list func(context.Context, apiResource, string) ([]object, error)) (held, error) {
 	var h held
 	lists := []struct {
 		into     *[]object
-		resource schema.GroupVersionResource
+		resource apiResource
 	}{
 		{&h.deployments, deploymentsOf},
 		{&h.rollouts, rolloutsOf},
@@ -63,7 +60,7 @@ func (p *pass) contents(ctx context.Context, name string) (contents, error) {
 	if err != nil {
 		return contents{}, err
 	}
-	ns := object{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	ns := object{Metadata: Metadata{Name: name}}
 	if h.inDoubt() {
 		if ns, err = p.get(ctx, namespacesOf, ref{name: name}); err != nil {
 			return contents{}, err
@@ -146,7 +143,7 @@ func (b byNamespace) of(ns object, now time.Time) contents {
 		return x
 	}
 	x.cronJobs, x.scalers = h.cronJobs, h.scalers
-	member := func(o object, r schema.GroupVersionResource) member {
+	member := func(o object, r apiResource) member {
 		return member{view{o, drivers(h.scalers, o), podsLeft(o, h.pods), now}, r}
 	}
 	for _, o := range h.deployments {

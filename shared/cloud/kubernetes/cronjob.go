@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -72,7 +70,7 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, cronJobsOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, cronJobsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
 		r := o.resource()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -132,7 +130,7 @@ func listDaemonSets(ctx context.Context, c *cluster, page string) (cloud.Resourc
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, daemonSetsOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, daemonSetsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
 		r := o.resource()

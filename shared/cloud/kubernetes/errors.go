@@ -10,9 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	kerrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -47,22 +44,22 @@ func classifyError(op string, err error) error {
 		}
 		return e
 	}
-	status, ok := errors.AsType[*kerrors.StatusError](err)
+	status, ok := errors.AsType[*statusError](err)
 	if !ok {
 		return &cloud.Error{Class: cloud.Transient, Op: op, Code: "NoAnswer", Message: err.Error(), Err: err}
 	}
-	s := status.Status()
+	s := status.apiStatus
 	return &cloud.Error{Class: classOf(s), Op: op, Code: codeOf(s), Message: messageOf(s), Err: err}
 }
 
-func codeOf(s metav1.Status) string {
-	if s.Reason != metav1.StatusReasonUnknown {
-		return string(s.Reason)
+func codeOf(s apiStatus) string {
+	if s.Reason != "" {
+		return s.Reason
 	}
 	return fmt.Sprintf("HTTP %d", s.Code)
 }
 
-func messageOf(s metav1.Status) string {
+func messageOf(s apiStatus) string {
 	if s.Message == "" {
 		return "the cluster gave no message"
 	}
@@ -72,7 +69,7 @@ func messageOf(s metav1.Status) string {
 // admission are the words of those that a cluster asks before it accepts a change: they forbid this change, whoever makes it.
 var admission = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
 
-func classOf(s metav1.Status) cloud.Class {
+func classOf(s apiStatus) cloud.Class {
 	for _, w := range admission {
 		if strings.Contains(s.Message, w) && s.Code < http.StatusInternalServerError {
 			return cloud.Unsupported
@@ -94,14 +91,17 @@ func classOf(s metav1.Status) cloud.Class {
 	case http.StatusNotImplemented:
 		return cloud.Unsupported
 	}
-	if cloud.IsTransientStatus(int(s.Code)) {
+	if cloud.IsTransientStatus(s.Code) {
 		return cloud.Transient
 	}
 	return cloud.Invalid
 }
 
-// unansweredError names what is not an answer of the cluster. It wraps only what ends a context: the client would retry others.
+// unansweredError names what is not an answer of the cluster. It wraps only errors that end a context. nil stays nil.
 func unansweredError(err error) error {
+	if err == nil {
+		return nil
+	}
 	e, ours := errors.AsType[*cloud.Error](err)
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {

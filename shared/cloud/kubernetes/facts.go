@@ -1,13 +1,10 @@
 package kubernetes
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -75,15 +72,6 @@ type condition struct {
 	Status     string `json:"status"`
 	Reason     string `json:"reason"`
 	Transition string `json:"lastTransitionTime"`
-}
-
-// quantity reads "500m" or "1Gi"; 0 of what is none.
-func quantity(v any) float64 {
-	q, err := resource.ParseQuantity(fmt.Sprint(v))
-	if v == nil || err != nil {
-		return 0
-	}
-	return q.AsApproximateFloat64()
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

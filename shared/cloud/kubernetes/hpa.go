@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -57,7 +54,7 @@ type scaledWorkload struct {
 	hpas []object
 }
 
-func (c *cluster) readScaled(ctx context.Context, r schema.GroupVersionResource, at ref) (scaledWorkload, error) {
+func (c *cluster) readScaled(ctx context.Context, r apiResource, at ref) (scaledWorkload, error) {
 	p := c.newPass([]ref{at})
 	w, err := p.view(ctx, r, at)
 	if err != nil {
@@ -95,7 +92,7 @@ func (s hpaSpec) cpu() *int64 {
 		return nil
 	}
 	m, _ := s.Metrics[i].(map[string]any)
-	n, ok, _ := unstructured.NestedInt64(m, "resource", "target", "averageUtilization")
+	n, ok := nested(m, "resource", "target", "averageUtilization").(int64)
 	if !ok {
 		return nil
 	}
@@ -105,14 +102,23 @@ func (s hpaSpec) cpu() *int64 {
 // isCPU reports whether a metric is the average utilization of the CPU.
 func isCPU(metric any) bool {
 	m, _ := metric.(map[string]any)
-	name, _, _ := unstructured.NestedString(m, "resource", "name")
-	kind, _, _ := unstructured.NestedString(m, "resource", "target", "type")
-	return m["type"] == "Resource" && name == "cpu" && kind == "Utilization"
+	return m["type"] == "Resource" && nested(m, "resource", "name") == "cpu" &&
+		nested(m, "resource", "target", "type") == "Utilization"
+}
+
+// nested returns the value at a path of names; nil when there is none.
+func nested(m map[string]any, path ...string) any {
+	var v any = m
+	for _, name := range path {
+		inner, _ := v.(map[string]any)
+		v = inner[name]
+	}
+	return v
 }
 
 // cooldown returns for how many seconds it waits before it takes pods away; nil when it does not say.
 func (s hpaSpec) cooldown() *int64 {
-	n, ok, _ := unstructured.NestedInt64(s.Behavior, "scaleDown", "stabilizationWindowSeconds")
+	n, ok := nested(s.Behavior, "scaleDown", "stabilizationWindowSeconds").(int64)
 	if !ok || s.cpu() == nil {
 		return nil
 	}
@@ -126,7 +132,7 @@ func (s hpaSpec) with(want cloud.Autoscaling) hpaSpec {
 		s.Metrics = withCPU(s.Metrics, *want.TargetCPUPercent)
 	}
 	if want.CooldownSeconds != nil {
-		down, _, _ := unstructured.NestedMap(s.Behavior, "scaleDown")
+		down, _ := nested(s.Behavior, "scaleDown").(map[string]any)
 		if down = maps.Clone(down); down == nil {
 			down = map[string]any{}
 		}
@@ -157,7 +163,7 @@ func (s hpaSpec) meets(want cloud.Autoscaling) bool {
 }
 
 // made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here if it is ours.
-func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
+func (s hpaSpec) made(w object, ours bool) map[string]any {
 	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
 	if ours {
 		meta["labels"] = map[string]any{autoscalerLabel: autoscalerMaker}
@@ -165,9 +171,9 @@ func (s hpaSpec) made(w object, ours bool) *unstructured.Unstructured {
 	of := s.change()
 	maps.DeleteFunc(of, func(_ string, v any) bool { return v == nil })
 	of["scaleTargetRef"] = map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.Name}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": map[string]any(of),
-	}}
+	return map[string]any{
+		"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": of,
+	}
 }
 
 // isOurs reports whether a HorizontalPodAutoscaler was made here.

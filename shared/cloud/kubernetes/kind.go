@@ -4,15 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
 // kind is one kind of resource: what it is, what it needs, and what can be asked of it. Functions return *cloud.Error.
 type kind struct {
 	cloud.Kind
-	resource schema.GroupVersionResource
+	resource apiResource
 	needs    needs
 	list     func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error)
 	read     func(ctx context.Context, p *pass, at ref) (cloud.State, error)

@@ -1,5 +1,5 @@
-// Package kubernetes drives Kubernetes clusters: workloads, CronJobs and whole namespaces. It is the only place that links the
-// Kubernetes client. What decides (which object is stopped, what must be remembered, who would bring it back) is written
+// Package kubernetes drives Kubernetes clusters: workloads, CronJobs and whole namespaces. It calls the API of
+// Kubernetes without client-go (client.go). What decides (which object is stopped, what must be remembered, who would bring it back) is written
 // here; a cluster is reached by a kubeconfig, or by the token that the cloud that runs it makes for us. Nothing that a
 // kubeconfig could make this process run or read is accepted: see the package kubeconfig below.
 package kubernetes

@@ -2,11 +2,8 @@ package kubernetes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // The annotations that a stop leaves on what it stops, in the same change: they are a copy of what is remembered, for a day on
@@ -54,13 +51,11 @@ func (o object) manager() string {
 			return "Flux (" + v + ")"
 		}
 	}
-	i := slices.IndexFunc(o.OwnerReferences, func(r metav1.OwnerReference) bool {
-		return r.Controller != nil && *r.Controller
-	})
-	if i < 0 {
+	owner, owned := o.controller()
+	if !owned {
 		return ""
 	}
-	return o.OwnerReferences[i].Kind + " " + o.OwnerReferences[i].Name
+	return owner.Kind + " " + owner.Name
 }
 
 func firstOf(a, b string) string {

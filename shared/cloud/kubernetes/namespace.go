@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -70,7 +68,7 @@ func listNamespaces(ctx context.Context, c *cluster, page string) (cloud.Resourc
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found, next, err := c.page(ctx, namespacesOf, "", metav1.ListOptions{Continue: page})
+	found, next, err := c.page(ctx, namespacesOf, "", listOptions{Continue: page})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

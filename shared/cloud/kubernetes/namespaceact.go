@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -51,12 +49,12 @@ const betweenSteps = time.Second
 // listed anew before the second.
 type steps struct {
 	first, second func(context.Context, *pass, contents, goal) outcome
-	lists         []schema.GroupVersionResource
+	lists         []apiResource
 }
 
 var (
-	stopSteps  = steps{stopNamespace, stopStateful, []schema.GroupVersionResource{deploymentsOf, rolloutsOf, podsOf}}
-	startSteps = steps{startNamespace, startRest, []schema.GroupVersionResource{statefulOf}}
+	stopSteps  = steps{stopNamespace, stopStateful, []apiResource{deploymentsOf, rolloutsOf, podsOf}}
+	startSteps = steps{startNamespace, startRest, []apiResource{statefulOf}}
 )
 
 // actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more

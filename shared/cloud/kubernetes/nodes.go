@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -67,7 +65,7 @@ func (c *cluster) loads(ctx context.Context, anew bool) (nodeLoads, error) {
 	if last != nil && !anew {
 		return last, nil
 	}
-	pods, err := c.all(ctx, podsOf, "", metav1.ListOptions{})
+	pods, err := c.all(ctx, podsOf, "", listOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +121,8 @@ func (o object) charged() bool {
 // workload names what a pod is of, as its owner names tell: that of a ReplicaSet is its Deployment's and a hash, that of a Job a CronJob's and
 // the minute. A pod without an owner is its own workload.
 func (o object) workload() (kind, name string) {
-	owner := metav1.GetControllerOf(&o.ObjectMeta)
-	if owner == nil {
+	owner, owned := o.controller()
+	if !owned {
 		return "Pod", o.Name
 	}
 	if hash := o.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {

@@ -3,25 +3,21 @@ package kubernetes
 import (
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"lamplighter.dev/shared/cloud"
 )
 
 // object is what is read of an object, whatever its resource: the fields of all that this package looks at.
 type object struct {
-	Kind              string `json:"kind"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              spec   `json:"spec"`
-	Status            status `json:"status"`
+	Kind     string `json:"kind"`
+	Metadata `json:"metadata"`
+	Spec     spec   `json:"spec"`
+	Status   status `json:"status"`
 }
 
 type spec struct {
-	Replicas  *int64                `json:"replicas"`
-	Suspend   *bool                 `json:"suspend"`
-	Selector  *metav1.LabelSelector `json:"selector"`
+	Replicas  *int64         `json:"replicas"`
+	Suspend   *bool          `json:"suspend"`
+	Selector  *labelSelector `json:"selector"`
 	Retention struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
@@ -71,10 +67,6 @@ type status struct {
 	Capacity          map[string]any    `json:"capacity"`
 }
 
-func convert(from map[string]any, to *object) error {
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(from, to)
-}
-
 // replicas is how many pods are wanted; absence is one.
 func (o object) replicas() int64 {
 	if o.Spec.Replicas == nil {
@@ -93,8 +85,7 @@ func (o object) seen() bool {
 
 // covers reports whether the selector of o selects the labels.
 func (o object) covers(l map[string]string) bool {
-	s, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
-	return err == nil && !s.Empty() && s.Matches(labels.Set(l))
+	return o.Spec.Selector.matches(l)
 }
 
 // ref names an object in a cluster; ns is "" for a namespace.

@@ -3,24 +3,23 @@ package kubernetes
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"strconv"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lamplighter.dev/shared/cloud"
 )
 
 // other is a resource that is found and not acted on. Not every cluster has those that are extra.
 type other struct {
-	schema.GroupVersionResource
+	apiResource
 	kind  string // by which our type is found: "networking.k8s.io/Ingress"
 	extra bool
 	whole bool // is listed with all that it says
 }
 
 func newOther(group, version, resource, kind string) other {
-	o := other{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: resource},
+	o := other{apiResource: apiResource{Group: group, Version: version, Resource: resource},
 		kind: kind}
 	if group != "" {
 		o.kind = group + "/" + kind
@@ -62,7 +61,7 @@ var others = []other{
 func otherNeeds() []rule {
 	out := make([]rule, len(others))
 	for i, o := range others {
-		out[i] = rule{o.GroupVersionResource, "", "list"}
+		out[i] = rule{o.apiResource, "", "list"}
 	}
 	return out
 }
@@ -143,34 +142,26 @@ func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.Resou
 // otherPage lists a page of what the cluster has: no more than names and labels of what is not listed whole.
 func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
 	if o.extra {
-		if served, err := c.has(ctx, o.GroupVersionResource); err != nil || !served {
+		if served, err := c.has(ctx, o.apiResource); err != nil || !served {
 			return nil, "", err
 		}
 	}
-	root := []string{"/apis", o.Group, o.Version, o.Resource}
-	if o.Group == "" {
-		root = []string{"/api", o.Version, o.Resource}
-	}
 	ask := func(page string) ([]byte, error) {
-		return c.raw.Get().AbsPath(root...).Param("limit", strconv.Itoa(pageSize)).Param("continue", page).
-			SetHeader("Accept", o.accept()).DoRaw(ctx)
+		return c.client.do(ctx, apiCall{method: http.MethodGet, path: append(o.root(), o.Resource), accept: o.accept(),
+			query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}}})
 	}
 	body, err := ask(page)
 	if instead := continued(err); instead != "" {
 		body, err = ask(instead)
 	}
 	if err != nil {
-		return nil, "", classifyError(op("list", o.GroupVersionResource), err)
+		return nil, "", classifyError(op("list", o.apiResource), err)
 	}
-	var list struct {
-		metav1.ListMeta `json:"metadata"`
-		Items           []object `json:"items"`
-	}
+	var list objectList
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, "", &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
-			"cannot be read: " + err.Error()}
+		return nil, "", unreadableError(err)
 	}
-	return list.Items, list.Continue, nil
+	return list.Items, list.Metadata.Continue, nil
 }
 
 func (c *cluster) foundOthers(id string, o other, found []object) []cloud.Resource {

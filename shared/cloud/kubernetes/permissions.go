@@ -3,11 +3,8 @@ package kubernetes
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"lamplighter.dev/shared/cloud"
 )
@@ -17,7 +14,7 @@ type needs struct{ discover, startStop, scale []rule }
 
 // rule is one verb on one resource, or on its subresource.
 type rule struct {
-	resource schema.GroupVersionResource
+	resource apiResource
 	sub      string
 	verb     string
 }
@@ -33,7 +30,7 @@ func (r rule) name() string {
 var clusterNeeds = []rule{{namespacesOf, "", "get"}}
 
 // extra are resources that not every cluster has.
-var extra = []schema.GroupVersionResource{scaledOf, rolloutsOf}
+var extra = []apiResource{scaledOf, rolloutsOf}
 
 // asked is a rule, and what it is needed for.
 type asked struct {
@@ -101,11 +98,11 @@ func allNeeds() []asked {
 }
 
 func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
-	missing := map[schema.GroupVersionResource]bool{}
+	missing := map[apiResource]bool{}
 	optional := slices.Clone(extra)
 	for _, o := range others {
 		if o.extra {
-			optional = append(optional, o.GroupVersionResource)
+			optional = append(optional, o.apiResource)
 		}
 	}
 	for _, r := range optional {
@@ -122,12 +119,18 @@ func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
 func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 	p := cloud.Permission{Capability: a.capability, Action: a.rule.name(), Status: "unknown"}
 	r := a.rule
-	got, err := c.client.Resource(reviewsOf).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
+	var got struct {
+		Status struct {
+			Allowed bool   `json:"allowed"`
+			Reason  string `json:"reason"`
+		} `json:"status"`
+	}
+	err := c.call(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]any{
 			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.sub,
 		}},
-	}}, metav1.CreateOptions{})
+	}})
 	if err != nil {
 		err = classifyError(op("create", reviewsOf), err)
 		p.Message = err.Error()
@@ -136,12 +139,11 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 		}
 		return p, nil
 	}
-	if allowed, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); allowed {
+	if got.Status.Allowed {
 		p.Status = "granted"
 		return p, nil
 	}
-	reason, _, _ := unstructured.NestedString(got.Object, "status", "reason")
-	p.Status, p.Message = "denied", cmp.Or(reason, "no role of the cluster grants it in all namespaces")
+	p.Status, p.Message = "denied", cmp.Or(got.Status.Reason, "no role of the cluster grants it in all namespaces")
 	return p, nil
 }
 

@@ -9,12 +9,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/kubernetes/kubeconfig"
@@ -41,18 +39,16 @@ func (p *Provider) open(e cloud.ClusterEntry, certificate kubeconfig.Access) (*c
 	}
 	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
 		limiter: p.limiter, server: e.Server, token: e.Token}
-	config := dynamic.ConfigFor(&rest.Config{Host: e.Server, QPS: -1, WarningHandler: rest.NoWarnings{},
-		UserAgent: "lamplighter"})
-	config.GroupVersion, config.APIPath = &anyVersion, "/"
-	client, err := rest.RESTClientForConfigAndClient(config, &http.Client{
+	base, err := url.Parse(e.Server)
+	if err != nil {
+		return nil, errInvalid("the cluster's server is not an address")
+	}
+	client := &apiClient{base: base, http: &http.Client{
 		Transport: carried,
 		// A redirect could carry the token to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	})
-	if err != nil {
-		return nil, errInvalid("the cluster's server cannot be used: %s", err)
-	}
-	return &cluster{raw: client, client: dynamic.New(client), clock: p.options.Clock, serves: map[string]bool{}}, nil
+	}}
+	return &cluster{client: client, clock: p.options.Clock, serves: map[string]bool{}}, nil
 }
 
 func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, error) {
@@ -75,8 +71,7 @@ func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, er
 
 // carrier sends each call with a fresh token, at most so many at once, each attempt with a deadline, and tries again what may
 // be tried again. All changes of ours name the version of the object that they change, so that one that is sent twice is
-// refused as a conflict and not done twice. The client's own limits and retries, which take the system's clock, find
-// nothing to do.
+// refused as a conflict and not done twice.
 type carrier struct {
 	next    http.RoundTripper
 	options Options
@@ -101,7 +96,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp, err := c.attempt(r)
 		c.learn(resp)
 		if attempt >= c.options.Attempts || !again(r.Context(), resp, err) {
-			return final(resp, err)
+			return resp, unansweredError(err)
 		}
 		if err := c.options.Clock.Sleep(r.Context(), c.pause(attempt, resp)); err != nil {
 			return nil, err
@@ -190,13 +185,4 @@ func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
 	}
 	most := min(longest, 200*time.Millisecond<<attempt)
 	return most/2 + rand.N(most/2+1) //nolint:gosec // jitter needs no secrecy
-}
-
-// final takes from the answer what the client would retry by itself.
-func final(resp *http.Response, err error) (*http.Response, error) {
-	if err != nil {
-		return nil, unansweredError(err)
-	}
-	resp.Header.Del("Retry-After")
-	return resp, nil
 }

@@ -172,7 +172,8 @@ func (f *fixture) wireSelectors() []any {
 // wireNames reads objects by names that could lead elsewhere.
 func (f *fixture) wireNames() []any {
 	var out []any
-	for _, at := range []string{"shop/..", "../web", "shop/.", "shop/a%2fb", "shop/a?b=c", "shop/a b", "shop/a#b", "shop/ü"} {
+	for _, at := range []string{"shop/..", "../web", "shop/.", "shop/a%2fb", "shop/a?b=c", "shop/a b", "shop/a#b",
+		"shop/ü"} {
 		got, err := f.conn.Read(f.Context(), deployment, "cluster", []string{uid("deployments", at)})
 		out = append(out, at, result(got, err))
 	}
@@ -183,9 +184,11 @@ func (f *fixture) wireNames() []any {
 func TestWire_AnswersThatAreErrors(t *testing.T) {
 	status := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the words","reason":%q,"code":%d}`
 	var b strings.Builder
-	for _, code := range []int{200, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 500, 501, 503, 504} {
+	for _, code := range []int{200, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 500, 501, 503,
+		504} {
 		for _, body := range []struct{ kind, text string }{
-			{"application/json", fmt.Sprintf(status, "Forbidden", code)}, {"application/json", fmt.Sprintf(status, "", code)},
+			{"application/json", fmt.Sprintf(status, "Forbidden", code)},
+			{"application/json", fmt.Sprintf(status, "", code)},
 			{"text/plain", "words of a proxy\n"}, {"text/html", "<h1>words</h1>"}, {"application/json", `{"a":1}`},
 			{"application/json", `[]`}, {"", ""},
 		} {
@@ -200,7 +203,8 @@ func TestWire_AnswersThatAreErrors(t *testing.T) {
 			if e, ok := err.(*cloud.Error); ok { //nolint:errorlint // it is not wrapped
 				op, name = e.Op, e.Code
 			}
-			fmt.Fprintf(&b, "%d %s %.20q: class %v, op %q, code %q: %v\n", code, body.kind, body.text, class, op, name, err)
+			fmt.Fprintf(&b, "%d %s %.20q: class %v, op %q, code %q: %v\n", code, body.kind, body.text, class, op, name,
+				err)
 		}
 	}
 	golden(t, filepath.Join("testdata", "wire-errors.golden"), b.String())

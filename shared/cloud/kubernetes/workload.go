@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -101,13 +98,13 @@ func (w view) memory() *workloadMemory {
 	return &m
 }
 
-func listWorkloads(r schema.GroupVersionResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
+func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud.ResourcePage, error) {
 	return func(ctx context.Context, c *cluster, page string) (cloud.ResourcePage, error) {
 		id, err := c.identity(ctx)
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
-		found, next, err := c.page(ctx, r, "", metav1.ListOptions{Continue: page})
+		found, next, err := c.page(ctx, r, "", listOptions{Continue: page})
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
@@ -137,7 +134,7 @@ func (w view) found(cluster, resource string) cloud.Resource {
 	return out
 }
 
-func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, ref) (cloud.State, error) {
+func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State, error) {
 	return func(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 		w, err := p.view(ctx, r, at)
 		if err == nil {
@@ -160,7 +157,7 @@ func readWorkload(r schema.GroupVersionResource) func(context.Context, *pass, re
 func (w view) anyMarked() bool { return w.marked() || slices.ContainsFunc(w.scalers, object.marked) }
 
 // view reads a workload and what drives it.
-func (p *pass) view(ctx context.Context, r schema.GroupVersionResource, at ref) (view, error) {
+func (p *pass) view(ctx context.Context, r apiResource, at ref) (view, error) {
 	o, err := p.object(ctx, r, at)
 	if err != nil {
 		return view{}, err
@@ -178,7 +175,7 @@ func (p *pass) countLeft(ctx context.Context, w view) (int, error) {
 	return podsLeft(w.object, pods), err
 }
 
-func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
+func actOnWorkload(r apiResource) func(context.Context, *pass, cloud.Verb, goal) (string, error) {
 	return func(ctx context.Context, p *pass, v cloud.Verb, g goal) (string, error) {
 		w, err := p.view(ctx, r, g.ref)
 		if err != nil {
@@ -192,7 +189,7 @@ func actOnWorkload(r schema.GroupVersionResource) func(context.Context, *pass, c
 }
 
 // stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
-func (p *pass) stopWorkload(ctx context.Context, r schema.GroupVersionResource, w view, with string) error {
+func (p *pass) stopWorkload(ctx context.Context, r apiResource, w view, with string) error {
 	if why := w.unschedulable(); why != "" {
 		return errUnsupported("%s", why)
 	}
@@ -228,7 +225,7 @@ func (p *pass) explained(ctx context.Context, w object, err error) error {
 
 // startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes the annotations of
 // the stop away in any case. It returns why the workload is left off.
-func (p *pass) startWorkload(ctx context.Context, r schema.GroupVersionResource, w view,
+func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
 	snapshot json.RawMessage) (left string, err error) {
 	m, known, err := decodeSnapshot[workloadMemory](snapshot)
 	if err != nil {

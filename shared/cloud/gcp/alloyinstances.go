@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of Cloud SQL; storage
-// stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
+// alloyInstances are instances of AlloyDB; the uid is the full name. Whether one runs is its activation policy, as of
+// Cloud SQL; storage stays billed. Read pools are to be stopped before their primary: the tiers of a group say so.
 var alloyInstances = kind{
 	Kind:    catalogueKind(cloud.GCPAlloyDB),
 	service: "alloydb.googleapis.com", collection: "instances",
@@ -28,7 +28,8 @@ var alloyStates = map[string]native{
 	"DELETING": {cloud.Terminated},
 }
 
-// alloyStatus: what is changed at the moment moves to where its policy points.
+// alloyStatus returns the status of an instance. While the instance changes, its activation policy says whether it
+// starts or stops.
 func alloyStatus(i *googlerest.AlloyInstance) cloud.Status {
 	status := alloyStates[i.State].orUnknown()
 	switch {
@@ -89,7 +90,7 @@ func alloyResource(i *googlerest.AlloyInstance) cloud.Resource {
 	return r
 }
 
-// alloyFacts are the facts by which waste is judged, in the names of the rules.
+// alloyFacts returns the facts that the waste rules read, under the rules' names.
 func alloyFacts(i *googlerest.AlloyInstance) cloud.Facts {
 	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType,
 		"nodes": float64(i.ReadPoolConfig.NodeCount), "ha": i.AvailabilityType == "REGIONAL"}

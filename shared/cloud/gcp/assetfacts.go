@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// thing is what is read of the things themselves, in the names of their APIs.
+// thing holds the fields that are read of a resource as its own API returns it, under the names of that API.
 type thing struct {
 	Users               []string `json:"users"`
 	Type                string   `json:"type"`
@@ -33,7 +33,7 @@ type thing struct {
 	AuthEnabled         bool     `json:"authEnabled"`
 }
 
-// word is the state of a thing, whatever its API calls it.
+// word returns the state of a resource. Some APIs call it status, others state.
 func (t thing) word() string {
 	switch s := t.Status.(type) {
 	case string:
@@ -45,7 +45,8 @@ func (t thing) word() string {
 	return t.State
 }
 
-// factsOf are the facts of types by which waste is judged, in the names and units of the rules.
+// factsOf holds, by type, the function that returns the facts that the waste rules read, under the rules' names and
+// units.
 var factsOf = map[string]func(t thing, a *googlerest.Asset, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
 	"gcp-address": func(t thing, _ *googlerest.Asset, n neighbours) cloud.Facts {
@@ -95,7 +96,8 @@ func diskFacts(t thing, a *googlerest.Asset, n neighbours) cloud.Facts {
 	return f
 }
 
-// addUser adds the state of the instance that uses something. Of a user that is none, or of another region, it is not known.
+// addUser adds the state of the instance that uses something. Of a user that is none, or of another region, it is not
+// known.
 func addUser(f cloud.Facts, users []string, n neighbours) {
 	if len(users) == 0 {
 		return

@@ -13,20 +13,22 @@ import (
 )
 
 const (
-	// maxScanned bounds what one question may scan, so that one of a table of somebody else's making costs not more than about a dollar.
+	// maxScanned bounds how many bytes one query may scan, so that a query of a table that a stranger made costs at
+	// most about a dollar.
 	maxScanned = 200 << 30
 	// usdPerByte is BigQuery's price of a byte that is scanned, by demand: 6.25 USD for a TiB.
 	usdPerByte = 6.25 / (1 << 40)
 	// rowsInPage is how many rows an answer has at the most; BigQuery ends it earlier at 10 MB.
 	rowsInPage = 5_000
-	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many times.
+	// patience is how long a call waits for its query to end, below the time of a call; it is asked again so many
+	// times.
 	patience   = 10_000
 	mostPolls  = 60
 	mostPages  = 20_000
 	mostTables = 2_000
 )
 
-// answerOf is what a query answers, page after page.
+// answerOf is the current page of the answer to a query.
 type answerOf struct {
 	job    googlerest.JobReference
 	schema *googlerest.TableSchema
@@ -87,14 +89,14 @@ func (s *session) charge(scanned int64) {
 	s.scanned += scanned
 }
 
-// Spent tells what the queries have scanned, and the price of that by demand.
+// Spent returns the bytes that the queries have scanned so far, and their on-demand price.
 func (s *session) Spent() cloud.BillSpending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return cloud.BillSpending{Bytes: s.scanned, USD: float64(s.scanned) * usdPerByte}
 }
 
-// records are the rows of the page, by the names of their columns; what is null is left out.
+// records returns the rows of the page as maps from column name to text. A column that is null is left out.
 func (a *answerOf) records() []map[string]string {
 	if a.schema == nil {
 		return nil
@@ -130,7 +132,7 @@ func (s *session) all(ctx context.Context, location, sql string) ([]map[string]s
 	return out, nil
 }
 
-// lines reads an answer as lines of JSON, to each of which more is added.
+// lines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
 func (s *session) lines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
 	var a *answerOf
 	return cloud.NewPagedBill(func() ([]byte, error) {

@@ -15,7 +15,8 @@ import (
 var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
 	"bigquery.tables.get", "bigquery.tables.getData"}
 
-// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources, those that do not.
+// The tables of Google's billing export, the best first: those in the columns of FOCUS, those that name resources,
+// those that do not.
 const (
 	focusTable    = "gcp_billing_export_focus_"
 	detailedTable = "gcp_billing_export_resource_v1_"

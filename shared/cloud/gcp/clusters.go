@@ -32,8 +32,8 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 	return sortUnique(names), nil
 }
 
-// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class Unsupported: it does
-// not say which is meant.
+// Cluster describes a GKE cluster of the region or of one of its zones. A name that several zones have is class
+// Unsupported: it does not say which is meant.
 func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster, error) {
 	k, p, err := c.findCluster(ctx, region, name)
 	if err != nil {
@@ -98,7 +98,8 @@ var clusterStatuses = map[string]cloud.ClusterStatus{
 	"DEGRADED":     cloud.ClusterActive,
 }
 
-// nodeCount sums what the pools of the cluster are set to. That of the cluster's own description is out of date by design.
+// nodeCount returns the sum of the sizes that the cluster's node pools are set to. The number in the cluster's own
+// description is out of date by design.
 func nodeCount(ctx context.Context, p place, k *googlerest.Cluster) (*int, error) {
 	nodes := 0
 	for _, n := range poolsOf(k) {
@@ -113,8 +114,9 @@ func nodeCount(ctx context.Context, p place, k *googlerest.Cluster) (*int, error
 	return &nodes, nil
 }
 
-// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes calls from outside
-// is preferred: it works for clusters without a public address, and bears a certificate that everybody trusts.
+// EnterCluster tells where the cluster answers; the account's own access token opens it. A name in DNS that takes
+// calls from outside is preferred: it works for clusters without a public address, and bears a certificate that
+// everybody trusts.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	k, _, err := c.findCluster(ctx, region, name)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// databases are Cloud SQL instances; the uid is the full name. Whether one runs is its activation policy: the state stays RUNNABLE
-// when the owner has stopped it. Storage and addresses stay billed.
+// databases are Cloud SQL instances; the uid is the full name. Whether one runs is its activation policy: the state
+// stays RUNNABLE when the owner has stopped it. Storage and addresses stay billed.
 var databases = kind{
 	Kind:    catalogueKind(cloud.GCPCloudSQL),
 	service: "cloudsql.googleapis.com", collection: "instances",
@@ -29,7 +29,7 @@ const (
 	never  = "NEVER"
 )
 
-// databaseMemory is what a stop forgets.
+// databaseMemory is the state that a stop overwrites and a start restores.
 type databaseMemory struct {
 	ActivationPolicy string `json:"activationPolicy"`
 }
@@ -200,7 +200,8 @@ func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *g
 	return newest, nil, nil
 }
 
-// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with 412.
+// actDatabase sets the activation policy of the version that was read: one that was changed meanwhile is refused with
+// 412.
 func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	d, err := getDatabase(ctx, p, t.ref)
 	if err != nil {

@@ -19,18 +19,18 @@ const (
 	modeOn  = "ON"
 )
 
-// groupMemory is what a stop forgets. The bounds of the autoscaler stay as they are, so that what a customer makes of them
-// meanwhile is kept.
+// groupMemory is the state that a stop overwrites and a start restores. It leaves out the bounds of the autoscaler: a
+// stop does not change them, and a customer's changes meanwhile are kept.
 type groupMemory struct {
 	Size int64  `json:"size"`
 	Mode string `json:"mode,omitempty"` // of the autoscaler; "" when there is none
 	Made string `json:"made,omitempty"` // when the group was made: one made again has its name
 }
 
-// marks finds what a stop wrote at the end of an autoscaler's description.
+// marks matches the mark that a stop leaves at the end of an autoscaler's description.
 var marks = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
 
-// mark returns what a stop wrote into the autoscaler.
+// mark returns the size and the mode that a stop wrote into the autoscaler's description; false when there is no mark.
 func (g group) mark() (groupMemory, bool) {
 	if g.scaler == nil {
 		return groupMemory{}, false
@@ -43,7 +43,8 @@ func (g group) mark() (groupMemory, bool) {
 	return groupMemory{Size: n, Mode: m[1]}, err == nil
 }
 
-// memory returns what a stop of the group has to remember: of one that is half done, what the first stop saw.
+// memory returns the state that a stop of the group has to remember. For a group that is half stopped it is the state
+// before the first stop.
 func (g group) memory() groupMemory {
 	if m, ok := g.mark(); ok && g.mode() == modeOff {
 		return groupMemory{Size: g.TargetSize, Mode: m.Mode, Made: g.CreationTimestamp}
@@ -51,7 +52,7 @@ func (g group) memory() groupMemory {
 	return groupMemory{Size: g.TargetSize, Mode: g.mode(), Made: g.CreationTimestamp}
 }
 
-// getGroup reads a group, and what scales it.
+// getGroup reads a group and its autoscaler.
 func getGroup(ctx context.Context, p place, r ref) (group, error) {
 	m, err := call[googlerest.InstanceGroupManager](ctx, p.session, googlerest.Get("compute.instanceGroupManagers.get",
 		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
@@ -65,7 +66,8 @@ func getGroup(ctx context.Context, p place, r ref) (group, error) {
 	return g, err
 }
 
-// placeAddress returns the address of the zone or the region of a resource of Compute Engine, with placeholders for the project and the place.
+// placeAddress returns the address of the zone or the region of a resource of Compute Engine, with placeholders for
+// the project and the place.
 func (r ref) placeAddress() string {
 	if r.isRegional() {
 		return googlerest.Compute + "projects/{project}/regions/{region}"
@@ -132,8 +134,9 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		g.patchScaler(p, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
 }
 
-// remembered returns what is remembered of the group, which was not made again since the stop; else what a stop wrote into its
-// autoscaler. A group that somebody else stopped has the minimum of its autoscaler, which that one switched off, too.
+// remembered returns the state to restore: the remembered one if the group was not made again since the stop, else the
+// mark in its autoscaler's description. A group that was stopped elsewhere gets the minimum of its autoscaler, which
+// stays off.
 func (g group) remembered(t target) (groupMemory, error) {
 	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
 	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
@@ -153,8 +156,9 @@ func (g group) minimum() int64 {
 	return 0
 }
 
-// alreadyScaled answers for a group that its autoscaler sets the size of: it may not be resized. What a stop wrote into the autoscaler
-// goes.
+// alreadyScaled handles the start of a group whose autoscaler is on and sets its size: it removes the mark of a stop
+// from the description. An autoscaler with the minimum 0 is class Unsupported, because it starts the group by load
+// alone.
 func alreadyScaled(ctx context.Context, p place, g group) error {
 	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
 		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; "+
@@ -200,15 +204,15 @@ func (g group) patchScaler(p place, change googlerest.AutoscalerChange) *googler
 		Set("autoscaler", g.scaler.Name).Set("requestId", uuid.NewString()).Body(change)
 }
 
-// How long an operation is waited for that the next call needs the end of, in pauses of at most so long. They take a second as a
-// rule; what takes longer is looked at by the next run.
+// Some calls need the end of the previous operation. It is polled at most operationPolls times, with pauses of at most
+// operationPause. Operations usually take a second; the next run looks at those that take longer.
 const (
 	operationPolls = 10
 	operationPause = 2 * time.Second
 )
 
-// awaitOperation makes a call and waits for the end of its operation. One that does not end soon is class Moving: the act is given again
-// then, and finds this part done.
+// awaitOperation makes a call and waits for the end of its operation. One that does not end soon is class Moving: the
+// act is given again then, and finds this part done.
 func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Request) error {
 	o, err := call[googlerest.Operation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
@@ -240,8 +244,8 @@ func getOperation(ctx context.Context, p place, r ref, name string) (*googlerest
 		r.placeAddress()+"/operations/{operation}", p.project, r.location, name))
 }
 
-// scaleGroup sets the size of a group, or the bounds of what scales it: an autoscaler sets the size itself, and its minimum is the
-// guarantee.
+// scaleGroup sets the size of a group, or the bounds of its autoscaler. An autoscaler sets the size itself, so its
+// minimum is the guaranteed size.
 func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error {
 	g, err := getGroup(ctx, p, r)
 	if err != nil {

@@ -14,17 +14,18 @@ import (
 const (
 	// madeHere begins the description of the autoscalers that were made here.
 	madeHere = "made by lamplighter"
-	// usualUtilization is what Google takes for a rule that does not say.
+	// usualUtilization is Google's default target of the CPU rule.
 	usualUtilization = 0.6
 )
 
-// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had none.
+// groupNative gives the scaling of a group back: its size where nothing sets it, and its autoscaler; nil when it had
+// none.
 type groupNative struct {
 	Size   int64         `json:"size,omitempty"`
 	Scaler *scalerNative `json:"scaler,omitempty"`
 }
 
-// scalerNative is what is changed of an autoscaler, as it was.
+// scalerNative is the part of an autoscaler that is changed here, as it was before.
 type scalerNative struct {
 	Name     string                     `json:"name"`
 	Min      int64                      `json:"min"`
@@ -49,7 +50,8 @@ func (g group) native() groupNative {
 // sizedByHand reports whether the size of a group may be set: while an autoscaler is on, it sets it.
 func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == modeOff }
 
-// autoscaling puts the scaling into the words of this service. What nothing scales is kept at the size that it has.
+// autoscaling returns the scaling of the group. A group without an autoscaler has its size as minimum, maximum and
+// desired size.
 func (g group) autoscaling() cloud.Autoscaling {
 	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize,
 		SizedByProvider: !g.sizedByHand()}
@@ -72,7 +74,8 @@ func readGroupAutoscaling(ctx context.Context, p place, r ref) (cloud.Autoscalin
 	return g.autoscaling(), nil
 }
 
-// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no autoscaler does.
+// setGroupAutoscaling changes the autoscaler of a group in one call, or makes one. The size is set only where no
+// autoscaler does.
 func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autoscaling) error {
 	g, err := getGroup(ctx, p, r)
 	if err != nil {
@@ -97,7 +100,8 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 	return g.become(ctx, p, to)
 }
 
-// wanted returns what a group is to become: no autoscaler where it has none and is to keep one size without a rule.
+// wanted returns the scaling that want asks for. A group without an autoscaler gets none if it is to keep one size
+// without a rule.
 func (g group) wanted(want cloud.Autoscaling) groupNative {
 	to := g.native()
 	if to.Scaler == nil && want.TargetCPUPercent == nil && want.Min == want.Max {
@@ -126,7 +130,8 @@ func (g group) wanted(want cloud.Autoscaling) groupNative {
 	return to
 }
 
-// become sets what differs: the autoscaler first, which would not let the size be set.
+// become applies the differences. It sets the autoscaler first, because Google refuses to set the size while an
+// autoscaler is on.
 func (g group) become(ctx context.Context, p place, to groupNative) error {
 	if to.Scaler == nil && g.policy() != nil && !g.scalerIsOurs() {
 		return nil // of the customer's, that has come since: it stays, and sets the size
@@ -142,7 +147,8 @@ func (g group) become(ctx context.Context, p place, to groupNative) error {
 	return awaitOperation(ctx, p, g.ref, resizeRequest(p, g.ref, to.Size))
 }
 
-// scalerRequest returns the request that gives a group the wanted autoscaler, or none for nil; nil when the group has it already.
+// scalerRequest returns the request that gives a group the wanted autoscaler, or none for nil; nil when the group has
+// it already.
 func (g group) scalerRequest(p place, to *scalerNative) *googlerest.Request {
 	now := g.native().Scaler
 	switch {
@@ -158,7 +164,8 @@ func (g group) scalerRequest(p place, to *scalerNative) *googlerest.Request {
 
 func (g group) scalerIsOurs() bool { return strings.HasPrefix(g.scaler.Description, madeHere) }
 
-// same compares what is changed; the name and the mode are not.
+// same reports whether the bounds, the cooldown and the CPU rule are equal. It ignores the name and the mode, which
+// are not changed.
 func (s scalerNative) same(t scalerNative) bool {
 	if (s.CPU == nil) != (t.CPU == nil) || s.Min != t.Min || s.Max != t.Max || s.Cooldown != t.Cooldown {
 		return false

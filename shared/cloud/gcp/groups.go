@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// groups are managed instance groups, of one zone or of a region; the uid is the full name. Google forbids to resize a group while
-// its autoscaler is on (412 conditionNotMet), so a stop switches that off and sets the size to 0, and a start sets the size and
-// gives the autoscaler its mode again. What the autoscaler was is also written into its description: a crash between the two
-// calls leaves a group that reads as half done, and is acted on again.
+// groups are managed instance groups, of one zone or of a region; the uid is the full name. Google refuses to resize a
+// group while its autoscaler is on (412 conditionNotMet). So a stop switches the autoscaler off and sets the size to
+// 0, and a start sets the size and gives the autoscaler its mode again. The mode is also written into the autoscaler's
+// description: a crash between the two calls leaves a group whose status is pending, and the next act completes it.
 var groups = kind{
 	Kind:    catalogueKind(cloud.GCPMIG),
 	service: "compute.googleapis.com", collection: "instanceGroupManagers",
@@ -36,7 +36,7 @@ var groups = kind{
 	setAutoscaling:  setGroupAutoscaling,
 }
 
-// group is a managed instance group with what scales it; scaler is nil when nothing does.
+// group is a managed instance group with its autoscaler; scaler is nil when it has none.
 type group struct {
 	ref
 	*googlerest.InstanceGroupManager
@@ -263,8 +263,8 @@ func (g group) mode() string {
 	return ""
 }
 
-// reason returns what keeps a group from arriving. Google gives no word for a zone that has no machines left: the group goes on
-// trying.
+// reason returns why a group has not reached its size. Google reports nothing for a zone without free machines: the
+// group keeps trying.
 func (g group) reason() string {
 	switch g.status() {
 	case cloud.Starting:
@@ -284,7 +284,7 @@ func (g group) reason() string {
 	}
 }
 
-// scalerSays returns what the autoscaler reports of itself.
+// scalerSays returns the status messages of the autoscaler.
 func (g group) scalerSays() string {
 	if g.scaler == nil {
 		return ""
@@ -296,7 +296,8 @@ func (g group) scalerSays() string {
 	return strings.Join(said, "; ")
 }
 
-// tiedGroup returns why a group may not be stopped by itself. GKE names its groups after what they make.
+// tiedGroup returns why a group may not be stopped by itself. GKE derives the names of its groups from the names of
+// their nodes.
 func tiedGroup(m *googlerest.InstanceGroupManager) string {
 	if strings.HasPrefix(m.Name, "gke-") && m.Name == m.BaseInstanceName+"-grp" {
 		return "belongs to a GKE node pool: act on the node pool"

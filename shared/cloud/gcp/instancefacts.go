@@ -46,10 +46,10 @@ func localSSDs(i *googlerest.Instance) (n int) {
 	return n
 }
 
-// notes explains instances, and keeps what it has read for that while one batch is read.
+// notes explains the states of instances. It caches the policies and operations that it reads for one batch.
 type notes struct {
 	place
-	policies   map[string]string // by link: what the policy does, "" when it starts and stops nothing
+	policies   map[string]string // by link: the text about the policy, "" when it starts and stops nothing
 	operations map[string]map[string]*googlerest.Operation
 }
 
@@ -57,8 +57,8 @@ func newNotes(p place) *notes {
 	return &notes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
 }
 
-// explain returns what Google says of the instance, why its last start failed, and that a schedule of its own starts and stops it.
-// It only explains: an error of its own is told in its place.
+// explain returns Google's status message, the error of the last start, and the instance's own schedules, each if
+// there is one. An error of explain itself becomes part of the text.
 func (n *notes) explain(ctx context.Context, r ref, i *googlerest.Instance) string {
 	var said []string
 	if i.StatusMessage != "" {
@@ -98,8 +98,8 @@ func (n *notes) policy(ctx context.Context, link string) string {
 	return n.policies[link]
 }
 
-// failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for want of
-// machines in the zone for one.
+// failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for
+// want of machines in the zone for one.
 func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
 	byName, ok := n.operations[r.location]
 	if !ok {

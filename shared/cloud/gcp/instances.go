@@ -10,9 +10,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// instances are Compute Engine instances; the uid is the full name. A stop never says what becomes of local SSDs: Google refuses it
-// then, which is right, for their data would be gone. One that was suspended is off too, and is resumed. An ephemeral address
-// changes.
+// instances are Compute Engine instances; the uid is the full name. A stop does not set discardLocalSsd: Google then
+// refuses to stop an instance with local SSDs, whose data would be lost. A suspended instance counts as stopped; a
+// start resumes it. An ephemeral address changes.
 var instances = kind{
 	Kind:    catalogueKind(cloud.GCPCompute),
 	service: "compute.googleapis.com", collection: "instances",
@@ -26,8 +26,8 @@ var instances = kind{
 	act:  actInstances,
 }
 
-// listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer are none of
-// its business.
+// listInstances reads a page of the instances of all zones of the region. Zones of other regions that do not answer
+// are none of its business.
 func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
 	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.Get("compute.instances.list",
 		googlerest.Compute+"projects/{project}/aggregated/instances", p.project).Set("filter", inZones(p.region)).
@@ -49,7 +49,8 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	return got, nil
 }
 
-// missing is the error of a listing that some zones of the region did not answer: what they have is not gone.
+// missing returns the error of a listing that some zones of the region did not answer: the resources of those zones
+// are unknown, not gone.
 func (p place) missing(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
@@ -73,7 +74,7 @@ func instanceUID(p place, i *googlerest.Instance) string {
 	return "//compute.googleapis.com/projects/" + p.project + "/zones/" + lastPart(i.Zone) + "/instances/" + i.Name
 }
 
-// readInstances asks each zone once for all of its instances, and then for what explains them.
+// readInstances lists the instances of each zone in one call, and then reads the explanations of their states.
 func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, error) {
 	found, err := findInstances(ctx, p, refs)
 	if err != nil {
@@ -120,7 +121,7 @@ func findInstances(ctx context.Context, p place, refs []ref) (map[string]*google
 	return found, nil
 }
 
-// actInstances looks at all of them at once, for what may not be stopped and what has to be resumed, and then acts on each.
+// actInstances reads the state of all instances with one call a zone, and then acts on each.
 func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) []error {
 	errs := make([]error, len(targets))
 	refs := make([]ref, len(targets))

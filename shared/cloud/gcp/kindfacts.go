@@ -10,9 +10,10 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// This file reads the facts of facts.csv out of what the listings of the kinds hold: nothing is asked for them.
+// This file reads the facts of facts.csv out of the listings of the kinds. It makes no calls.
 
-// instanceFacts are those of an instance. One that runs was not stopped, whatever its last stop was.
+// instanceFacts returns the facts of an instance. stopped_at is cloud.Never while the instance runs, whenever it was
+// last stopped.
 func instanceFacts(i *googlerest.Instance) cloud.Facts {
 	f := cloud.Facts{
 		"state": i.Status, "spot": false, "mig": groupOf(i), "gke": false, "local_ssd_count": float64(localSSDs(i)),
@@ -48,7 +49,7 @@ func instanceFacts(i *googlerest.Instance) cloud.Facts {
 	return f
 }
 
-// defaultAccount is what the service account is called that all instances have which name none.
+// defaultAccount is the suffix of the service account of instances that name none.
 const defaultAccount = "-compute@developer.gserviceaccount.com"
 
 func addAccount(f cloud.Facts, i *googlerest.Instance) {
@@ -170,7 +171,8 @@ func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 var tierName = regexp.MustCompile(
 	`^db-(?:custom|[a-z0-9]+-(?:standard|highmem|highcpu)|perf-optimized-[A-Z]|memory-optimized-[A-Z])-(\d+)(?:-\d+)?$`)
 
-// tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones have no whole core.
+// tierCores reads the cores of a tier out of its name: the listing of tiers tells of memory alone. The shared ones
+// have no whole core.
 func tierCores(tier string) (float64, bool) {
 	switch tier {
 	case "db-f1-micro", "db-g1-small":

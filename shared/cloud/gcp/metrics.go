@@ -15,7 +15,7 @@ import (
 // metricsNeed is the permission of metrics.
 const metricsNeed = "monitoring.timeSeries.list"
 
-// What Cloud Monitoring takes: names in a filter, and what a million time series cost that it returns.
+// The limits of Cloud Monitoring: names in a filter, and the price of a returned time series.
 const (
 	maxOneOf     = 100
 	usdPerSeries = 0.50 / 1e6
@@ -26,8 +26,8 @@ var _ cloud.Metered = (*conn)(nil)
 // meter is how Cloud Monitoring knows the resources of a type.
 type meter struct {
 	place  string   // the filter for the region, with a place for its name
-	name   string   // the label by which a few resources are asked for
-	groups []string // the labels by which series are made one of a resource; none where each is one
+	name   string   // the label that selects single resources in a filter
+	groups []string // the labels that identify a resource with several series; none when each resource has one series
 	asked  func(r ref) (name, key string)
 	told   func(s *googlerest.TimeSeries) (key string) // the key of the resource that a series is of
 }
@@ -100,7 +100,7 @@ var meters = map[string]meter{
 // groupLabel names the managed instance group of an instance.
 const groupLabel = "metadata.system_labels.instance_group"
 
-// reducers make one series of those of a resource's parts: of an aligner, but for what is counted by them.
+// reducers combine the series of a resource's parts into one series, by aligner. reducerOf has the exceptions.
 var reducers = map[string]string{
 	"ALIGN_MAX": "REDUCE_MAX", "ALIGN_PERCENTILE_99": "REDUCE_MAX", "ALIGN_MEAN": "REDUCE_MEAN",
 	"ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
@@ -113,7 +113,8 @@ func reducerOf(m cloud.Measure) string {
 	return reducers[m.Statistic]
 }
 
-// keysOf returns the uids of resources by what their series are known by; what two of them share is nobody's.
+// keysOf returns the uids by the keys of their series. A key that two resources share maps to "": its series cannot be
+// assigned.
 func (m meter) keysOf(uids []string) map[string]string {
 	keys := make(map[string]string, len(uids))
 	for _, uid := range uids {
@@ -128,8 +129,8 @@ func (m meter) keysOf(uids []string) map[string]string {
 	return keys
 }
 
-// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred thousand points a
-// page.
+// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred
+// thousand points a page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := meters[r.Type]
 	if !ok {
@@ -214,8 +215,8 @@ func (m meter) filter(r cloud.MetricRequest, n int) string {
 	return f + " AND " + m.name + " = one_of(" + strings.Join(names, ", ") + ")"
 }
 
-// addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those of the
-// resource; false when it has none. The next page may hold more of a series, older points.
+// addSeries puts the points of a series, which come newest first and bear the ends of their buckets, in front of those
+// of the resource; false when it has none. The next page may hold more of a series, older points.
 func addSeries(found map[string]*cloud.Points, uid string, s *googlerest.TimeSeries, period time.Duration) bool {
 	if len(s.Points) == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// neighbours are instances and snapshots as the inventory has them, by which disks and addresses are judged.
+// neighbours are the instances and snapshots of the inventory that the facts of disks and addresses refer to.
 type neighbours struct {
 	told      bool
 	instances map[string]thing     // by uid
@@ -38,7 +38,8 @@ var judged = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/Reg
 // besideFor is how long neighbours are kept for the next page of the same region.
 const besideFor = 30 * time.Second
 
-// neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to judge by them.
+// neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to
+// judge by them.
 func (c *conn) neighboursOf(ctx context.Context, region string, page []*googlerest.Asset) (neighbours,
 	error) {
 	if region == cloud.Global || !slices.ContainsFunc(page, func(a *googlerest.Asset) bool {

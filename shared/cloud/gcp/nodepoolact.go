@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepoolMemory is what a stop forgets: nodes of a zone, and how the pool was scaled, nil when it was not.
+// nodepoolMemory is the state that a stop overwrites and a start restores: the nodes of a zone, and the scaling, nil
+// for a pool that is not scaled.
 type nodepoolMemory struct {
 	Nodes   int64           `json:"nodesPerZone"`
 	Scaling *nodepoolScaler `json:"autoscaling,omitempty"`
@@ -34,8 +35,8 @@ func (n nodepool) scaling() *nodepoolScaler {
 		TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
 }
 
-// actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on which the act
-// is done again: the scaling is switched off before the size is 0, and on before it is more.
+// actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on
+// which the act is done again: the scaling is switched off before the size is 0, and on before it is more.
 func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 	n, err := getNodepool(ctx, p, t.ref)
 	if err != nil {
@@ -96,7 +97,8 @@ func getNodepool(ctx context.Context, p place, r ref) (nodepool, error) {
 	return found[0], nil
 }
 
-// setScaling sets how the pool is scaled, nil for not at all, and waits for that: GKE does one thing to a cluster at a time.
+// setScaling sets how the pool is scaled, nil for not at all, and waits for that: GKE does one thing to a cluster at a
+// time.
 func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) error {
 	var change googlerest.NodePoolAutoscalingChange
 	if a := &change.Autoscaling; s != nil {
@@ -118,8 +120,8 @@ func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
 	return err
 }
 
-// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving: the act is
-// given again when the cluster is ready, and finds this part done.
+// changePool makes a change that another one follows, and waits for its end. One that takes longer is class Moving:
+// the act is given again when the cluster is ready, and finds this part done.
 func changePool(ctx context.Context, p place, r ref, request *googlerest.Request) error {
 	o, err := call[googlerest.ClusterOperation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read from the
-// instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be stopped first: the
-// autoscaler of another pool may grow for pods that find no node.
+// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read
+// from the instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be
+// stopped first: the autoscaler of another pool may grow for pods that find no node.
 var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
@@ -43,7 +43,8 @@ func (r ref) clusterLink() string {
 
 func (r ref) poolLink() string { return r.clusterLink() + "/nodePools/" + r.name }
 
-// listNodepools lists all pools of the region at once: GKE has no pages. Its clusters of zones are listed for all regions only.
+// listNodepools lists all pools of the region at once: GKE has no pages. Its clusters of zones are listed for all
+// regions only.
 func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	clusters, err := listClusters(ctx, p)
 	if err != nil {
@@ -135,7 +136,8 @@ func nodepoolResource(n nodepool) cloud.Resource {
 	return r
 }
 
-// perZone returns the nodes of a zone: of the fullest, for zones of a pool that is scaled may differ, and GKE takes one number.
+// perZone returns the nodes of a zone: of the fullest, for zones of a pool that is scaled may differ, and GKE takes
+// one number.
 func (n nodepool) perZone() (most int64) {
 	for _, s := range n.sizes {
 		most = max(most, s)
@@ -154,7 +156,8 @@ func (n nodepool) capacity() map[string]int64 {
 	return c
 }
 
-// status: GKE says RECONCILING of every change. A pool without nodes that is being changed may be on its way either way.
+// status: GKE says RECONCILING of every change. A pool without nodes that is being changed may be on its way either
+// way.
 func (n nodepool) status() cloud.Status {
 	empty := n.perZone() == 0
 	switch n.Status {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides, in a role that is
-// granted there.
+// organisationNeeds are the permissions that listing the projects of an organization, or of a folder, takes besides,
+// in a role that is granted there.
 var organisationNeeds = []string{
 	"resourcemanager.folders.get", "resourcemanager.folders.list", "resourcemanager.organizations.get",
 	"resourcemanager.projects.list",
@@ -31,8 +31,8 @@ var parentName = regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`)
 
 var _ cloud.Organisations = (*conn)(nil)
 
-// Organisation tells the name of the organization or folder ("organizations/1", "folders/2"), once Google has shown it and what is in
-// it to the credentials.
+// Organisation returns the name of the organization or folder ("organizations/1", "folders/2"). It fails unless the
+// credentials may read it and list its projects.
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
 		if err := c.demandAudience(ctx); err != nil {
@@ -66,9 +66,9 @@ func (c *conn) readRoot(ctx context.Context) (cloud.Unit, error) {
 	return cloud.Unit{ID: f.Name, Name: f.DisplayName}, nil
 }
 
-// Members walks through the folders, those of one depth side by side. It lists what lies in each, for a search would leave out the
-// projects that do not let us in, and be late with new ones. Labels come with the projects. All are opened by the credentials
-// of the connection.
+// Members walks through the folders, one depth after the other, with the folders of a depth in parallel. It lists each
+// folder, because a search leaves out projects that the credentials cannot open and is late with new ones. Labels come
+// with the projects. The credentials of the connection open all projects.
 func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 	root, err := c.readRoot(ctx)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// projectNeeds are the permissions that the project itself takes, what has no kind of its own, and metrics.
+// projectNeeds are the permissions for the project itself, for the resources without a kind, and for metrics.
 var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, metricsNeed}
 
 // maxAsked is how many permissions Google takes in one question.
 const maxAsked = 100
 
-// Permissions asks Google which of the permissions that this package uses the credentials have on the project. Whoever may be asked
-// is told; that itself takes no permission.
+// Permissions asks Google which of the permissions that this package uses the credentials have on the project. The
+// question itself needs no permission.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return c.testPermissions(ctx, listNeeds())
 }

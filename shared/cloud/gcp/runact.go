@@ -41,7 +41,7 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 	return s.setAlways(ctx, p, n)
 }
 
-// remembered returns how many instances the service had: from what was remembered, else from the annotation, else 0.
+// remembered returns the number of instances to restore: from the snapshot, else from the annotation, else 0.
 func (s runService) remembered(t target) (int64, error) {
 	m, _, err := decodeSnapshot[runMemory](t.snapshot)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s runService) remembered(t target) (int64, error) {
 	}
 }
 
-// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be told from one that
-// never had a minimum.
+// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be
+// told from one that never had a minimum.
 func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 	var change googlerest.RunServiceChange
 	if s.isManual() {

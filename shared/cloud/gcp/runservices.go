@@ -10,9 +10,10 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// runServices are Cloud Run services; the uid is the full name. A service that has instances without requests is stopped by taking
-// those: the count of a service that is scaled by hand, the minimum of any other, which goes on to answer requests. The minimum
-// of a revision is left alone: to change it makes a new revision, and that may be of another image.
+// runServices are Cloud Run services; the uid is the full name. A service that has instances without requests is
+// stopped by taking those: the count of a service that is scaled by hand, the minimum of any other, which goes on to
+// answer requests. The minimum of a revision is left alone: to change it makes a new revision, and that may be of
+// another image.
 var runServices = kind{
 	Kind:    catalogueKind(cloud.GCPCloudRun),
 	service: "run.googleapis.com", collection: "services",
@@ -33,7 +34,8 @@ const (
 	stoppedAt = "lamplighter.dev/stopped-min-instances"
 )
 
-// runMemory is what a stop forgets: the count of a service that is scaled by hand, or the minimum.
+// runMemory is the state that a stop overwrites and a start restores: the instance count of a service that is scaled
+// by hand, or the minimum.
 type runMemory struct {
 	Manual *int64 `json:"manualInstanceCount,omitempty"`
 	Min    *int64 `json:"minInstanceCount,omitempty"`
@@ -88,8 +90,8 @@ func listRunServices(ctx context.Context, p place, page string) (cloud.ResourceP
 	return got, nil
 }
 
-// isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place itself, and names
-// no permission.
+// isForeignRegion reports whether the error is how Cloud Run says that it is not in the region: it denies the place
+// itself, and names no permission.
 func isForeignRegion(err error, region string) bool {
 	return err != nil && cloud.ClassOf(err) == cloud.Denied &&
 		strings.Contains(err.Error(), "Permission denied on 'locations/"+region+"'")
@@ -112,7 +114,8 @@ func runResource(s runService) cloud.Resource {
 	return r
 }
 
-// status: a service of which the newest revision did not come up is unknown, be it that an older one answers.
+// status returns the status of a service. If its newest revision failed, it is unknown, even while an older revision
+// answers.
 func (s runService) status() cloud.Status {
 	failed := s.TerminalCondition != nil && s.TerminalCondition.State == "CONDITION_FAILED"
 	switch {

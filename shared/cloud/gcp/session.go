@@ -69,8 +69,9 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 	return id, nil
 }
 
-// Identify returns the id of the project. A workload identity provider that takes tokens for whatever audience would open for
-// every organization here: it is class Refused. Emulators do not check audiences, so it is not asked of them.
+// Identify returns the id of the project. A workload identity provider that accepts tokens for any audience is class
+// Refused: it would let every organization of this installation in. Emulators do not check audiences, so they are not
+// tested for that.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "workload_identity_federation" && c.account.EndpointURL == "" {
 		if err := c.demandAudience(ctx); err != nil {

@@ -65,7 +65,8 @@ func sparkResource(p place, c *googlerest.SparkCluster) cloud.Resource {
 	return r
 }
 
-// sparkFacts are the facts by which waste is judged, in the names of the rules. What a cluster does not tell is left out.
+// sparkFacts returns the facts that the waste rules read, under the rules' names. Fields that the cluster does not
+// have are left out.
 func sparkFacts(c *googlerest.SparkCluster) cloud.Facts {
 	f := cloud.Facts{}
 	if c.Status.State != "" {

@@ -18,8 +18,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
 )
 
-// wireRecorder writes down every request on its way to the twin: method, address, query, the headers that choose a version or a format,
-// and the body.
+// wireRecorder writes down every request on its way to the twin: method, address, query, the headers that choose a
+// version or a format, and the body.
 type wireRecorder struct {
 	next http.RoundTripper
 
@@ -41,7 +41,8 @@ func (w *wireRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// takeRequests returns the requests since the last call, each once with its count. They are sorted, because some of them leave side by side.
+// takeRequests returns the requests since the last call, each once with its count. They are sorted, because some of
+// them leave side by side.
 func (w *wireRecorder) takeRequests() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,11 +93,12 @@ type wireCase struct {
 	name    string
 	twin    *gcptwin.Cloud
 	account cloud.Account
-	do      func(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any // what the connection returned
+	do      func(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any // returns the results of the connection's calls
 }
 
-// TestWire_RequestsAndResultsAreTheGoldenOnes holds the requests that leave, and the values that this package makes of the answers. The files
-// were recorded with Google's generated clients, so that the package's own requests and structs are held to theirs.
+// TestWire_RequestsAndResultsAreTheGoldenOnes holds the requests that leave, and the values that this package makes of
+// the answers. The files were recorded with Google's generated clients, so that the package's own requests and structs
+// are held to theirs.
 func TestWire_RequestsAndResultsAreTheGoldenOnes(t *testing.T) {
 	for _, tt := range wireCases() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +146,8 @@ func result(v any, err error) any {
 	return v
 }
 
-// wireListings lists a twin that tells every field that is read, and reads the state of what it found.
+// wireListings lists a twin whose resources have every field that is read, and reads the states of the found
+// resources.
 func wireListings(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 	tellAll(tw)
 	tw.AddWorkstation(region, "ada")
@@ -181,8 +184,8 @@ func wireInstances(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 		fmt.Sprint(act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: off.UID()})))
 }
 
-// wireAutoscaling gives groups a rule and takes it back, where they have a scaler, where they have one without a rule for processors, and
-// where they have none.
+// wireAutoscaling gives groups a rule and takes it back, where they have a scaler, where they have one without a rule
+// for processors, and where they have none.
 func wireAutoscaling(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 	var out []any
 	a, cpu, cooldown := c.(cloud.Autoscaler), int64(55), int64(0)
@@ -298,7 +301,7 @@ func wireMetrics(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 	return out
 }
 
-// wireProject asks what the project is, where it may be used, and what the credentials may do.
+// wireProject identifies the project, lists its regions and asks for the permissions of the credentials.
 func wireProject(t *testing.T, _ *gcptwin.Cloud, c cloud.Conn) []any {
 	id, err := c.Identify(t.Context())
 	out := []any{result(id, err)}

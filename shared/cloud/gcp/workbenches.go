@@ -83,7 +83,7 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 	return found, err
 }
 
-// workbenchFacts are the facts by which waste is judged, in the names of the rules.
+// workbenchFacts returns the facts that the waste rules read, under the rules' names.
 func workbenchFacts(n *googlerest.Workbench) cloud.Facts {
 	f := cloud.Facts{"state": n.State}
 	if n.GceSetup != nil {

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a machine that the
-// configuration keeps ready for all of them is none of theirs.
+// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a
+// machine that the configuration keeps ready for all of them is none of theirs.
 var workstationKind = kind{
 	Kind:    catalogueKind(cloud.GCPWorkstation),
 	service: "workstations.googleapis.com", collection: "workstations",
@@ -30,7 +30,8 @@ var workstationStates = map[string]native{
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},
 }
 
-// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has a handful.
+// listWorkstations reads the clusters of the region, their configurations and the workstations of those: a region has
+// a handful.
 func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	clusters, err := readPages(func(page string) ([]*googlerest.WorkstationCluster, string, error) {
 		out, err := call[googlerest.WorkstationPage](ctx, p.session,

@@ -1,6 +1,6 @@
 package googlerest
 
-// Dataset is a dataset of BigQuery. Its location is the place in which queries about it run.
+// Dataset is a dataset of BigQuery. Location is the place where its queries run.
 type Dataset struct {
 	DatasetReference struct {
 		DatasetID string `json:"datasetId"`

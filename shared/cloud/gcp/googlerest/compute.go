@@ -81,7 +81,8 @@ type InstanceGroupManager struct {
 	Zone       string `json:"zone"`
 }
 
-// InstanceGroupManagerActionsSummary counts the instances of a group by what the group does with them.
+// InstanceGroupManagerActionsSummary counts the instances of a group by the action that the group takes on them; None
+// means no action.
 type InstanceGroupManagerActionsSummary struct {
 	Abandoning             int64 `json:"abandoning"`
 	Creating               int64 `json:"creating"`
@@ -139,7 +140,8 @@ type CPUUtilization struct {
 	UtilizationTarget Float  `json:"utilizationTarget,omitempty"`
 }
 
-// AutoscalerChange is the body of a request that makes or changes an autoscaler. A field that is left out stays as it is.
+// AutoscalerChange is the body of a request that makes or changes an autoscaler. A field that is left out stays as it
+// is.
 type AutoscalerChange struct {
 	AutoscalingPolicy AutoscalingPolicyChange `json:"autoscalingPolicy"`
 	Description       *string                 `json:"description,omitempty"`

@@ -65,7 +65,8 @@ type NodePoolAutoscaling struct {
 	TotalMinNodeCount int64  `json:"totalMinNodeCount"`
 }
 
-// NodePoolAutoscalingChange is the body of a request that sets how a node pool is scaled: one kind of bounds, or none when Enabled is false.
+// NodePoolAutoscalingChange is the body of a request that sets how a node pool is scaled: one kind of bounds, or none
+// when Enabled is false.
 type NodePoolAutoscalingChange struct {
 	Autoscaling struct {
 		Enabled           bool   `json:"enabled"`

@@ -41,8 +41,8 @@ type DatabaseSettings struct {
 	UserLabels        map[string]string `json:"userLabels"`
 }
 
-// DatabaseChange is the body of a request that sets the activation policy of an instance of Cloud SQL, in the version of its settings that was
-// read.
+// DatabaseChange is the body of a request that sets the activation policy of an instance of Cloud SQL, in the version
+// of its settings that was read.
 type DatabaseChange struct {
 	Settings struct {
 		ActivationPolicy string `json:"activationPolicy"`
@@ -99,7 +99,8 @@ type AlloyInstance struct {
 	State       string `json:"state"`
 }
 
-// AlloyChange is the body of a request that sets the activation policy of an instance of AlloyDB, in the version that was read.
+// AlloyChange is the body of a request that sets the activation policy of an instance of AlloyDB, in the version that
+// was read.
 type AlloyChange struct {
 	ActivationPolicy string `json:"activationPolicy"`
 	Etag             string `json:"etag,omitempty"`

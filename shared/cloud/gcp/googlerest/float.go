@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// Float is a number with a fraction. Google writes the three values that JSON has no number for as the texts "NaN", "Infinity" and "-Infinity".
+// Float is a number with a fraction. Google writes the three values that JSON has no number for as the texts "NaN",
+// "Infinity" and "-Infinity".
 type Float float64
 
 var floatWords = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}

@@ -80,7 +80,7 @@ type WorkstationCluster struct {
 	Name string `json:"name"`
 }
 
-// WorkstationConfig is what workstations of a cluster are made after.
+// WorkstationConfig is a configuration of workstations: their machine type.
 type WorkstationConfig struct {
 	Host struct {
 		GceInstance struct {

@@ -34,7 +34,8 @@ type IAMPermissions struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Asset is a resource as Cloud Asset Inventory finds it. A versioned resource is the resource as its own API returns it.
+// Asset is a resource as Cloud Asset Inventory finds it. A versioned resource is the resource as its own API returns
+// it.
 type Asset struct {
 	AssetType              string            `json:"assetType"`
 	CreateTime             string            `json:"createTime"`

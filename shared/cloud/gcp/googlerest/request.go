@@ -1,6 +1,7 @@
-// Package googlerest calls the REST APIs of Google Cloud without the generated clients of google.golang.org/api, of which twelve packages
-// compile to 133 MB (docs/decisions/059-google-rest-without-generated-clients.md). It builds the same requests and returns the same
-// *googleapi.Error. The structs hold the fields that shared/cloud/gcp reads or sends, under the JSON names of Google's reference.
+// Package googlerest calls the REST APIs of Google Cloud without the generated clients of google.golang.org/api.
+// Twelve of those packages compile to 128 MB (docs/decisions/059-google-rest-without-generated-clients.md). It builds
+// the same requests and returns the same *googleapi.Error. The structs hold the fields that shared/cloud/gcp reads or
+// sends, under the JSON names of Google's reference.
 package googlerest
 
 import (
@@ -35,11 +36,11 @@ const (
 	Workstations    = "https://workstations.googleapis.com/v1/"
 )
 
-// computeVersion is the version of Compute Engine's answers that the structs of this package follow. Only Compute Engine takes a version in a
-// header.
+// computeVersion is the version of Compute Engine's answers that the structs of this package follow. Only Compute
+// Engine takes a version in a header.
 const computeVersion = "2026-09-01"
 
-// Request is one call of a method. Permission is the IAM permission that the call takes, by which its errors are named.
+// Request is one call of a method. Permission is the IAM permission of the call; its errors name it.
 type Request struct {
 	Permission string
 
@@ -53,7 +54,8 @@ func newRequest(method, permission, address string, names []string) *Request {
 	return &Request{Permission: permission, method: method, address: address, names: names, query: url.Values{}}
 }
 
-// Get reads. The names replace the placeholders of the address in order: {name} is one segment of the path, {+name} may hold several.
+// Get reads. The names replace the placeholders of the address in order: {name} is one segment of the path, {+name}
+// may hold several.
 func Get(permission, address string, names ...string) *Request {
 	return newRequest(http.MethodGet, permission, address, names)
 }
@@ -90,8 +92,8 @@ func (r *Request) Body(v any) *Request {
 	return r
 }
 
-// Do makes the call and decodes its answer. An answer of an other status than 2xx is a *googleapi.Error with the body that Google sent; a call
-// whose context has ended returns the context's error.
+// Do makes the call and decodes its answer. An answer of an other status than 2xx is a *googleapi.Error with the body
+// that Google sent; a call whose context has ended returns the context's error.
 func Do[T any](ctx context.Context, client *http.Client, r *Request) (*T, error) {
 	request, err := r.httpRequest(ctx)
 	if err != nil {

@@ -41,8 +41,8 @@ type RunScaling struct {
 	ScalingMode         string `json:"scalingMode"`
 }
 
-// RunServiceChange is the body of a request that changes a service of Cloud Run, in the version that was read. Annotations that are not nil
-// replace all annotations.
+// RunServiceChange is the body of a request that changes a service of Cloud Run, in the version that was read.
+// Annotations that are not nil replace all annotations.
 type RunServiceChange struct {
 	Annotations map[string]string `json:"annotations,omitzero"`
 	Etag        string            `json:"etag,omitempty"`

@@ -15,7 +15,7 @@ import (
 // billedMonths is how many months of bills there are, the one that runs included.
 const billedMonths = 13
 
-// The ways in which an account is billed.
+// The billing forms of an account.
 const (
 	inCUR     = "cur"
 	inFOCUS   = "focus"
@@ -32,7 +32,7 @@ const (
 	missingFile   = "missingFile" // the manifest lists a file that is not there
 )
 
-// billing is how an account is billed, and what is wrong with it.
+// billing is the form of an account's bills, and their fault.
 type billing struct{ form, fault, month string }
 
 func (r *reader) readBilling(number string) billing {
@@ -55,7 +55,7 @@ func (r *reader) readBilling(number string) billing {
 func (b billing) rowsOf(l *line) int64 {
 	switch {
 	case b.form == inCUR && l.what == coveredLine:
-		return 2 // with what takes it back
+		return 2 // with the row that takes it back
 	case b.form == inCUR && l.what == unusedLine:
 		return 0 // the row of the plan tells
 	}
@@ -99,7 +99,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	return out, nil
 }
 
-// billed is what a permission is for.
+// billed is the capability of the billing permissions.
 const billed = "billing"
 
 func (c *conn) delivery(b *bill) cloud.Delivery {
@@ -123,7 +123,7 @@ func (c *conn) delivery(b *bill) cloud.Delivery {
 	return d
 }
 
-// faultOf returns what is wrong with a bill.
+// faultOf returns the fault of a bill.
 func (c *conn) faultOf(b *bill) string {
 	month := c.billing.month
 	if month == "" {
@@ -135,7 +135,8 @@ func (c *conn) faultOf(b *bill) string {
 	return ""
 }
 
-// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an error that says so.
+// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an
+// error that says so.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
@@ -190,7 +191,7 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// ControlTotal tells what the period comes to, as Cost Explorer would.
+// ControlTotal returns the total of the period, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
 		nil); err != nil {

@@ -21,8 +21,8 @@ func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cl
 	return w.autoscaling(), nil
 }
 
-// setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the replicas: the other way
-// round it would take them back.
+// setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the
+// replicas: the other way round it would take them back.
 //
 //nolint:revive // which workload, and what it is to be
 func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
@@ -72,7 +72,8 @@ func checkReplicas(want cloud.Autoscaling) error {
 	return nil
 }
 
-// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is to keep one size.
+// setHPA changes the HorizontalPodAutoscaler that there is. Where there is none, one is made, unless the workload is
+// to keep one size.
 func (c *cluster) setHPA(ctx context.Context, w scaledWorkload, want cloud.Autoscaling) error {
 	if len(w.hpas) == 0 {
 		if want.TargetCPUPercent == nil && want.Min == want.Max {
@@ -105,7 +106,7 @@ func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n in
 	}, "scale")
 }
 
-// restoreScaling gives back what was remembered. One of the customer's that has come since stays: it is not ours to remove.
+// restoreScaling restores the remembered scaling. A HorizontalPodAutoscaler that the customer made meanwhile stays.
 //
 //nolint:revive // which workload, and what it is to be
 func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
@@ -123,8 +124,8 @@ func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWor
 	return c.setReplicas(ctx, r, w.object, m.Replicas)
 }
 
-// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload without one was not stopped by a stop
-// of ours, and stays as it is.
+// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload
+// without one was not stopped by a stop of ours, and stays as it is.
 func (c *cluster) correctMark(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.guarded(ctx, r, w, func(o object) (change, error) {
 		if was := o.remembered(); o.replicas() > 0 || was == 0 || was == n {
@@ -160,7 +161,7 @@ func (c *cluster) removeHPA(ctx context.Context, h object) error {
 	return gone(classifyError(op("delete", hpasOf), err))
 }
 
-// decodeMemory reads what was remembered; whole numbers stay whole, as the cluster has them.
+// decodeMemory decodes the remembered scaling. Integers stay int64, as in decoded answers of a cluster.
 func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	d := json.NewDecoder(strings.NewReader(string(native)))
 	d.UseNumber()
@@ -174,7 +175,7 @@ func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	return m, true, nil
 }
 
-// whole turns the numbers in what was decoded into those that a cluster's answer is decoded into.
+// whole converts json.Number values to int64 or float64, the types of decoded answers of a cluster.
 func whole(v any) any {
 	switch v := v.(type) {
 	case json.Number:

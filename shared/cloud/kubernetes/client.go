@@ -36,8 +36,8 @@ func (r apiResource) root() []string {
 	return []string{"apis", r.Group, r.Version}
 }
 
-// path returns the path of an object of the resource, or of a subresource of it. An at without a name is all objects, one without a
-// namespace those of all namespaces.
+// path returns the path of an object of the resource, or of a subresource of it. An at without a name is all objects,
+// one without a namespace those of all namespaces.
 func (r apiResource) path(at ref, sub ...string) ([]string, error) {
 	if problem := segmentProblem(at.ns); problem != "" {
 		return nil, fmt.Errorf("invalid namespace %q: [%s]", at.ns, problem)
@@ -118,8 +118,8 @@ func bodyOf(body []byte) io.Reader {
 	return strings.NewReader(string(body))
 }
 
-// decodeAnswer decodes an answer, which must be an object or a list of the API: it has a kind. A nil into checks that alone. Numbers in values of
-// type any become int64 or float64.
+// decodeAnswer decodes an answer, which must be an object or a list of the API: it has a kind. A nil into checks that
+// alone. Numbers in values of type any become int64 or float64.
 func decodeAnswer(body []byte, into any) error {
 	var kind struct {
 		Kind string `json:"kind"`
@@ -183,8 +183,8 @@ func newStatusError(resp *http.Response, method string, body []byte) *statusErro
 // maxProxyWords bounds how many bytes of a proxy's answer are repeated.
 const maxProxyWords = 2048
 
-// answerReasons are the reason and the message by which the status of an answer is told that says no more. A message of "" is the words of
-// the answer.
+// answerReasons are the reasons and messages for answers without a status object, by HTTP status. For a message of ""
+// the text of the answer is used.
 var answerReasons = map[int]struct{ reason, message string }{
 	http.StatusConflict:             {reasonConflict, "the server reported a conflict"},
 	http.StatusNotFound:             {"NotFound", "the server could not find the requested resource"},

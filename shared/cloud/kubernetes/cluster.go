@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// What is read and changed of a cluster.
+// The resources that are read and changed.
 var (
 	namespacesOf  = apiResource{Version: "v1", Resource: "namespaces"}
 	podsOf        = apiResource{Version: "v1", Resource: "pods"}
@@ -38,11 +38,12 @@ var (
 const (
 	pageSize = 250
 	maxPages = 400 // of one listing: 100,000 objects
-	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all the time.
+	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all
+	// the time.
 	conflicts = 10
 )
 
-// cluster is what is called of one cluster. Errors are *cloud.Error.
+// cluster makes the calls to one cluster. Errors are *cloud.Error.
 type cluster struct {
 	client  *apiClient
 	clock   clock.Clock
@@ -51,8 +52,8 @@ type cluster struct {
 	uid     string          // of the namespace kube-system; "" until it is known
 	serves  map[string]bool // resources that not every cluster has
 	groups  map[string]bool // the versions of API groups that the cluster serves; nil until they are known
-	counted byNamespace     // what the namespaces held when they were last listed
-	loaded  nodeLoads       // what pods requested when they were last listed
+	counted byNamespace     // contents of the namespaces at the last listing
+	loaded  nodeLoads       // requests of the pods at the last listing
 }
 
 // identify returns the uid of the namespace kube-system, which a cluster keeps for life.
@@ -110,8 +111,8 @@ func (c *cluster) call(ctx context.Context, method string, r apiResource, at ref
 	return decodeAnswer(answer, q.into)
 }
 
-// page lists one page; ns "" is all namespaces. A listing that the cluster has no patience for any more goes on at what it
-// offers instead.
+// page lists one page; ns "" is all namespaces. If the cluster has dropped an expired listing, it continues with the
+// token that the cluster offers.
 func (c *cluster) page(ctx context.Context, r apiResource, ns string,
 	o listOptions) (found []object, next string, err error) {
 	var list objectList
@@ -171,7 +172,7 @@ func (c *cluster) all(ctx context.Context, r apiResource, ns string, o listOptio
 	return all, err
 }
 
-// listLimit is what to list, and in how many pages.
+// listLimit is a listing and its maximum number of pages.
 type listLimit struct {
 	listOptions
 	pages int
@@ -193,11 +194,11 @@ func (c *cluster) pages(ctx context.Context, r apiResource, ns string, o listLim
 	return all, false, nil
 }
 
-// change is a JSON merge patch: what is nil in it is removed.
+// change is a JSON merge patch: nil values remove their field.
 type change map[string]any
 
-// guarded changes an object as decide says, on condition that it is as it was read: who comes second reads again, and decides about
-// what the first has made of it. A nil change is none. An o of which only the name is known is read first.
+// guarded changes an object as decide returns, if the object still has the version that was read. After a conflict it
+// reads the object again and calls decide again. A nil change makes no call. An o without a version is read first.
 func (c *cluster) guarded(ctx context.Context, r apiResource, o object,
 	decide func(object) (change, error), sub ...string) error {
 	var last error

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// cronJobs are stopped by suspending them: what runs ends by itself, and nothing begins. One that its owner had suspended before the
-// stop stays so at the start.
+// cronJobs are stopped by suspending them: running jobs end by themselves, and none begins. A CronJob that was
+// suspended before the stop stays suspended at the start.
 var cronJobs = kind{
 	Kind:     catalogueKind(cloud.KubernetesCronJob),
 	resource: cronJobsOf,
@@ -32,7 +32,7 @@ var cronJobs = kind{
 	}),
 }
 
-// cronJobMemory is what a stop must not lose: that the job was not suspended.
+// cronJobMemory is the state that a stop overwrites: the job was not suspended.
 type cronJobMemory struct {
 	Suspend bool `json:"suspend"`
 }

@@ -30,14 +30,14 @@ func errMoving(format string, args ...any) error {
 	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
 }
 
-// classifyError makes a *cloud.Error of what the client returns for op ("patch deployments.apps"), in the cluster's own
-// words. It is the only place that knows what a cluster's errors mean.
+// classifyError returns the *cloud.Error for an error of the call op ("patch deployments.apps"), in the cluster's own
+// words. It is the only place that knows the errors of clusters.
 func classifyError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*cloud.Error](err); ok {
-		if e.Op == "" && e.Code != "" { // of the transport, which does not know what it carries
+		if e.Op == "" && e.Code != "" { // from the transport, which does not know the call
 			named := *e
 			named.Op = op
 			return &named
@@ -66,7 +66,8 @@ func messageOf(s apiStatus) string {
 	return s.Message
 }
 
-// admission are the words of those that a cluster asks before it accepts a change: they forbid this change, whoever makes it.
+// admission are words of admission control, which a cluster asks before it accepts a change. It refuses this change
+// from every caller.
 var admission = []string{"admission webhook", "ValidatingAdmissionPolicy", "denied request:", "exceeded quota"}
 
 func classOf(s apiStatus) cloud.Class {
@@ -97,7 +98,8 @@ func classOf(s apiStatus) cloud.Class {
 	return cloud.Invalid
 }
 
-// unansweredError names what is not an answer of the cluster. It wraps only errors that end a context. nil stays nil.
+// unansweredError classifies an error that is not an answer of the cluster. It wraps only errors that end a context.
+// nil stays nil.
 func unansweredError(err error) error {
 	if err == nil {
 		return nil

@@ -20,7 +20,7 @@ type hpaMemory struct {
 	HPA      *hpaSpec `json:"hpa,omitempty"`
 }
 
-// hpaSpec is what is changed of a HorizontalPodAutoscaler, as it was.
+// hpaSpec is the part of a HorizontalPodAutoscaler that is changed here, as it was before.
 type hpaSpec struct {
 	Name        string         `json:"name"`
 	MinReplicas *int64         `json:"minReplicas,omitempty"`
@@ -64,7 +64,8 @@ func (c *cluster) readScaled(ctx context.Context, r apiResource, at ref) (scaled
 	return scaledWorkload{w, drivers(all, w.object)}, err
 }
 
-// autoscaling puts the scaling into the words of this service. What nothing scales is kept between what it has and what it has.
+// autoscaling returns the scaling of the workload. A workload without an autoscaler has its replicas as minimum,
+// maximum and desired size.
 func (w scaledWorkload) autoscaling() cloud.Autoscaling {
 	n := w.replicas()
 	out, memory := cloud.Autoscaling{Min: n, Max: n, Desired: n}, hpaMemory{Replicas: n}
@@ -85,7 +86,7 @@ func (s hpaSpec) least() int64 {
 	return *s.MinReplicas
 }
 
-// cpu returns the percentage of what the pods request that their CPU is kept at; nil when nothing does.
+// cpu returns the target of CPU use as a percentage of the pods' requests; nil when no metric has one.
 func (s hpaSpec) cpu() *int64 {
 	i := slices.IndexFunc(s.Metrics, isCPU)
 	if i < 0 {
@@ -125,7 +126,7 @@ func (s hpaSpec) cooldown() *int64 {
 	return &n
 }
 
-// with returns the spec with what is wanted put in: all other metrics and behaviour stay.
+// with returns the spec with the wanted numbers. All other metrics and behaviour stay.
 func (s hpaSpec) with(want cloud.Autoscaling) hpaSpec {
 	s.MinReplicas, s.MaxReplicas = &want.Min, want.Max
 	if want.TargetCPUPercent != nil {
@@ -162,7 +163,8 @@ func (s hpaSpec) meets(want cloud.Autoscaling) bool {
 	return want.IsMetBy(live)
 }
 
-// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here if it is ours.
+// made makes a HorizontalPodAutoscaler of the spec for a workload. It carries the label of those that were made here
+// if it is ours.
 func (s hpaSpec) made(w object, ours bool) map[string]any {
 	meta := map[string]any{"name": s.Name, "namespace": w.Namespace}
 	if ours {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Metadata is what is read of the metadata of any object.
+// Metadata holds the fields that are read of an object's metadata.
 type Metadata struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace"`
@@ -100,8 +100,8 @@ func (r labelRequirement) matches(labels map[string]string) bool {
 	return !there
 }
 
-// String returns the selector as the parameter of a listing. For a selector without valid requirements it is "<none>", which a cluster refuses:
-// a listing for it must not return everything.
+// String returns the selector as the parameter of a listing. For a selector without valid requirements it is "<none>",
+// which a cluster refuses: a listing for it must not return everything.
 func (s *labelSelector) String() string {
 	all, ok := s.requirements()
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// object is what is read of an object, whatever its resource: the fields of all that this package looks at.
+// object holds all fields that this package reads of any object, whatever its resource.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata `json:"metadata"`
@@ -22,7 +22,7 @@ type spec struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
 	Claims []any `json:"volumeClaimTemplates"`
-	// of what facts are read (facts.go)
+	// the fields that become facts (facts.go)
 	Template    template `json:"template"`
 	Concurrency string   `json:"concurrencyPolicy"`
 	JobTemplate struct {
@@ -77,7 +77,7 @@ func (o object) replicas() int64 {
 
 func (o object) suspended() bool { return o.Spec.Suspend != nil && *o.Spec.Suspend }
 
-// seen reports whether its controller has taken in what is wanted.
+// seen reports whether the controller has observed the latest spec.
 func (o object) seen() bool {
 	n, ok := o.Status.Observed.(int64)
 	return !ok || n >= o.Generation // a Rollout's is no number
@@ -114,7 +114,7 @@ func parse(cluster, resource, uid string) (ref, bool) {
 	return ref{}, false
 }
 
-// resource returns what discovery tells of any object.
+// resource returns the fields of the inventory that every object has.
 func (o object) resource() cloud.Resource {
 	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
 		Capacity: map[string]int64{}}

@@ -13,7 +13,7 @@ import (
 // other is a resource that is found and not acted on. Not every cluster has those that are extra.
 type other struct {
 	apiResource
-	kind  string // by which our type is found: "networking.k8s.io/Ingress"
+	kind  string // Kubernetes' name of the type: "networking.k8s.io/Ingress"
 	extra bool
 	whole bool // is listed with all that it says
 }
@@ -32,8 +32,9 @@ func (o other) ifServed() other {
 	return o
 }
 
-// others are what the kind "kubernetes-*" stands for: what is paid for, holds data or lets traffic in, and what bounds or scales it. Secrets
-// and ConfigMaps are not among them, for who may list them may read them; neither is what controllers make and throw away by themselves.
+// others are the resources of the kind "kubernetes-*": those that cost money, hold data or let traffic in, and those
+// that limit or scale. Secrets and ConfigMaps are not among them, because a permission to list them is a permission to
+// read them. Neither are objects that controllers create and delete by themselves.
 var others = []other{
 	nodesOf,
 	newOther("", "v1", "services", "Service"),
@@ -66,8 +67,9 @@ func otherNeeds() []rule {
 	return out
 }
 
-// moreOthers is where a listing of others goes on: by resource, the token of its next page. Denied is what may not be listed; it is told when
-// everything else was, so that nothing of it is taken for gone.
+// moreOthers is the position in a listing of others: the token of the next page by resource. Denied is the error of
+// resources that may not be listed. It is returned after everything else, so that those resources are not taken for
+// gone.
 type moreOthers struct {
 	Next   map[string]string `json:"n"`
 	Denied string            `json:"d,omitempty"`
@@ -127,7 +129,7 @@ func (r moreOthers) left() []other {
 	return out
 }
 
-// page says where the listing goes on: what was denied is told by a page of its own behind the last.
+// page returns the token of the next page. A denial gets a page of its own after the last.
 func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.ResourcePage, error) {
 	switch {
 	case len(r.Next) == 0 && r.Denied == "":
@@ -139,7 +141,7 @@ func (r moreOthers) page(out cloud.ResourcePage, before moreOthers) (cloud.Resou
 	return out, nil
 }
 
-// otherPage lists a page of what the cluster has: no more than names and labels of what is not listed whole.
+// otherPage lists a page of a resource. Unless the resource is listed whole, objects have only their names and labels.
 func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object, string, error) {
 	if o.extra {
 		if served, err := c.has(ctx, o.apiResource); err != nil || !served {

@@ -12,8 +12,8 @@ import (
 const (
 	// wideFrom is from how many namespaces on a pass lists a resource in all namespaces at once.
 	wideFrom = 4
-	// passFresh is how long an act may use the lists of the read before it. Each change names the version of what
-	// was read, so an object that has changed since is read again.
+	// passFresh is how long an act may use the lists of the read before it. Each change names the version that was
+	// read, so an object that has changed since is read again.
 	passFresh = 5 * time.Second
 )
 
@@ -73,9 +73,8 @@ func (p *pass) covers(objects []ref) bool {
 	return !slices.ContainsFunc(objects, func(at ref) bool { return p.targets[at.namespace()] == 0 })
 }
 
-// renew returns a pass over the namespaces that lists the resources anew, and has all other lists as p has them. A
-// resource of which there was no object is not listed anew, but for pods: what comes meanwhile is for the next read
-// to find.
+// renew returns a pass over the namespaces that lists the given resources again, and shares all other lists with p. A
+// resource without objects is not listed again, except pods: the next read finds new objects.
 func (p *pass) renew(namespaces []ref, resources ...apiResource) *pass {
 	next := p.newPass(namespaces)
 	p.mu.Lock()

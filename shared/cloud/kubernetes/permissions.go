@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// needs are what each capability takes, as RBAC knows it.
+// needs are the rules of each capability, in the terms of RBAC.
 type needs struct{ discover, startStop, scale []rule }
 
 // rule is one verb on one resource, or on its subresource.
@@ -26,20 +26,20 @@ func (r rule) name() string {
 	return op(r.verb, r.resource)
 }
 
-// clusterNeeds is what every connection takes besides: who the cluster is.
+// clusterNeeds are the rules that every connection needs to identify the cluster.
 var clusterNeeds = []rule{{namespacesOf, "", "get"}}
 
 // extra are resources that not every cluster has.
 var extra = []apiResource{scaledOf, rolloutsOf}
 
-// asked is a rule, and what it is needed for.
+// asked is a rule and the capability that needs it.
 type asked struct {
 	capability string
 	rule       rule
 }
 
-// Permissions asks the cluster what the credentials may do in all namespaces. Rules about resources that the cluster does not
-// have are left out.
+// Permissions asks the cluster for the permissions of the credentials in all namespaces. Rules for resources that the
+// cluster does not have are left out.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	return c.reviewAll(ctx, allNeeds())
 }
@@ -147,11 +147,12 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 	return p, nil
 }
 
-// RequiredActions are the rules that this package's calls need ("patch deployments.apps", "patch deployments/scale.apps"), by what a
-// customer allows: each level holds the ones before.
+// RequiredActions are the rules of this package's calls ("patch deployments.apps", "patch deployments/scale.apps"), by
+// level of access. Each level includes the levels before it.
 type RequiredActions struct{ Discover, StartStop, Scale []string }
 
-// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that customers are told to make.
+// ListRequiredActions returns the rules of every registered kind, sorted and each once, for the ClusterRole that
+// customers are told to make.
 func ListRequiredActions() RequiredActions {
 	levels := map[string][]string{}
 	for _, a := range allNeeds() {

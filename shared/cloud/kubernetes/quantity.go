@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// quantityText is a quantity of the API: digits with a fraction, then an exponent or a suffix. The bounds keep hostile text cheap.
+// quantityText is a quantity of the API: digits with a fraction, then an exponent or a suffix. The bounds keep hostile
+// text cheap.
 var quantityText = regexp.MustCompile(
 	`^([+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40}))([eE][+-]?\d{1,3}|[numkMGTPE]|[KMGTPE]i)?$`)
 

@@ -6,7 +6,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// mostReplicas bounds what can be asked for: a cluster has room for 150,000 pods, and a typing error costs as many nodes.
+// mostReplicas is the largest accepted number of replicas: a cluster runs up to 150,000 pods, and a typing error would
+// cost that many nodes.
 const mostReplicas = 10_000
 
 func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Capacity) error {

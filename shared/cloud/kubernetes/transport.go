@@ -69,9 +69,9 @@ func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, er
 	return c, nil
 }
 
-// carrier sends each call with a fresh token, at most so many at once, each attempt with a deadline, and tries again what may
-// be tried again. All changes of ours name the version of the object that they change, so that one that is sent twice is
-// refused as a conflict and not done twice.
+// carrier is the transport of all calls. It adds a fresh token, limits the number of parallel calls, gives each
+// attempt a deadline, and repeats calls that may be repeated. Repeating is safe: each change names the version of its
+// object, so the second of two equal changes is refused as a conflict.
 type carrier struct {
 	next    http.RoundTripper
 	options Options
@@ -104,7 +104,8 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// bucket is the cluster's. What one call is told by the cluster's priority and fairness holds for the others, too.
+// bucket returns the bucket of the cluster. A refusal of one call by the cluster's priority and fairness slows down
+// all calls.
 func (c *carrier) bucket() throttle.Key { return throttle.Key{Account: c.server} }
 
 // learn tells the limiter how an attempt ended; resp is nil when there was no answer.
@@ -155,7 +156,7 @@ func (c *carrier) attempt(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(token) > 0 { // a server may answer with what it was sent, and its words go into answers, records and logs
+	if len(token) > 0 { // a server may echo the token, and its words go into answers, records and logs
 		body = bytes.ReplaceAll(body, []byte(token), []byte("(secret)"))
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
@@ -175,7 +176,7 @@ func again(ctx context.Context, resp *http.Response, err error) bool {
 		resp.StatusCode != http.StatusNotImplemented && resp.StatusCode >= http.StatusInternalServerError
 }
 
-// pause is what the server asks for, or grows from try to try, a random part of it; never more than the longest.
+// pause returns the server's Retry-After, or else exponential backoff with jitter. Both are limited to MaxBackoff.
 func (c *carrier) pause(attempt int, resp *http.Response) time.Duration {
 	longest := c.options.MaxBackoff
 	if resp != nil {

@@ -18,8 +18,8 @@ import (
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
-// wireRecorder is a server in front of a cluster. It writes down every request: method, path, query, the headers that choose a format, and the
-// body.
+// wireRecorder is a server in front of a cluster. It writes down every request: method, path, query, the headers that
+// choose a format, and the body.
 type wireRecorder struct {
 	next http.Handler
 
@@ -69,8 +69,8 @@ func (f *fixture) record(next http.Handler) *wireRecorder {
 	return w
 }
 
-// TestWire_RequestsAndResultsAreTheGoldenOnes holds the requests that leave, and the values that this package makes of the answers. The files
-// were recorded with client-go, so that the package's own client is held to it.
+// TestWire_RequestsAndResultsAreTheGoldenOnes holds the requests that leave, and the values that this package makes of
+// the answers. The files were recorded with client-go, so that the package's own client is held to it.
 func TestWire_RequestsAndResultsAreTheGoldenOnes(t *testing.T) {
 	for name, do := range map[string]func(f *fixture) []any{
 		"listings": (*fixture).wireListings, "autoscaling": (*fixture).wireAutoscaling,
@@ -100,7 +100,7 @@ func result(v any, err error) any {
 	return v
 }
 
-// wireListings lists a cluster that tells every field that is read, and reads the state of what it found.
+// wireListings lists a cluster whose objects have every field that is read, and reads the states of the found objects.
 func (f *fixture) wireListings() []any {
 	f.tellAll()
 	f.Page = 2
@@ -180,7 +180,8 @@ func (f *fixture) wireNames() []any {
 	return out
 }
 
-// TestWire_AnswersThatAreErrors holds the class, the code and the words of errors, those of the cluster and those of what stands before it.
+// TestWire_AnswersThatAreErrors holds the class, the code and the words of errors, from the cluster and from a proxy
+// before it.
 func TestWire_AnswersThatAreErrors(t *testing.T) {
 	status := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the words","reason":%q,"code":%d}`
 	var b strings.Builder

@@ -11,13 +11,14 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// workloadMemory is what a stop forgets. Paused are the ScaledObjects that drive the workload, with what their annotation said.
+// workloadMemory is the state that a stop overwrites. Paused are the ScaledObjects of the workload, with the values of
+// their annotations.
 type workloadMemory struct {
 	Replicas int64              `json:"replicas"`
 	Paused   map[string]*string `json:"paused,omitempty"`
 }
 
-// status returns what a workload is, and why.
+// status returns the status of a workload and the reason.
 func (w view) status() (cloud.Status, string) {
 	want := w.replicas()
 	switch {
@@ -32,7 +33,7 @@ func (w view) status() (cloud.Status, string) {
 	}
 }
 
-// statusAt0 returns what a workload is of which no pod is wanted.
+// statusAt0 returns the status of a workload with 0 wanted pods.
 func (w view) statusAt0() (cloud.Status, string) {
 	switch held := w.held(w.now); {
 	case w.driven():
@@ -78,12 +79,13 @@ func (o object) unschedulable() string {
 	return ""
 }
 
-// losesClaims reports whether fewer replicas delete the data of the others, and nobody has said that it may go.
+// losesClaims reports whether a smaller number of replicas deletes the data of the others without the owner's
+// permission.
 func (o object) losesClaims() bool {
 	return o.Spec.Retention.WhenScaled == "Delete" && len(o.Spec.Claims) > 0 && !o.says(allowVolumeLoss)
 }
 
-// memory returns what a stop would forget; nil when the workload is off.
+// memory returns the state that a stop would overwrite; nil when the workload is off.
 func (w view) memory() *workloadMemory {
 	if w.replicas() == 0 && !w.driven() {
 		return nil
@@ -153,10 +155,10 @@ func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State,
 	}
 }
 
-// anyMarked reports whether the workload, or what drives it, carries annotations of a stop.
+// anyMarked reports whether the workload or one of its ScaledObjects has annotations of a stop.
 func (w view) anyMarked() bool { return w.marked() || slices.ContainsFunc(w.scalers, object.marked) }
 
-// view reads a workload and what drives it.
+// view reads a workload and its ScaledObjects.
 func (p *pass) view(ctx context.Context, r apiResource, at ref) (view, error) {
 	o, err := p.object(ctx, r, at)
 	if err != nil {
@@ -223,8 +225,8 @@ func (p *pass) explained(ctx context.Context, w object, err error) error {
 	return &told
 }
 
-// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes the annotations of
-// the stop away in any case. It returns why the workload is left off.
+// startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes
+// the annotations of the stop away in any case. It returns why the workload is left off.
 func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
 	snapshot json.RawMessage) (left string, err error) {
 	m, known, err := decodeSnapshot[workloadMemory](snapshot)
@@ -249,7 +251,7 @@ func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
 	return left, err
 }
 
-// workloadStart is what is known before the start of a workload.
+// workloadStart is the knowledge before the start of a workload.
 type workloadStart struct {
 	memory workloadMemory
 	known  bool // the memory is of a stop
@@ -258,8 +260,8 @@ type workloadStart struct {
 	bounds
 }
 
-// decide returns the change that starts a workload, or else why it is left off. What its annotations tell goes before what is
-// remembered elsewhere: they were written together with the stop.
+// decide returns the change that starts a workload, or the reason why it stays off. The annotations of a stop take
+// precedence over the snapshot, because the stop wrote them together with its change.
 func (s workloadStart) decide(o object) (change, string, error) {
 	switch n := cmp.Or(o.remembered(), s.memory.Replicas); {
 	case o.replicas() > 0:

@@ -15,7 +15,7 @@ import (
 // maxBilledMonths is how many months of bills an account has unless its settings say fewer, the current month included.
 const maxBilledMonths = 13
 
-// The ways in which an account is billed.
+// The billing forms of an account.
 const (
 	inCUR     = "cur"
 	inFOCUS   = "focus"
@@ -32,7 +32,7 @@ const (
 	missingFile   = "missingFile" // the manifest lists a file that is not there
 )
 
-// billing is how an account is billed, for how many months, and what is wrong with its bills.
+// billing is the form of an account's bills, their fault, and the number of months that there are.
 type billing struct {
 	form, fault, month string
 	months             int
@@ -59,7 +59,7 @@ func (r *reader) readBilling(number string) billing {
 func (b billing) rowsOf(l *line) int64 {
 	switch {
 	case b.form == inCUR && l.what == coveredLine:
-		return 2 // with what takes it back
+		return 2 // with the row that takes it back
 	case b.form == inCUR && l.what == unusedLine:
 		return 0 // the row of the plan tells
 	}
@@ -103,7 +103,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	return out, nil
 }
 
-// billed is what a permission is for.
+// billed is the capability of the billing permissions.
 const billed = "billing"
 
 func (c *conn) delivery(b *bill) cloud.Delivery {
@@ -127,7 +127,7 @@ func (c *conn) delivery(b *bill) cloud.Delivery {
 	return d
 }
 
-// faultOf returns what is wrong with a bill.
+// faultOf returns the fault of a bill.
 func (c *conn) faultOf(b *bill) string {
 	month := c.billing.month
 	if month == "" {
@@ -139,7 +139,8 @@ func (c *conn) faultOf(b *bill) string {
 	return ""
 }
 
-// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an error that says so.
+// OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an
+// error that says so.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
@@ -194,7 +195,7 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// ControlTotal tells what the period comes to, as Cost Explorer would.
+// ControlTotal returns the total of the period, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
 		nil); err != nil {

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	organizationConcurrency = 16 // organizations beside each other
-	// of one run, below the time-out of the function; the next minute goes on
+	organizationConcurrency = 16 // organizations evaluated at the same time
+	// below the time-out of the function; the next minute continues
 	maxRunTime = 50 * time.Second
 
 	parkAfter   = 24 * time.Hour // how long an organization may fail until it is parked; older due minutes are dropped

@@ -71,7 +71,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.CreateHeld(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held); err != nil {
+	if p, err = s.store.Create(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)

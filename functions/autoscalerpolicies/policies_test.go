@@ -204,7 +204,7 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		wg.Go(func() {
 			name := "late " + strconv.Itoa(i)
 			p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: autoscaling.Target{UID: name}}
-			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p)
+			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p, nil)
 		})
 	}
 	wg.Wait()

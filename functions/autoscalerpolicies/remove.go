@@ -40,7 +40,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	if p.PlanID != "" {
 		return out, autoscaling.HeldBy(p)
 	}
-	if mayHaveSet(p) && !in.Force {
+	if p.MayHaveSet() && !in.Force {
 		if err = s.checkActs(ctx, p); err != nil {
 			return out, err
 		}
@@ -53,7 +53,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 		return out, err
 	}
 	var log []autoscaling.Entry
-	if mayHaveSet(p) && !in.Force {
+	if p.MayHaveSet() && !in.Force {
 		if out, log, err = s.restore(ctx, p); err != nil {
 			_, err = s.refused(ctx, p, nil, err)
 			return out, err
@@ -72,9 +72,6 @@ func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write
 	return h.Unheld, identity.InUse(ctx, named, h.Plans, "take it out of their targets, cancel or delete them, "+
 		"then delete")
 }
-
-// mayHaveSet reports whether the cloud may have set the target of a policy so.
-func mayHaveSet(p autoscaling.Policy) bool { return p.Applied != nil || p.Asked != nil }
 
 // restore gives the target back as it was found. One that is gone needs nothing.
 func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry,

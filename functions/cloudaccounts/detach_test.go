@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/table/tabletest"
@@ -167,4 +168,30 @@ func TestRemove_AnAccountThatNothingNamesIsDeleted(t *testing.T) {
 	f := newUsedFixture(t)
 	f.remove(usedPath, http.StatusOK, usedCA)
 	f.remove(usedPath, http.StatusNotFound)
+}
+
+func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testing.T) {
+	size := cloud.Autoscaling{Min: 4, Max: 9, Desired: 6}
+	tests := []struct {
+		name   string
+		policy autoscaling.Policy
+		code   int
+	}{
+		{"one that set nothing", autoscaling.Policy{}, http.StatusOK},
+		{"one that was applied", autoscaling.Policy{Applied: &size}, http.StatusConflict},
+		{"one whose apply has an unknown end", autoscaling.Policy{Asked: &size}, http.StatusConflict},
+		{"one that a plan holds", autoscaling.Policy{PlanID: "plan_1"}, http.StatusConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newUsedFixture(t)
+			p := tt.policy
+			p.ID, p.Name, p.CloudAccountID = "asp_01k00000000000000000000000", "Shop fleet", usedCA
+			p.Target = autoscaling.Target{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
+			_, err := autoscaling.NewStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
+			f.must(err)
+			f.remove(usedPath, http.StatusConflict, p.ID, "Shop fleet")
+			f.remove(usedPath+"?detach=true", tt.code)
+		})
+	}
 }

@@ -31,7 +31,7 @@ type accountUses struct {
 	policies []unappliedPolicy
 }
 
-// unappliedPolicy is an autoscaler policy that has changed nothing, and the write that goes with its deletion.
+// unappliedPolicy is an autoscaler policy that has not set its target, and the write that goes with its deletion.
 type unappliedPolicy struct {
 	autoscaling.Policy
 	unheld table.Write
@@ -122,8 +122,8 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 	return err
 }
 
-// listPolicies adds the autoscaler policies of an account. One that was applied is binding, for its deletion gives
-// the target back; so are the plans that name a policy.
+// listPolicies adds the autoscaler policies of an account. A policy that may have set its target is
+// binding, because its deletion restores the target; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
 	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *service) listPolicies(ctx context.Context, org, accountID string, to *a
 
 func (u *accountUses) addPolicy(p autoscaling.Policy, by readiness.Holders) {
 	use := fault.Use{Kind: "autoscaler policy", ID: p.ID, Name: p.Name, Policy: "autoscaler-policies:read"}
-	if p.Applied != nil || p.PlanID != "" || len(by.Plans) > 0 {
+	if p.MayHaveSet() || p.PlanID != "" || len(by.Plans) > 0 {
 		u.binding = append(append(u.binding, use), by.Plans...)
 		return
 	}

@@ -99,6 +99,16 @@ func TestDashboards_FromCreationToEnd(t *testing.T) {
 	f.dashboard("shops")
 }
 
+func TestDashboards_PresetsAreThoseThatMayBeADefault(t *testing.T) {
+	var ids []string
+	for _, p := range presets {
+		ids = append(ids, p.ID)
+	}
+	if known := identity.DashboardPresets(); !slices.Equal(ids, known) {
+		t.Errorf("the presets are %v; an organization may name %v as its default", ids, known)
+	}
+}
+
 func TestDashboards_PresetsAreClonedAndNotChanged(t *testing.T) {
 	f := newFixture(t)
 	for _, p := range presets {

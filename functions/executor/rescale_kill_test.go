@@ -217,7 +217,7 @@ func (e *planUnderWay) connectFleet() {
 			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
 				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
 				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
-			})
+			}, nil)
 		}
 		e.Must(err)
 	}

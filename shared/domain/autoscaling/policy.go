@@ -84,6 +84,10 @@ func (p *Policy) ToldStatus() string {
 	return p.Status
 }
 
+// MayHaveSet reports whether an apply of the policy has set its target or, when the end of the apply is unknown, may
+// have set it. Such a policy is deleted only together with a restore of its target.
+func (p *Policy) MayHaveSet() bool { return p.Applied != nil || p.Asked != nil }
+
 // Wanted returns how the target is to be scaled.
 func (p *Policy) Wanted() cloud.Autoscaling {
 	percent, cooldown := p.TargetCPUPercent, p.CooldownSeconds

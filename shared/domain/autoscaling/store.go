@@ -106,15 +106,11 @@ func CheckRoom(all []Policy) error {
 		len(all))
 }
 
-// Create stores a new policy with the first entries of its log; fault.Conflict when another one has its name or its target, fault.Invalid
-// when there are MaxPolicies.
-func (s *Store) Create(ctx context.Context, org string, p Policy, log ...Entry) (Policy, error) {
-	return s.CreateHeld(ctx, org, p, log, nil)
-}
-
-// CreateHeld is Create while holds are true, which count the policy as a use of its account: fault.Conflict when they
-// are not.
-func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entry, holds []table.Write) (Policy, error) { //nolint:revive // as Create
+// Create stores a new policy with the first entries of its log, and does the extra writes with it, which count the
+// policy as a use of its account. It returns fault.Conflict when another policy has its name or its target or a
+// condition of an extra write does not hold, and fault.Invalid when the organization has MaxPolicies.
+func (s *Store) Create(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) (Policy,
+	error) { //nolint:revive // as Delete
 	limited := table.LimitedList{PK: Key(org, "").PK, Noun: "autoscaler policies"}
 	err := limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
@@ -122,7 +118,7 @@ func (s *Store) CreateHeld(ctx context.Context, org string, p Policy, log []Entr
 			err = CheckRoom(all)
 		}
 		if err == nil {
-			p, err = s.create(ctx, org, p, append([]table.Write{take}, holds...), log)
+			p, err = s.create(ctx, org, p, append([]table.Write{take}, extra...), log)
 		}
 		return err
 	})

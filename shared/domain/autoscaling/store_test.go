@@ -33,7 +33,7 @@ func open(t *testing.T) fixture {
 	f := fixture{table: tabletest.NewAt(t, c), clock: c}
 	f.store = autoscaling.NewStore(f.table, c)
 	p, err := f.store.Create(t.Context(), org, policy("web", "arn:web"),
-		autoscaling.Entry{Kind: autoscaling.LogAdopted})
+		[]autoscaling.Entry{{Kind: autoscaling.LogAdopted}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestStore_KeepsOneNameAndOneTarget(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := f.store.Create(t.Context(), org, policy(tt.of, tt.uid))
+			_, err := f.store.Create(t.Context(), org, policy(tt.of, tt.uid), nil)
 			wantConflict(t, err, tt.says)
 		})
 	}
 	if err := f.store.Delete(t.Context(), org, f.policy, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.store.Create(t.Context(), org, policy("web", "arn:web")); err != nil {
+	if _, err := f.store.Create(t.Context(), org, policy("web", "arn:web"), nil); err != nil {
 		t.Errorf("name and target of a policy that was deleted: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestStore_FindsPoliciesByTheirIDs(t *testing.T) {
 	f := open(t)
 	ids := []string{f.policy.ID, "asp_gone"}
 	for i := range 120 {
-		p, err := f.store.Create(t.Context(), org, policy(fmt.Sprintf("p%d", i), fmt.Sprintf("arn:%d", i)))
+		p, err := f.store.Create(t.Context(), org, policy(fmt.Sprintf("p%d", i), fmt.Sprintf("arn:%d", i)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

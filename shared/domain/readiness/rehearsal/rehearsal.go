@@ -110,7 +110,7 @@ func (s *trial) place(ctx context.Context, org string, t readiness.Target, g clo
 	}
 	policy := autoscaling.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: autoscaling.Autopilot,
 		Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}}
-	_, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, org, policy)
+	_, err := autoscaling.NewStore(s.store, s.clock).Create(ctx, org, policy, nil)
 	return err
 }
 

@@ -23,29 +23,29 @@ var (
 	style string
 )
 
-// clockTime is a time as the page shows it.
+// clockTime formats a time for the page.
 func clockTime(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") }
 
-// page returns the page of an open link: what it starts, until when and what that costs, with a note when there is one, and the
-// button where it does something.
-func (w woken) page(status int, note string) rest.Raw {
+// pageOf returns the page of an open link: its target, end and cost, an optional note, and a button if it can be
+// started.
+func (w openedLink) pageOf(status int, note string) rest.Raw {
 	var b strings.Builder
-	if note == "" && w.held != "" {
-		note = w.held
+	if note == "" && w.obstacle != "" {
+		note = w.obstacle
 	}
 	if note == "" && len(w.target.Members) == 0 {
-		note = "Nothing of it can be started: its cloud account is read-only, disconnected or gone."
+		note = "None of its resources can be started: the cloud account is read-only, disconnected or gone."
 	}
 	if note != "" {
 		fmt.Fprintf(&b, "<p class=\"note\" role=\"status\">%s</p>\n", html.EscapeString(note))
 	}
-	until, word := w.until, "Would run until"
-	if !w.runs.IsZero() {
-		until, word = w.runs, "Runs until"
+	until, word := w.wouldRunUntil, "Would run until"
+	if !w.runsUntil.IsZero() {
+		until, word = w.runsUntil, "Runs until"
 	}
 	b.WriteString("<dl>\n")
 	for _, line := range [][2]string{
-		{"Starts", w.what()},
+		{"Starts", w.describeTarget()},
 		{word, clockTime(until)},
 		{"Costs", w.price},
 		{"Can be used", fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt))},
@@ -53,14 +53,14 @@ func (w woken) page(status int, note string) rest.Raw {
 		fmt.Fprintf(&b, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(line[0]), html.EscapeString(line[1]))
 	}
 	b.WriteString("</dl>\n")
-	if w.runs.IsZero() && w.held == "" && len(w.target.Members) > 0 && status != http.StatusTooManyRequests {
+	if w.runsUntil.IsZero() && w.obstacle == "" && len(w.target.Members) > 0 && status != http.StatusTooManyRequests {
 		b.WriteString("<form method=\"post\"><button type=\"submit\">Start it now</button></form>\n")
 	}
 	return htmlPage(status, w.Name, b.String())
 }
 
-// what tells what the link starts.
-func (w woken) what() string {
+// describeTarget names the target of the link.
+func (w openedLink) describeTarget() string {
 	switch n := len(w.target.Members); {
 	case w.GroupID == "" && n == 1:
 		return w.target.Members[0].Name + " (" + w.target.Members[0].Type + ")"

@@ -64,7 +64,7 @@ func (s *service) readAction(ctx context.Context, actionID string) (execution.Ac
 	if !id.IsValid("act", actionID) {
 		return execution.Action{}, missingAction(actionID)
 	}
-	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerFrom(ctx).Org, actionID))
+	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerOrg(ctx), actionID))
 	if fault.Is(err, fault.NotFound) {
 		return a, missingAction(actionID)
 	}

@@ -188,7 +188,7 @@ func errWithoutForce(b execution.Bulk) error {
 // holds the group, createBulk returns its ID and does nothing.
 func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string,
 	err error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	ws, err := bulkWrites(in, b, over, chosen)
 	if err != nil {

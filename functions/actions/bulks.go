@@ -16,7 +16,7 @@ import (
 const maxLatest = 20
 
 func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Bulk{}, err
@@ -69,7 +69,7 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 	if !id.IsValid("bulk", bulkID) {
 		return execution.Bulk{}, noBulk(bulkID)
 	}
-	b, err := execution.ReadBulk(ctx, s.p.Table, identity.CallerFrom(ctx).Org, bulkID)
+	b, err := execution.ReadBulk(ctx, s.p.Table, identity.CallerOrg(ctx), bulkID)
 	if fault.Is(err, fault.NotFound) {
 		return b, noBulk(bulkID)
 	}

@@ -128,7 +128,7 @@ func (s *service) chooseResources(ctx context.Context, in BulkAction) (choice, e
 // resources in disconnected accounts. The error is fault.Conflict if no other resource is left.
 func (s *service) withoutHeld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
 	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
-		Org: identity.CallerFrom(ctx).Org, Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
+		Org: identity.CallerOrg(ctx), Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
 		Accounts: true,
 	})
 	if err == nil && len(kept) == 0 {
@@ -152,7 +152,7 @@ func mayAct(ctx context.Context) *grant.Scopes {
 // chooseGroup reads a group and its members. It refuses an empty group, and one with a member on which the caller may
 // not act. A group that the caller may not see is reported as missing.
 func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, error) {
-	org, out := identity.CallerFrom(ctx).Org, choice{scopes: mayAct(ctx)}
+	org, out := identity.CallerOrg(ctx), choice{scopes: mayAct(ctx)}
 	if !id.IsValid("grp", groupID) {
 		return out, noGroup(groupID)
 	}
@@ -213,7 +213,7 @@ func (s *service) checkCover(ctx context.Context, org string, members []inventor
 func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error) {
 	out := choice{scopes: mayAct(ctx)}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := s.inventory.ByIDs(ctx, identity.CallerFrom(ctx).Org, ids, inventory.SeeEverything())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything())
 	if err != nil {
 		return out, err
 	}

@@ -79,7 +79,7 @@ func (s *service) runningBulk(ctx context.Context, verb cloud.Verb, groupID stri
 		return execution.Bulk{}, nil
 	}
 	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table,
-		execution.GroupClaimKey(identity.CallerFrom(ctx).Org, groupID))
+		execution.GroupClaimKey(identity.CallerOrg(ctx), groupID))
 	if fault.Is(err, fault.NotFound) {
 		return execution.Bulk{}, nil
 	}
@@ -95,7 +95,7 @@ func (s *service) droppedMembers(ctx context.Context, chosen choice) ([]executio
 		chosen.group.Size <= len(chosen.members)+len(chosen.left) {
 		return nil, nil
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	places, err := s.inventory.ListPlacements(ctx, org, chosen.group.ID)
 	if err != nil {
 		return nil, err

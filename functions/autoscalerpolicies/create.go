@@ -68,11 +68,11 @@ func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscal
 		return AutoscalerPolicy{}, err
 	}
 	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), []string{p.CloudAccountID})
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{p.CloudAccountID})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.Create(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
+	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
@@ -123,7 +123,7 @@ func (s *service) findResource(ctx context.Context, policy, accountID string, t 
 // checkRoom refuses more policies than the maximum, and a policy whose name or target is taken, before the cloud is
 // asked.
 func (s *service) checkRoom(ctx context.Context, p autoscaling.Policy) error {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (s *service) deletePolicy(ctx context.Context, in *removeInput) (DeletedAut
 	if err != nil {
 		return out, err
 	}
-	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
+	if p, err = s.store.Claim(ctx, identity.CallerOrg(ctx), p); err != nil {
 		return out, err
 	}
 	var log []autoscaling.Entry
@@ -59,13 +59,13 @@ func (s *service) deletePolicy(ctx context.Context, in *removeInput) (DeletedAut
 			return out, err
 		}
 	}
-	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log, unheld)
+	return out, s.store.Delete(context.WithoutCancel(ctx), identity.CallerOrg(ctx), p, log, unheld)
 }
 
 // unheldWrite returns the write that completes the deletion of a policy, or an error that lists the plans that use
 // it.
 func (s *service) unheldWrite(ctx context.Context, p autoscaling.Policy) (table.Write, error) {
-	holders, err := s.plans.HoldersOf(ctx, callerOrg(ctx), p.ID)
+	holders, err := s.plans.HoldersOf(ctx, identity.CallerOrg(ctx), p.ID)
 	if err != nil {
 		return table.Write{}, err
 	}

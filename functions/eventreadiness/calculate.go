@@ -3,6 +3,7 @@ package eventreadiness
 import (
 	"context"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
@@ -60,7 +61,7 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 
 // visiblePolicy reads the policy of a query. A policy that the caller may not see is reported as missing.
 func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
-	p, err := s.policies.Get(ctx, callerOrg(ctx), policyID)
+	p, err := s.policies.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err == nil && !sees.has(p.ID) {
 		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
 	}

@@ -20,8 +20,6 @@ const (
 	halfHour = 30
 )
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // draft builds the plan that a body describes, without its targets.
 func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
 	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
@@ -116,7 +114,7 @@ func (s *service) findPlans(ctx context.Context, f *Filter, page rest.Page) (res
 		return rest.List[readiness.Plan]{}, err
 	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: page}
-	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool {
+	return r.Filtered(ctx, readiness.All(identity.CallerOrg(ctx)), func(p readiness.Plan) bool {
 		return f.meets(p) && sees.covers(&p)
 	})
 }
@@ -156,7 +154,7 @@ func (s *service) listFilters(ctx context.Context, _ *struct{}) (EventPlanFilter
 		return false
 	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: rest.Page{Page: 1, Limit: 1}}
-	if _, err = r.Filtered(ctx, readiness.All(callerOrg(ctx)), note); err != nil {
+	if _, err = r.Filtered(ctx, readiness.All(identity.CallerOrg(ctx)), note); err != nil {
 		return EventPlanFilters{}, err
 	}
 	out := EventPlanFilters{[]readiness.Status{}}

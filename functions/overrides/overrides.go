@@ -82,8 +82,6 @@ type GroupPath struct {
 	GroupID string `path:"groupID" maxLength:"64"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) createOverride(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
 	b := in.Body
 	audit.NoteChange(ctx, audit.Change{Target: cmp.Or(b.ResourceUID, b.GroupID)})
@@ -108,7 +106,7 @@ func (s *service) createOverride(ctx context.Context, in *struct{ Body NewOverri
 		return Override{}, err
 	}
 	o.ResourceUID, o.ResourceID = b.ResourceUID, resourceID
-	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{t.Resource.CloudAccountID})
+	holds, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{t.Resource.CloudAccountID})
 	if err != nil {
 		return Override{}, err
 	}
@@ -141,7 +139,7 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 	}
 	o.GroupID = groupID
 	// A group that is being deleted gets no new override, and a group with an override is not deleted.
-	return s.beginOverride(ctx, o, t, inventory.HoldGroup(callerOrg(ctx), groupID)...)
+	return s.beginOverride(ctx, o, t, inventory.HoldGroup(identity.CallerOrg(ctx), groupID)...)
 }
 
 // newOverride builds an override from a body, without a target.
@@ -194,7 +192,7 @@ func (s *service) visibleOverride(ctx context.Context, overrideID string) (overr
 	if !id.IsValid("ovr", overrideID) {
 		return override.Override{}, missing
 	}
-	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(identity.CallerFrom(ctx).Org, overrideID))
+	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(identity.CallerOrg(ctx), overrideID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return o, fmt.Errorf("read override %s: %w", overrideID, err)
 	}
@@ -264,7 +262,7 @@ func (s *service) listOverrides(ctx context.Context, in *listInput) (rest.List[O
 		return rest.List[Override]{}, err
 	}
 	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
-	q := table.Query{PK: override.PK(identity.CallerFrom(ctx).Org), From: override.First, To: override.Last,
+	q := table.Query{PK: override.PK(identity.CallerOrg(ctx)), From: override.First, To: override.Last,
 		Reverse: true}
 	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.matches(in, o) })
 	return rest.MapItems(all, s.showOverride), err

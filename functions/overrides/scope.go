@@ -120,7 +120,7 @@ func (s *service) checkActionable(ctx context.Context, t evaluation.Target, fiel
 	for i, l := range t.LeftOut {
 		members[i] = l.Member
 	}
-	accounts, err := execution.ReadAccounts(ctx, s.p.Table, identity.CallerFrom(ctx).Org, members)
+	accounts, err := execution.ReadAccounts(ctx, s.p.Table, identity.CallerOrg(ctx), members)
 	if err != nil {
 		return err
 	}

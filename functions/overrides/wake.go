@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -20,8 +21,6 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-const htmlType = "text/html; charset=utf-8"
-
 // TokenPath names a wake link in a path by its secret token.
 type TokenPath struct {
 	Token string `path:"token" maxLength:"64" doc:"Of the address that POST …/wake-links answered"`
@@ -30,14 +29,14 @@ type TokenPath struct {
 func (s *service) wakeOperations(g *rest.Group) {
 	statuses := []int{http.StatusNotFound, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
-		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlType, Statuses: statuses,
+		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlpage.ContentType, Statuses: statuses,
 		Summary: "The page of a wake link",
 		Description: "Shows the resources that the link starts, until when, the cost, and a button that starts them. " +
 			"Looking at it changes nothing. A wrong, expired or revoked token is 404; so is a link whose creator may " +
 			"no longer act on its resources. At most 60 requests in ten minutes from one address.",
 	}, s.showWake)
 	rest.Handle(g, rest.Op{
-		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType,
+		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlpage.ContentType,
 		Statuses: append(statuses, http.StatusConflict),
 		Summary:  "Start the resources of a wake link",
 		Description: "They run until the next stop of their schedules, at most for the link's maxHours. During that " +
@@ -58,7 +57,7 @@ type openedLink struct {
 	target        evaluation.Target
 	wouldRunUntil time.Time     // until when it would run that is started now
 	runsUntil     time.Time     // until when it runs that this link has started; zero when it does not
-	obstacle      string        // why it cannot be started
+	blocked       string        // why it cannot be started
 	price         string        // the cost until then
 	maker         string        // the user who made the link
 	scopes        *grant.Scopes // where the maker may act now; nil is everywhere
@@ -67,7 +66,7 @@ type openedLink struct {
 func (s *service) showWake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
 	_, w, err := s.openLink(ctx, in.Token)
 	if err != nil {
-		return failurePage(err)
+		return htmlpage.AnswerFailure(err)
 	}
 	return w.pageOf(http.StatusOK, ""), nil
 }
@@ -130,7 +129,7 @@ func (s *service) foreseeStart(ctx context.Context, w *openedLink, now time.Time
 	}
 	for _, m := range w.target.Members {
 		if holding.Against(cloud.Start, m.ResourceID) != "" {
-			w.obstacle = "It is held off for now by somebody of the organization until " +
+			w.blocked = "It is held off for now by somebody of the organization until " +
 				clockTime(holding[m.ResourceID].ExpiresAt) + "."
 		}
 	}
@@ -202,7 +201,7 @@ func (w *openedLink) checkEvent() {
 	if !held || w.Force || !h.Until.After(w.wouldRunUntil) {
 		return
 	}
-	w.obstacle = "It runs already: event readiness plan " + h.PlanID + " of the organization holds it until " +
+	w.blocked = "It runs already: event readiness plan " + h.PlanID + " of the organization holds it until " +
 		clockTime(h.Until) + "."
 }
 
@@ -210,7 +209,7 @@ func (s *service) wakeTarget(ctx context.Context, in *TokenPath) (rest.Raw, erro
 	ctx, w, err := s.openLink(ctx, in.Token)
 	if err != nil {
 		audit.Omit(ctx)
-		return failurePage(err)
+		return htmlpage.AnswerFailure(err)
 	}
 	audit.NoteActor(ctx, w.org, "", "wake link "+w.ID)
 	audit.NoteChange(ctx, audit.Change{Target: w.ID})
@@ -218,7 +217,7 @@ func (s *service) wakeTarget(ctx context.Context, in *TokenPath) (rest.Raw, erro
 	case !w.runsUntil.IsZero():
 		audit.Omit(ctx)
 		return w.pageOf(http.StatusOK, ""), nil
-	case w.obstacle != "" || len(w.target.Members) == 0:
+	case w.blocked != "" || len(w.target.Members) == 0:
 		return w.pageOf(http.StatusConflict, ""), nil
 	}
 	switch err = s.startTarget(ctx, w); {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -50,7 +51,7 @@ func (s *service) listAttachments(ctx context.Context, in *attachmentsInput) (re
 	if err != nil {
 		return none, err
 	}
-	all, err := s.store.ListAttachments(ctx, callerOrg(ctx), sch.ID)
+	all, err := s.store.ListAttachments(ctx, identity.CallerOrg(ctx), sch.ID)
 	if err != nil {
 		return none, err
 	}
@@ -80,7 +81,7 @@ func (s *service) fillNames(ctx context.Context, page []Attachment) error {
 	}
 	names, uids := map[string]string{}, map[string]string{}
 	if len(ids) > 0 {
-		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything())
+		found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything())
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (s *service) fillNames(ctx context.Context, page []Attachment) error {
 		}
 	}
 	if grouped {
-		all, err := s.inventory.ListGroups(ctx, callerOrg(ctx))
+		all, err := s.inventory.ListGroups(ctx, identity.CallerOrg(ctx))
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (s *service) attachTarget(ctx context.Context, in *attachInput) (Attached, 
 	if err != nil {
 		return Attached{}, err
 	}
-	if err = s.store.Attach(ctx, callerOrg(ctx), a); err != nil {
+	if err = s.store.Attach(ctx, identity.CallerOrg(ctx), a); err != nil {
 		return Attached{}, err
 	}
 	page := []Attachment{newAttachment(a)}
@@ -169,10 +170,10 @@ func (s *service) findTarget(ctx context.Context, in NewAttachment) (scheduling.
 	var found []inventory.Listed
 	var err error
 	if in.ResourceUID != "" {
-		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID},
+		found, err = s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceUID},
 			inventory.SeeEverything().WithSchedules())
 	} else {
-		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID},
+		found, err = s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceID},
 			inventory.SeeEverything().WithSchedules())
 	}
 	if err != nil {
@@ -188,7 +189,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	if !id.IsValid("grp", groupID) {
 		return nil, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	}
-	members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), groupID)
+	members, err := s.inventory.ExpandGroup(ctx, identity.CallerOrg(ctx), groupID)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +197,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
 }
 
 // maxPreview is the longest time span of a preview.
@@ -242,7 +243,7 @@ func warningText(c scheduling.Contradiction) string {
 func (s *service) timetables(
 	ctx context.Context, ids []string, span scheduling.Span, unstored ...scheduling.Schedule,
 ) (map[string]*scheduling.Timetable, error) {
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +254,7 @@ func (s *service) timetables(
 	for i := range all {
 		named = append(named, all[i].CalendarIDs...)
 	}
-	calendars, err := s.store.ReadCalendars(ctx, callerOrg(ctx), named...)
+	calendars, err := s.store.ReadCalendars(ctx, identity.CallerOrg(ctx), named...)
 	if err != nil {
 		return nil, err
 	}
@@ -276,10 +277,10 @@ func (s *service) detachTarget(ctx context.Context, in *detachInput) (rest.Delet
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	a, err := s.store.ReadAttachment(ctx, callerOrg(ctx), sch.ID, in.AttachmentID)
+	a, err := s.store.ReadAttachment(ctx, identity.CallerOrg(ctx), sch.ID, in.AttachmentID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: sch.ID, Before: newAttachment(a)})
-	return rest.Deleted{ID: a.ID()}, s.store.Detach(ctx, callerOrg(ctx), a)
+	return rest.Deleted{ID: a.ID()}, s.store.Detach(ctx, identity.CallerOrg(ctx), a)
 }

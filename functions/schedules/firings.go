@@ -56,7 +56,7 @@ func (s *service) listFirings(ctx context.Context, in *struct {
 	rest.Page
 },
 ) (rest.List[PastFiring], error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", in.ScheduleID)
 	if !id.IsValid("sch", in.ScheduleID) {
 		return rest.List[PastFiring]{}, missing

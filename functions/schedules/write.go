@@ -62,7 +62,7 @@ func (s *service) createSchedule(ctx context.Context, in *struct{ Body NewSchedu
 
 // checkRoom refuses one schedule more than the maximum.
 func (s *service) checkRoom(ctx context.Context) error {
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxSchedules {
 		return fault.New(fault.Invalid, "the organization has %d schedules, the maximum; delete one first",
 			len(all))
@@ -177,7 +177,7 @@ func (s *service) updateSchedule(ctx context.Context, in *updateInput) (Schedule
 		return Schedule{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
-	if next, err = s.store.UpdateSchedule(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.UpdateSchedule(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Schedule{}, err
 	}
 	return s.newSchedule(next), nil

@@ -45,6 +45,7 @@ var realWaits = map[string]struct {
 	"shared/api/rest/audit_store_test.go":      {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/aws/peers_test.go":           {1, "moto_server starts"},
 	"shared/testkit/clouds/cloudtest/group.go": {1, "a real cloud, or one of another maker, moves on"},
+	"shared/testkit/clouds/awstwin/faults.go":  {1, "a test asks for a cloud that answers late"},
 	"shared/domain/cost/bench_test.go": {1,
 		"a benchmark looks at the memory of its process now and then"},
 	"shared/engine/table/crash_test.go":         {1, "a process is killed at a random moment"},

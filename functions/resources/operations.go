@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
 )
 
@@ -124,5 +125,5 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 
 // sight returns what the caller may see, and asks for schedules, smart tags and what costs reads; nil asks for no costs.
 func (s *service) sight(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules().WithCosts(costs).WithSmartTags(s.tagger)
+	return inventory.SightOf(c, policy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(s.tagger)
 }

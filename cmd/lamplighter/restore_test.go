@@ -250,7 +250,7 @@ func (d *drill) goOn() {
 		}
 	}
 	d.client(e, d.owner.revoked).CallRefused(http.StatusUnauthorized, http.MethodGet, "/organisations", nil)
-	c.Call(http.MethodDelete, userPath(drillGuest), nil, nil)
+	c.Call(http.MethodDelete, testenv.UserPath(drillGuest), nil, nil)
 	c.Call(http.MethodPost, "/organisations", map[string]string{"name": "Made too late"}, nil)
 }
 

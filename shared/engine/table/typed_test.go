@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// inner and outer are structs as rows have them.
+// inner and outer are structs like those of records.
 type inner struct {
 	ID   string `json:"id"`
 	Note string `json:"note,omitempty"`

@@ -54,7 +54,7 @@ func TestSecretsUnderAKeyOfKMS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, s, here, fresh) // by a key that is not ours
+		refused(t, s, here, fresh) // wrapped by a key that is not configured
 		refused(t, seal.NewEnvelope(seal.NewKMS(cfg, *next.KeyMetadata.Arn)), here, sealed)
 	})
 }

@@ -1,4 +1,4 @@
-// Package archivetest is the contract that every archive keeps.
+// Package archivetest tests the contract of archive.Store.
 package archivetest
 
 import (
@@ -11,26 +11,26 @@ import (
 	"lamplighter.dev/shared/engine/archive"
 )
 
-// Reader reads an object as its owner does, past the store; nil when there is none.
+// Reader reads an object without the store. It returns nil if the object does not exist.
 type Reader func(name string) []byte
 
-// Run holds a store to the contract.
+// Run tests that a store keeps the contract.
 func Run(t *testing.T, s archive.Store, read Reader) {
 	t.Helper()
 	t.Run("an object is kept under its name, and put anew", func(t *testing.T) {
-		put(t, s, "org_1/2026-03/actions-0001.ndjson.gz", "first")
-		put(t, s, "org_1/2026-03/actions-0001.ndjson.gz", "second")
-		want(t, read, "org_1/2026-03/actions-0001.ndjson.gz", "second")
+		putText(t, s, "org_1/2026-03/actions-0001.ndjson.gz", "first")
+		putText(t, s, "org_1/2026-03/actions-0001.ndjson.gz", "second")
+		wantText(t, read, "org_1/2026-03/actions-0001.ndjson.gz", "second")
 	})
 	t.Run("a large object is kept whole", func(t *testing.T) {
 		large := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
-		put(t, s, "org_1/large", string(large))
+		putText(t, s, "org_1/large", string(large))
 		if got := read("org_1/large"); !bytes.Equal(got, large) {
 			t.Errorf("%d bytes of %d", len(got), len(large))
 		}
 	})
 	t.Run("what cannot be written leaves what was there", func(t *testing.T) {
-		put(t, s, "org_1/kept", "whole")
+		putText(t, s, "org_1/kept", "whole")
 		broken := errors.New("the source broke off")
 		for _, name := range []string{"org_1/kept", "org_1/never"} {
 			err := s.Put(t.Context(), name, func(w io.Writer) error {
@@ -41,22 +41,22 @@ func Run(t *testing.T, s archive.Store, read Reader) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		want(t, read, "org_1/kept", "whole")
-		want(t, read, "org_1/never", "")
+		wantText(t, read, "org_1/kept", "whole")
+		wantText(t, read, "org_1/never", "")
 	})
 	t.Run("a folder is erased, and none beside it", func(t *testing.T) {
 		for n := range 5 {
-			put(t, s, fmt.Sprintf("org_2/2026-%02d/actions", n+1), "x")
+			putText(t, s, fmt.Sprintf("org_2/2026-%02d/actions", n+1), "x")
 		}
-		put(t, s, "org_22/2026-01/actions", "x")
-		for range 2 { // again is no error
+		putText(t, s, "org_22/2026-01/actions", "x")
+		for range 2 { // the second time is no error
 			if err := s.Erase(t.Context(), "org_2"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want(t, read, "org_2/2026-01/actions", "")
-		want(t, read, "org_2/2026-05/actions", "")
-		want(t, read, "org_22/2026-01/actions", "x")
+		wantText(t, read, "org_2/2026-01/actions", "")
+		wantText(t, read, "org_2/2026-05/actions", "")
+		wantText(t, read, "org_22/2026-01/actions", "x")
 	})
 	t.Run("no name leads elsewhere", func(t *testing.T) {
 		for _, name := range []string{"", "/", "a/../b", "../b", "a//b", "/a", "a/", ".hidden", "a b", `a\b`} {
@@ -70,7 +70,7 @@ func Run(t *testing.T, s archive.Store, read Reader) {
 	})
 }
 
-func put(t *testing.T, s archive.Store, name, content string) {
+func putText(t *testing.T, s archive.Store, name, content string) {
 	t.Helper()
 	err := s.Put(t.Context(), name, func(w io.Writer) error {
 		_, err := io.WriteString(w, content)
@@ -81,8 +81,8 @@ func put(t *testing.T, s archive.Store, name, content string) {
 	}
 }
 
-// want wants an object to hold a text; "" is that there is none.
-func want(t *testing.T, read Reader, name, text string) {
+// wantText requires that an object holds the text. The empty text means that there is no object.
+func wantText(t *testing.T, read Reader, name, text string) {
 	t.Helper()
 	if got := read(name); string(got) != text {
 		t.Errorf("%s holds %q; want %q", name, got, text)

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// Line is what is charged for a resource, or for none, day by day. All metrics agree in it.
+// Line is a daily charge for a resource, or for none. All its cost metrics are equal.
 type Line struct {
 	Resource string // native id
 	Service  string
@@ -35,7 +35,7 @@ func Except(usd string, days map[string]string) func(time.Time) string {
 	}
 }
 
-// Bill is what an account of AWS is charged from a first day until before a last one, as it was delivered at a time.
+// Bill is a bill of an AWS account from a first day until before a last one, delivered at a given time.
 type Bill struct {
 	Org, Account string
 	From, To     time.Time

@@ -1,5 +1,5 @@
-// Package smtptest is a mail server in this process, for the tests of whatever sends mails: what came in can be read, and
-// what it refuses be chosen.
+// Package smtptest provides a mail server for tests of code that sends mails. Tests read the received mails, and choose
+// which are refused.
 package smtptest
 
 import (
@@ -28,7 +28,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// The only user that a Sink knows.
+// The only user of a Sink.
 const (
 	User     = "mailer"
 	Password = "a password of the mail server"
@@ -38,23 +38,23 @@ const (
 type Letter struct {
 	From, To, Subject, Text string
 	Raw                     string // with its headers
-	LoggedIn                bool   // whether its session was
+	LoggedIn                bool   // whether the client had logged in
 }
 
-// Sink is a mail server that keeps what it is given.
+// Sink is a mail server that stores received mails.
 type Sink struct {
 	*gosmtp.Server
 	Address string         // host:port
-	Roots   *x509.CertPool // that vouch for it
-	Refuse  error          // what it says to every recipient
-	Drop    bool           // the line goes dead while it takes a message
+	Roots   *x509.CertPool // authorities of its certificate
+	Refuse  error          // response to every recipient
+	Drop    bool           // it closes the connection while it receives a message
 
 	mu      sync.Mutex
 	letters []Letter
 	came    chan struct{} // closed when the first letter has arrived
 }
 
-// New starts a server that runs until the test ends. What is changed is changed before anybody calls.
+// New starts a server that runs until the test ends. The functions `change` set it up before it accepts connections.
 func New(tb testing.TB, change ...func(*Sink)) *Sink {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
@@ -67,7 +67,7 @@ func New(tb testing.TB, change ...func(*Sink)) *Sink {
 	}))
 	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "localhost", true, quiet{}
 	s.ReadTimeout, s.WriteTimeout = 10*time.Second, 10*time.Second
-	s.TLSConfig, s.Roots = certified(tb)
+	s.TLSConfig, s.Roots = newCertificate(tb)
 	for _, f := range change {
 		f(s)
 	}
@@ -76,7 +76,7 @@ func New(tb testing.TB, change ...func(*Sink)) *Sink {
 	return s
 }
 
-// WithoutTLS makes a server that has no certificate.
+// WithoutTLS makes a server without a certificate.
 func WithoutTLS(s *Sink) { s.TLSConfig = nil }
 
 // Received returns the mails that arrived so far.
@@ -94,7 +94,7 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-// session is one dialogue with a sink.
+// session is one dialogue with a Sink.
 type session struct {
 	*Sink
 	conn     *gosmtp.Conn
@@ -102,10 +102,10 @@ type session struct {
 	in       bool
 }
 
-// AuthMechanisms returns the ways to log in.
+// AuthMechanisms returns the login mechanisms.
 func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-// Auth logs the one user in.
+// Auth logs the user in.
 func (s *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, name, word string) error {
 		if s.in = name == User && word == Password; !s.in {
@@ -115,19 +115,19 @@ func (s *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-// Mail begins a letter.
+// Mail starts a letter.
 func (s *session) Mail(from string, _ *gosmtp.MailOptions) error {
 	s.from = from
 	return nil
 }
 
-// Rcpt takes or refuses a recipient.
+// Rcpt accepts or refuses a recipient.
 func (s *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 	s.to = to
 	return s.Refuse
 }
 
-// Data takes a letter in.
+// Data receives a letter.
 func (s *session) Data(r io.Reader) error {
 	if s.Drop {
 		return s.conn.Conn().Close()
@@ -136,7 +136,7 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	text, subject, err := read(b)
+	text, subject, err := decodeLetter(b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.letters) == 0 {
@@ -146,8 +146,8 @@ func (s *session) Data(r io.Reader) error {
 	return err
 }
 
-// read takes text and subject out of a mail, as its reader sees them.
-func read(b []byte) (text, subject string, err error) {
+// decodeLetter returns the text and the subject of a mail.
+func decodeLetter(b []byte) (text, subject string, err error) {
 	m, err := netmail.ReadMessage(bytes.NewReader(b))
 	if err != nil {
 		return "", "", err
@@ -160,14 +160,14 @@ func read(b []byte) (text, subject string, err error) {
 	return strings.ReplaceAll(string(plain), "\r\n", "\n"), subject, errors.Join(err, err2)
 }
 
-// Reset forgets nothing: a letter is kept when it is whole.
+// Reset does nothing: only complete letters are stored.
 func (s *session) Reset() {}
 
-// Logout ends nothing.
+// Logout does nothing.
 func (s *session) Logout() error { return nil }
 
-// certified makes a certificate for 127.0.0.1, and the pool that trusts it.
-func certified(tb testing.TB) (*tls.Config, *x509.CertPool) {
+// newCertificate returns a certificate for 127.0.0.1, and a pool that trusts it.
+func newCertificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package ssrfguardtest has the addresses that every field which takes one is tried with.
+// Package ssrfguardtest provides the addresses for tests of every field that takes an address.
 package ssrfguardtest
 
-// Hostile are addresses that no policy for production may reach: every spelling of loopback, private, link-local and
-// special networks that has been seen in the wild, names that lead there, and forms that two parsers read differently.
+// Hostile are addresses that the production policy must refuse: every known notation of loopback, private, link-local
+// and special-purpose networks, names that resolve to them, and forms that two parsers read differently.
 var Hostile = []string{
 	"https://127.0.0.1/", "https://127.1/", "https://127.0.1/", "https://0/", "https://0.0.0.0/", "https://2130706433/",
 	"https://0x7f000001/", "https://0x7f.1/", "https://0177.0.0.1/", "https://017700000001/",

@@ -13,10 +13,10 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Skips names cases of the contract that an engine's stand-in is known to get wrong, and why.
+// Skips are the cases of the contract that a stand-in of an engine is known to fail, with the reasons.
 type Skips map[string]string
 
-// cases is the contract, in sentences.
+// cases are the contract, as sentences.
 var cases = []struct {
 	name string
 	run  func(*testing.T, table.Store)
@@ -55,7 +55,7 @@ var cases = []struct {
 	{"the meter counts round trips and units", testMeter},
 }
 
-// Run holds the engine that open gives to the contract. Every case opens its own store.
+// Run tests the contract with the engine that open returns. Each case opens its own store.
 func Run(t *testing.T, open func(t *testing.T) table.Store, skips ...Skips) {
 	t.Helper()
 	for _, c := range cases {
@@ -70,24 +70,24 @@ func Run(t *testing.T, open func(t *testing.T) table.Store, skips ...Skips) {
 	}
 }
 
-// past and future are expiries on either side of the test.
+// past and future are expiries before and after the test.
 func past() time.Time   { return time.Now().Add(-time.Minute) }
 func future() time.Time { return time.Now().Add(time.Hour) }
 
-// newKey makes a key.
+// newKey returns a key.
 func newKey(pk, sk string) table.Key { return table.Key{PK: pk, SK: sk} }
 
-// newItem makes an item.
+// newItem returns an item.
 func newItem(k table.Key, data string) table.Item {
 	return table.Item{Key: k, Data: json.RawMessage(data)}
 }
 
-// expiringItem makes an item that ends.
+// expiringItem returns an item with an expiry.
 func expiringItem(k table.Key, data string, end time.Time) table.Item {
 	return table.Item{Key: k, Data: json.RawMessage(data), Expires: end}
 }
 
-// writeItems puts items that must be accepted.
+// writeItems puts items, and fails the test if one is refused.
 func writeItems(t *testing.T, s table.Store, items ...table.Item) {
 	t.Helper()
 	for _, it := range items {
@@ -97,7 +97,7 @@ func writeItems(t *testing.T, s table.Store, items ...table.Item) {
 	}
 }
 
-// wantData fails the test unless the item is there with the data want.
+// wantData requires that the item exists with the data want.
 func wantData(t *testing.T, s table.Store, k table.Key, want string) {
 	t.Helper()
 	it, err := s.Get(t.Context(), k)
@@ -109,7 +109,7 @@ func wantData(t *testing.T, s table.Store, k table.Key, want string) {
 	}
 }
 
-// wantAbsent fails the test unless there is no such item.
+// wantAbsent requires that the item does not exist.
 func wantAbsent(t *testing.T, s table.Store, k table.Key) {
 	t.Helper()
 	if it, err := s.Get(t.Context(), k); !fault.Is(err, fault.NotFound) {
@@ -117,7 +117,7 @@ func wantAbsent(t *testing.T, s table.Store, k table.Key) {
 	}
 }
 
-// wantInvalid fails the test unless err is a refusal of malformed input.
+// wantInvalid requires that err is fault.Invalid.
 func wantInvalid(t *testing.T, what string, err error) {
 	t.Helper()
 	if !fault.Is(err, fault.Invalid) {
@@ -125,7 +125,7 @@ func wantInvalid(t *testing.T, what string, err error) {
 	}
 }
 
-// conditionError returns the condition error in err, or the end of the test.
+// conditionError returns the condition error in err. It ends the test if there is none.
 func conditionError(t *testing.T, err error) *table.ConditionError {
 	t.Helper()
 	c, ok := errors.AsType[*table.ConditionError](err)
@@ -138,10 +138,10 @@ func conditionError(t *testing.T, err error) *table.ConditionError {
 	return c
 }
 
-// sameJSON compares two JSON texts by what they say: numbers by value, objects without order.
+// sameJSON reports whether two JSON texts are equal: numbers by value, objects regardless of order.
 func sameJSON(a, b []byte) bool { return reflect.DeepEqual(decodePlain(a), decodePlain(b)) }
 
-// decodePlain decodes JSON with its numbers in one spelling.
+// decodePlain decodes JSON with normalized numbers.
 func decodePlain(data []byte) any {
 	dec := json.NewDecoder(strings.NewReader(string(data)))
 	dec.UseNumber()
@@ -149,11 +149,11 @@ func decodePlain(data []byte) any {
 	if err := dec.Decode(&v); err != nil {
 		return err
 	}
-	return spell(v)
+	return normalizeNumbers(v)
 }
 
-// spell brings every number within v to one spelling.
-func spell(v any) any {
+// normalizeNumbers normalizes every number within v.
+func normalizeNumbers(v any) any {
 	switch x := v.(type) {
 	case json.Number:
 		r, ok := new(big.Rat).SetString(x.String())
@@ -163,11 +163,11 @@ func spell(v any) any {
 		return r.RatString()
 	case []any:
 		for i := range x {
-			x[i] = spell(x[i])
+			x[i] = normalizeNumbers(x[i])
 		}
 	case map[string]any:
 		for k := range x {
-			x[k] = spell(x[k])
+			x[k] = normalizeNumbers(x[k])
 		}
 	}
 	return v

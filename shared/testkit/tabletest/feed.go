@@ -12,11 +12,11 @@ import (
 // outbox is a partition whose puts the feed delivers.
 const outbox = "ORG#o1#EVENTS"
 
-// followed is how many entries are asked for at once.
+// followed is the number of entries of one read.
 const followed = 5
 
-// follow reads the feed after the cursor until it has held n items, waiting for them as a stream needs.
-func follow(t *testing.T, s table.Store, cursor string, n int) ([]table.Item, string) {
+// followFeed reads the feed after the cursor until it has n items. It waits for them, because streams are delayed.
+func followFeed(t *testing.T, s table.Store, cursor string, n int) ([]table.Item, string) {
 	t.Helper()
 	var got []table.Item
 	for deadline := time.Now().Add(20 * time.Second); len(got) < n; {
@@ -52,7 +52,7 @@ func testFeed(t *testing.T, s table.Store) {
 	t.Helper()
 	var want []string
 	for i := range 12 {
-		k := newKey(outbox, fmt.Sprintf("%02d", 99-i)) // the feed follows time, not keys
+		k := newKey(outbox, fmt.Sprintf("%02d", 99-i)) // the feed is ordered by time, not by key
 		want = append(want, k.SK)
 		writeItems(t, s, newItem(newKey("ORG#o1#ACT", k.SK), `{}`))
 		err := s.Transact(t.Context(), table.Put(newItem(k, `{"i":1}`), table.Absent()),
@@ -61,7 +61,7 @@ func testFeed(t *testing.T, s table.Store) {
 			t.Fatal(err)
 		}
 	}
-	got, cursor := follow(t, s, "", len(want))
+	got, cursor := followFeed(t, s, "", len(want))
 	if !slices.Equal(sortKeys(got), want) {
 		t.Errorf("the feed gave %q, want %q", sortKeys(got), want)
 	}
@@ -73,11 +73,11 @@ func testFeed(t *testing.T, s table.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _ = follow(t, s, cursor, 1)
+	got, _ = followFeed(t, s, cursor, 1)
 	if !slices.Equal(sortKeys(got), []string{"new"}) {
 		t.Errorf("after the resume the feed gave %q, want only the new item", sortKeys(got))
 	}
-	again, _ := follow(t, s, "", 13)
+	again, _ := followFeed(t, s, "", 13)
 	if !slices.Equal(sortKeys(again), append(want, "new")) {
 		t.Errorf("from the start the feed gave %q", sortKeys(again))
 	}
@@ -88,7 +88,7 @@ func feedItems(t *testing.T, s table.Store) {
 	k, end := newKey(outbox, "evt\x00\u00e9"), future().Truncate(time.Second)
 	writeItems(t, s, expiringItem(k, `{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`, end))
 	writeItems(t, s, expiringItem(k, `{"second":1}`, end))
-	got, _ := follow(t, s, "", 2)
+	got, _ := followFeed(t, s, "", 2)
 	if got[0].Key != k || !sameJSON(got[0].Data, []byte(`{"n":12345678901234567890.5,"pk":"mine","t":[true,null]}`)) ||
 		!got[0].Expires.Equal(end) {
 		t.Errorf("the first entry is %+v %s", got[0].Key, got[0].Data)

@@ -10,9 +10,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// StoredKeys returns the keys of all that the embedded store at path holds, as the engine spells them, those of what has expired and
-// was not yet removed and those of the list of expiries too; not those of its feed. The store must be closed. No Store can
-// be asked for them: this is for tests of what must be left of nothing.
+// StoredKeys returns the stored keys of the closed embedded store at path, including expired items and the list of
+// expiries, without the feed. It is for tests that require that nothing of a record is left, which a Store cannot tell.
 func StoredKeys(tb testing.TB, path string) []string {
 	tb.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
@@ -38,8 +37,8 @@ func StoredKeys(tb testing.TB, path string) []string {
 	return out
 }
 
-// StoredItems returns the keys of the items that the embedded store at path holds, in their order, but for those whose
-// partition key has a zero byte in it. The store must be closed.
+// StoredItems returns the keys of the items of the closed embedded store at path, in order, except those whose
+// partition key contains a zero byte.
 func StoredItems(tb testing.TB, path string) []table.Key {
 	tb.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})

@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// testMerge holds the merge of a spread partition against the same items in one: with every window, order, skip and page.
+// testMerge compares the merge of a spread partition with the same items in one partition, for every range, order, skip
+// and page size.
 func testMerge(t *testing.T, s table.Store) {
 	t.Helper()
 	r, whole := seed.Random(t), "whole"
@@ -37,12 +38,18 @@ func testMerge(t *testing.T, s table.Store) {
 		if r.IntN(3) > 0 {
 			q.Skip = r.IntN(650)
 		}
-		sameItems(t, s, q, r, spread)
+		sameItems(t, s, q, mergePages{spread, r})
 	}
 }
 
-// sameItems fails the test unless q gives the same items of the partition whole and of the spread, in pages of any size.
-func sameItems(t *testing.T, s table.Store, q table.Query, r *rand.Rand, spread table.Spread) { //nolint:revive // a test's parts
+// mergePages are the pages of random sizes of a spread partition.
+type mergePages struct {
+	spread table.Spread
+	sizes  *rand.Rand
+}
+
+// sameItems requires that q returns the same items from the partition whole and from the spread, with any page size.
+func sameItems(t *testing.T, s table.Store, q table.Query, pages mergePages) {
 	t.Helper()
 	all := q
 	all.PK, all.Limit = "whole", 1000
@@ -54,9 +61,9 @@ func sameItems(t *testing.T, s table.Store, q table.Query, r *rand.Rand, spread 
 	for _, it := range page.Items {
 		want = append(want, it.SK)
 	}
-	m := table.NewMerge(s, q, spread.PKs()...)
+	m := table.NewMerge(s, q, pages.spread.PKs()...)
 	for {
-		n := 1 + r.IntN(150)
+		n := 1 + pages.sizes.IntN(150)
 		items, err := m.Next(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)

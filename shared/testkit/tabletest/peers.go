@@ -23,27 +23,27 @@ import (
 	"lamplighter.dev/shared/testkit/npmpeer"
 )
 
-// The release of dynoxide that is tried, and what its package must hash to.
+// The tested release of dynoxide, and the expected hash of its package.
 const (
 	dynoxidePackage = "@dynoxide/linux-x64@1.2.1"
 	dynoxideTarball = "dynoxide-linux-x64-1.2.1.tgz"
 	dynoxideSum     = "sBHqlxJ9ANkLluFkYRfd5r8Y0ApFew4FhOrlhgRAgD4XzEoFOukEo1nuBTQ1+jTtofqwn4NWQ2k0Tn5mNTjgUg=="
 )
 
-// WantPeers skips the test, saying so, unless peers are asked for.
+// WantPeers skips the test with a message, unless peers are wanted.
 func WantPeers(tb testing.TB) {
 	tb.Helper()
 	npmpeer.SkipUnlessWanted(tb)
 }
 
-// NewDynoxide returns a store on a fresh table of a dynoxide that runs until the test ends. The test is skipped, loudly, where
-// dynoxide cannot run.
+// NewDynoxide returns a store with a new table in a dynoxide that runs until the test ends. It skips the test with a
+// message if dynoxide cannot run.
 func NewDynoxide(tb testing.TB) table.Store {
 	tb.Helper()
 	return table.NewDynamoDB(NewTable(tb, StartDynoxide(tb)))
 }
 
-// NewTable makes a fresh table at the endpoint and tells where it is.
+// NewTable creates a new table at the endpoint, and returns its location.
 func NewTable(tb testing.TB, endpoint string) table.Remote {
 	tb.Helper()
 	r := table.Remote{Table: "t" + rand.Text(), Region: "us-east-1", Endpoint: endpoint, KeyID: "peer", Secret: "peer"}
@@ -53,13 +53,13 @@ func NewTable(tb testing.TB, endpoint string) table.Remote {
 	return r
 }
 
-// StartDynoxide starts dynoxide on a fresh file and tells its endpoint.
+// StartDynoxide starts dynoxide with a new file, and returns its endpoint.
 func StartDynoxide(tb testing.TB) string {
 	tb.Helper()
 	return StartDynoxideIn(tb, tb.TempDir())
 }
 
-// StartDynoxideIn starts dynoxide on the file in dir, for tests that copy it.
+// StartDynoxideIn starts dynoxide with the file in dir, for tests that copy it.
 func StartDynoxideIn(tb testing.TB, dir string) string {
 	tb.Helper()
 	WantPeers(tb)
@@ -68,12 +68,13 @@ func StartDynoxideIn(tb testing.TB, dir string) string {
 	}
 	bin := fetchDynoxide(tb)
 	port := npmpeer.FreePort(tb)
-	npmpeer.StartPeer(tb, exec.Command(bin, "serve", "--host", "127.0.0.1", "--port", port, //nolint:gosec,noctx // checked by its sum; ends with the test
-		"--db-path", filepath.Join(dir, "dynoxide.db")), port)
+	args := []string{"serve", "--host", "127.0.0.1", "--port", port, "--db-path", filepath.Join(dir, "dynoxide.db")}
+	npmpeer.StartPeer(tb, exec.Command(bin, args...), port) //nolint:gosec,noctx // verified; ends with the test
 	return "http://127.0.0.1:" + port
 }
 
-// StartMoto starts moto_server and tells its endpoint. The test is skipped, loudly, where it is not installed.
+// StartMoto starts moto_server, and returns its endpoint. It skips the test with a message if moto_server is not
+// installed.
 func StartMoto(tb testing.TB) string {
 	tb.Helper()
 	WantPeers(tb)
@@ -82,11 +83,11 @@ func StartMoto(tb testing.TB) string {
 		tb.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]')")
 	}
 	port := npmpeer.FreePort(tb)
-	npmpeer.StartPeer(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // a tool of the developer's; ends with the test
+	npmpeer.StartPeer(tb, exec.Command(bin, "-p", port), port) //nolint:gosec,noctx // installed; ends with the test
 	return "http://127.0.0.1:" + port
 }
 
-// fetchDynoxide fetches the program through npm once and keeps it under build/peers.
+// fetchDynoxide downloads the program with npm once, and keeps it in build/peers.
 func fetchDynoxide(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(npmpeer.ModuleRoot(tb), "build", "peers")
@@ -107,14 +108,14 @@ func fetchDynoxide(tb testing.TB) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Skipf("SKIPPED: npm cannot fetch %s: %v\n%s", dynoxidePackage, err, out)
 	}
-	if err := unpack(filepath.Join(cmd.Dir, dynoxideTarball), bin); err != nil {
+	if err := unpackProgram(filepath.Join(cmd.Dir, dynoxideTarball), bin); err != nil {
 		tb.Fatal(err)
 	}
 	return bin
 }
 
-// unpack checks the tarball's sum and takes the program out of it.
-func unpack(tarball, bin string) error {
+// unpackProgram verifies the tarball's hash, and extracts the program.
+func unpackProgram(tarball, bin string) error {
 	b, err := os.ReadFile(tarball) //nolint:gosec // just fetched
 	if err != nil {
 		return fmt.Errorf("read %s: %w", tarball, err)
@@ -132,18 +133,18 @@ func unpack(tarball, bin string) error {
 			return fmt.Errorf("find the program in %s: %w", tarball, err)
 		}
 		if h.Name == "package/dynoxide" {
-			return install(r, bin)
+			return installProgram(r, bin)
 		}
 	}
 }
 
-// install writes the program where it is looked for, as a whole or not at all.
-func install(r io.Reader, bin string) error {
+// installProgram writes the program atomically.
+func installProgram(r io.Reader, bin string) error {
 	f, err := os.CreateTemp(filepath.Dir(bin), "fetch-*")
 	if err != nil {
 		return fmt.Errorf("install %s: %w", bin, err)
 	}
-	_, err = io.Copy(f, r) //nolint:gosec // its sum is known
+	_, err = io.Copy(f, r) //nolint:gosec // its hash was verified
 	err = errors.Join(err, f.Chmod(0o700), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), bin)
@@ -151,7 +152,7 @@ func install(r io.Reader, bin string) error {
 	return err
 }
 
-// MotoSkips are the cases that moto 5.2 is known to get wrong.
+// MotoSkips are the cases that moto 5.2 is known to fail.
 var MotoSkips = Skips{
 	"a comparison between kinds does not hold": "moto orders a text against a number and answers 500 " +
 		"(a TypeError of its own)",

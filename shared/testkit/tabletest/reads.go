@@ -29,7 +29,7 @@ func expiredReads(t *testing.T, s table.Store) {
 	wantKeys(t, s, table.Query{PK: "x", Limit: 3, Skip: 3, Reverse: true}, strings.Fields("12 10 08 06 04 02 00"))
 }
 
-// wantKeys follows a query's pages to the end and fails the test unless they hold the sort keys want.
+// wantKeys reads all pages of a query, and requires the sort keys want.
 func wantKeys(t *testing.T, s table.Store, q table.Query, want []string) {
 	t.Helper()
 	var got []string
@@ -91,17 +91,17 @@ func testQueries(t *testing.T, s table.Store) {
 			for _, skip := range []int{0, 1, 7, 1000} {
 				q := shape
 				q.PK, q.Reverse, q.Skip, q.Limit = "q", reverse, skip, 11
-				wantKeys(t, s, q, model(all, q))
+				wantKeys(t, s, q, modelQuery(all, q))
 			}
 		}
 	}
-	wantKeys(t, s, table.Query{PK: "q", Limit: 1, Prefix: "a#0"}, model(all, table.Query{Prefix: "a#0"}))
+	wantKeys(t, s, table.Query{PK: "q", Limit: 1, Prefix: "a#0"}, modelQuery(all, table.Query{Prefix: "a#0"}))
 	wantKeys(t, s, table.Query{PK: "q", Limit: len(all)}, all)
 	wantKeys(t, s, table.Query{PK: "nothing", Limit: 5}, nil)
 }
 
-// model answers a query from the sorted list.
-func model(sorted []string, q table.Query) []string {
+// modelQuery returns the result of a query on the sorted list.
+func modelQuery(sorted []string, q table.Query) []string {
 	var out []string
 	for _, sk := range sorted {
 		if strings.HasPrefix(sk, q.Prefix) && sk >= q.From && (q.To == "" || sk <= q.To) {
@@ -203,7 +203,7 @@ func testBatches(t *testing.T, s table.Store) {
 			t.Errorf("item %v = %s", k, got[k].Data)
 		}
 	}
-	deletes(t, s, keys)
+	testDeletes(t, s, keys)
 	if got, err = s.BatchGet(t.Context()); err != nil || len(got) != 0 {
 		t.Errorf("a batch get of nothing = %v, %v", got, err)
 	}
@@ -212,8 +212,8 @@ func testBatches(t *testing.T, s table.Store) {
 	}
 }
 
-// deletes removes two of three items in a batch and replaces the others.
-func deletes(t *testing.T, s table.Store, keys []table.Key) {
+// testDeletes deletes two of three items in a batch, and replaces the others.
+func testDeletes(t *testing.T, s table.Store, keys []table.Key) {
 	t.Helper()
 	ws := make([]table.Write, len(keys))
 	for i := range ws {

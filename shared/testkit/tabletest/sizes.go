@@ -7,10 +7,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Size is what is in a partition.
+// Size is the number and the size of a partition's items.
 type Size struct{ Rows, Bytes int }
 
-// Sizes returns what is in each partition of the file of an embedded store that nobody has open.
+// Sizes returns the size of each partition in the file of a closed embedded store.
 func Sizes(tb testing.TB, path string) map[string]Size {
 	tb.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})

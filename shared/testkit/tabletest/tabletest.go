@@ -1,4 +1,5 @@
-// Package tabletest holds every engine of shared/engine/table to one behaviour, and hands other packages' tests a fresh store.
+// Package tabletest tests that every engine of shared/engine/table behaves the same, and provides stores for the tests
+// of other packages.
 package tabletest
 
 import (
@@ -12,25 +13,25 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Store is an embedded store of a test's, held to DynamoDB's limits when Limits says so.
+// Store is an embedded store for a test, limited like DynamoDB if Limits says so.
 type Store struct {
 	table.Store
 	embedded *table.Embedded
 }
 
-// Close is Embedded's.
+// Close closes the embedded store.
 func (s *Store) Close() error { return s.embedded.Close() }
 
-// Sweep is Embedded's.
+// Sweep removes expired items from the embedded store.
 func (s *Store) Sweep(ctx context.Context) (int, error) { return s.embedded.Sweep(ctx) }
 
-// New opens a fresh embedded store on the machine's clock, without syncing, that is closed when the test ends.
+// New opens a new embedded store with the machine's clock and without syncing. It is closed when the test ends.
 func New(tb testing.TB) *Store {
 	tb.Helper()
 	return NewAt(tb, clock.System{})
 }
 
-// NewAt is New on the clock c. The store never waits on it; call Sweep to remove what has expired.
+// NewAt is New with the clock c. The store does not remove expired items by itself; call Sweep.
 func NewAt(tb testing.TB, c clock.Clock) *Store {
 	tb.Helper()
 	return Open(tb, filepath.Join(tb.TempDir(), "store.db"), c)
@@ -51,17 +52,16 @@ func Open(tb testing.TB, path string, c clock.Clock) *Store {
 	return &Store{Limited(e), e}
 }
 
-// NewUnlimited returns a store that is not held to Limits: for what is there before a test begins, which is written faster than
-// DynamoDB takes it.
+// NewUnlimited returns a store without Limits, for preparing data faster than DynamoDB accepts it.
 func NewUnlimited(tb testing.TB) table.Store {
 	tb.Helper()
 	return New(tb).embedded
 }
 
-// limitsVariable makes the stores of tests as limited as DynamoDB's: `make test-limits` sets it to 1.
+// limitsVariable makes the stores of tests as limited as DynamoDB: `make test-limits` sets it to 1.
 const limitsVariable = "LAMPLIGHTER_TEST_LIMITS"
 
-// Limits are those of DynamoDB, with transactions that take 2 ms; nil unless the tests are run on limited stores.
+// Limits are those of DynamoDB, with transactions of 2 ms; nil unless the tests run with limited stores.
 func Limits() *table.Limits {
 	if os.Getenv(limitsVariable) != "1" {
 		return nil
@@ -69,7 +69,7 @@ func Limits() *table.Limits {
 	return &table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 2 * time.Millisecond}
 }
 
-// Limited returns s held to Limits, if there are any. It waits on the machine's clock, whatever the test's is.
+// Limited returns s with Limits, if there are any. It waits on the machine's clock, not on that of the test.
 func Limited(s table.Store) table.Store {
 	l := Limits()
 	if l == nil {

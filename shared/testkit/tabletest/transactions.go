@@ -22,7 +22,8 @@ func testTransactions(t *testing.T, s table.Store) {
 		table.Update(newKey("t", "made"), []table.Change{table.SetOnce("a", "b")}, table.Absent()),
 	}
 	for i := range table.MaxTransact - len(ws) {
-		ws = append(ws, table.Put(newItem(newKey(fmt.Sprintf("t%d", i%3), strconv.Itoa(i)), fmt.Sprintf(`{"i":%d}`, i)), table.Absent()))
+		k := newKey(fmt.Sprintf("t%d", i%3), strconv.Itoa(i))
+		ws = append(ws, table.Put(newItem(k, fmt.Sprintf(`{"i":%d}`, i)), table.Absent()))
 	}
 	if err := s.Transact(t.Context(), ws...); err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func transactionsRefused(t *testing.T, s table.Store) {
 	wantAbsent(t, s, k)
 }
 
-// transactionsConflict moves coins between accounts from many goroutines: none may be made or lost.
+// transactionsConflict moves coins between accounts from many goroutines: no coin may be created or lost.
 func transactionsConflict(t *testing.T, s table.Store) {
 	t.Helper()
 	const accounts, movers, moves = 4, 8, 25

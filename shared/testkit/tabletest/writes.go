@@ -36,7 +36,7 @@ func putGetDelete(t *testing.T, s table.Store) {
 	wantData(t, s, newKey("p", "2"), `{}`)
 }
 
-// demand is a condition, and whether it holds of the item demanded and of an absent one.
+// demand is a condition, and whether it holds for the item demanded and for an absent one.
 type demand struct {
 	name          string
 	cond          table.Cond
@@ -94,10 +94,12 @@ func testConditions(t *testing.T, s table.Store) {
 	there, gone := newKey("c", "there"), newKey("c", "gone")
 	writeItems(t, s, newItem(there, demanded))
 	for _, d := range demands {
-		check(t, s, newItem(there, demanded), d)
-		check(t, s, table.Item{Key: gone}, demand{name: d.name + " of an absent item", cond: d.cond, holds: d.absent})
+		checkDemand(t, s, newItem(there, demanded), d)
+		checkDemand(t, s, table.Item{Key: gone},
+			demand{name: d.name + " of an absent item", cond: d.cond, holds: d.absent})
 	}
-	check(t, s, newItem(there, demanded), demand{name: "any of one", cond: table.Any(table.Has("s")), holds: true})
+	checkDemand(t, s, newItem(there, demanded),
+		demand{name: "any of one", cond: table.Any(table.Has("s")), holds: true})
 	_, err := s.Write(t.Context(), table.Put(newItem(there, demanded), table.Equal("s", "m"), table.Less("n", 5)))
 	_ = conditionError(t, err)
 	_, err = s.Write(t.Context(), table.Put(newItem(there, demanded), table.Equal("s", "m"), table.Less("n", 50)))
@@ -117,12 +119,12 @@ func conditionsKinds(t *testing.T, s table.Store) {
 		"null below a text":      table.Less("z", "zz"),
 		"a list above a number":  table.GreaterEqual("l", 0),
 	} {
-		check(t, s, newItem(k, demanded), demand{name: name, cond: c})
+		checkDemand(t, s, newItem(k, demanded), demand{name: name, cond: c})
 	}
 }
 
-// check tries a condition on a delete, a put and an update of the item, each of which leaves it as it was.
-func check(t *testing.T, s table.Store, it table.Item, d demand) {
+// checkDemand tries a condition with a delete, a put and an update of the item. None of them changes the item.
+func checkDemand(t *testing.T, s table.Store, it table.Item, d demand) {
 	t.Helper()
 	writes := []table.Write{table.Put(it, d.cond), table.Update(it.Key, []table.Change{table.Set("s", "m")}, d.cond)}
 	if it.Data == nil {
@@ -277,7 +279,7 @@ func updateCreates(t *testing.T, s table.Store) {
 	wantAbsent(t, s, newKey("n", "2"))
 }
 
-// testCounters has 12 stores of 200 writes each race for the 100 places of a counter, as the rate limit does.
+// testCounters lets 12 stores with 200 writes each compete for the 100 places of a counter, like the rate limit.
 func testCounters(t *testing.T, s table.Store) {
 	t.Helper()
 	const stores, writers, each, places = 12, 20, 10, 100
@@ -289,7 +291,7 @@ func testCounters(t *testing.T, s table.Store) {
 		for range writers {
 			all.Go(func() {
 				for range each {
-					r.tally(ctx, t, one)
+					r.tryAdd(ctx, t, one)
 				}
 			})
 		}
@@ -302,15 +304,15 @@ func testCounters(t *testing.T, s table.Store) {
 	wantData(t, s, r.key, fmt.Sprintf(`{"n":%d}`, places))
 }
 
-// race is a counter with places that many want.
+// race is a counter with limited places.
 type race struct {
 	key       table.Key
 	places    int
 	won, lost atomic.Int64
 }
 
-// tally makes one conditional add.
-func (r *race) tally(ctx context.Context, t *testing.T, s table.Store) {
+// tryAdd makes one conditional add.
+func (r *race) tryAdd(ctx context.Context, t *testing.T, s table.Store) {
 	t.Helper()
 	w := table.Update(r.key, []table.Change{table.Add("n", 1)}, table.Any(table.Lacks("n"), table.Less("n", r.places)))
 	_, err := s.Write(ctx, w)

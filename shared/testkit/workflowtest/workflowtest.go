@@ -1,4 +1,4 @@
-// Package workflowtest holds every engine of shared/engine/workflow to one behaviour.
+// Package workflowtest tests that every engine of shared/engine/workflow behaves the same.
 package workflowtest
 
 import (
@@ -14,16 +14,16 @@ import (
 
 // Target is an engine under test.
 type Target struct {
-	// Open gives an engine that has the machines, by name, with ARNs of functions that handlers has, and nothing else in
-	// it. It is called once for each case.
+	// Open returns an empty engine with the given machines and handlers. The machines contain ARNs of functions with
+	// the names of handlers. It is called once for each case.
 	Open func(t *testing.T, machines map[string]string, handlers map[string]workflow.Handler) workflow.Engine
 	// Lacks names the cases that the target cannot pass, with the reason.
 	Lacks map[string]string
-	// Patience is how long an execution of a few steps may take; 0 is 10 seconds.
+	// Patience is how long an execution of a few steps may take; 0 means 10 seconds.
 	Patience time.Duration
 }
 
-// functionARN names the function "worker" in the definitions of the cases.
+// functionARN is the ARN of the function "worker" in the definitions of the cases.
 const functionARN = "arn:aws:lambda:us-east-1:123456789012:function:worker"
 
 // The machines of the cases.
@@ -38,7 +38,7 @@ const (
 		"Parameters":{"FunctionName":"` + functionARN + `","Payload":{"token.$":"$$.Task.Token"}},"End":true}}}`
 )
 
-// world is one case under way.
+// world is one running case.
 type world struct {
 	t      *testing.T
 	target Target
@@ -46,7 +46,7 @@ type world struct {
 	tokens chan string
 }
 
-// Run holds target to the contract.
+// Run tests the contract with target.
 func Run(t *testing.T, target Target) {
 	t.Helper()
 	if target.Patience == 0 {
@@ -64,12 +64,12 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// refused is an error with a type of its own, for its name.
+// refused is an error with its own type, for its name.
 type refused struct{}
 
 func (refused) Error() string { return "refused" }
 
-// work returns the function of the cases.
+// work is the function of the cases.
 func (w *world) work(_ context.Context, input json.RawMessage) (any, error) {
 	var in struct {
 		Token string `json:"token"`
@@ -134,7 +134,7 @@ func (w *world) wantFault(err error, k fault.Kind, doing string) {
 	}
 }
 
-// receivedToken returns the token that the function was given.
+// receivedToken returns the token that the function received.
 func (w *world) receivedToken() string {
 	w.t.Helper()
 	select {

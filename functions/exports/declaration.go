@@ -11,7 +11,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "exports",
+	Name:   "exports",
+	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},
 	Access: rest.Access.With(report.Reading, table.Access{
 		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
 	}),

@@ -62,7 +62,7 @@ func NewLambda(cfg aws.Config, prefix string, c clock.Clock) *Lambda {
 	return &Lambda{cfg: cfg, prefix: prefix, http: &http.Client{Timeout: patience}, clock: c}
 }
 
-// alias names what is live of a function, while a deployment shifts it from one version to the next: AutoPublishAlias in template.yaml.
+// alias names what is live of a function, while a deployment shifts it from one version to the next: AutoPublishAlias in infra/shared.yaml.
 const alias = "live"
 
 const (

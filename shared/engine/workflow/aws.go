@@ -6,7 +6,7 @@ import (
 )
 
 // alias names what is live of a machine, while a deployment shifts it from one version to the next: AutoPublishAlias in
-// template.yaml. Whatever version an execution begins on, it ends on.
+// infra/stacks/*.yaml. Whatever version an execution begins on, it ends on.
 const alias = "live"
 
 // InAWS returns the engine of the account that cfg opens, for machines whose ARNs begin with prefix (see ARNs). It starts what is

@@ -17,7 +17,7 @@ const definitionSuffix = ".asl.json"
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // LoadMachines reads the *.asl.json files of a folder, by their names without the ending. A ${Name} in them becomes names[Name],
-// as the DefinitionSubstitutions of template.yaml do it; one that names lacks is an error.
+// as the DefinitionSubstitutions of infra/stacks/*.yaml do it; one that names lacks is an error.
 func LoadMachines(folder fs.FS, names map[string]string) (map[string]*asl.Machine, error) {
 	files, err := fs.Glob(folder, "*"+definitionSuffix)
 	if err != nil {

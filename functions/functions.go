@@ -98,7 +98,7 @@ func All() []Function {
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
-		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
+		{overrides.Declaration, []Group{overrides.Operations}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
 		{budgets.Declaration, []Group{budgets.Operations}, nil},

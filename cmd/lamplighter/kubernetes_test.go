@@ -32,7 +32,7 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	twins, s := serveTwins(t), serveIn(t, t.TempDir())
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nTWIN=" + twins + "\n" + walk
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -205,13 +206,13 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestTheWalkOfTheReadmeOnAWSWorks pastes what the README tells a newcomer to do with moto.
+// TestTheWalkOfTheReadmeOnAWSWorks pastes the page of the tour on AWS, with moto.
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
 	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk +
 		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o " +
@@ -229,17 +230,27 @@ func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// section returns what the README says between two marks.
+// pasteFirst is the sentence before the block of a page of the tour, and the beginning of the block.
+const pasteFirst = "Paste the first block of [first-steps.md](first-steps.md) before this one.\n\n```sh\n"
+
+// section returns the text of the tour between two marks.
 func section(t *testing.T, from, to string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../docs/tour/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("the tour has no pages: %v", err)
 	}
-	_, text, begun := strings.Cut(string(readme), from)
-	text, _, ended := strings.Cut(text, to)
-	if !begun || !ended {
-		t.Fatalf("the README has nothing between %q and %q", from, to)
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, begun := strings.Cut(string(b), from)
+		text, _, ended := strings.Cut(text, to)
+		if begun && ended {
+			return text
+		}
 	}
-	return text
+	t.Fatalf("no page of the tour has a text between %q and %q", from, to)
+	return ""
 }

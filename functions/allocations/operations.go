@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/allocation"
@@ -172,5 +171,3 @@ func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 
 // midnight returns the beginning of the day of t in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

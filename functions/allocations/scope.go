@@ -14,7 +14,7 @@ import (
 
 // visibleResources returns the resources whose costs the caller may see: one or two round trips, none when these are all.
 func (s *service) visibleResources(ctx context.Context) (inventory.ResourceSet, error) {
-	sets, err := s.inventory.ResourceSets(ctx, callerOrg(ctx), identity.CallerFrom(ctx).Scopes(policy))
+	sets, err := s.inventory.ResourceSets(ctx, identity.CallerOrg(ctx), identity.CallerFrom(ctx).Scopes(policy))
 	if err != nil {
 		return inventory.ResourceSet{}, err
 	}

@@ -18,7 +18,7 @@ const maxNote = 500
 
 // account reads the account of a policy; one that is gone cannot be reached.
 func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
-	a, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), p.CloudAccountID)
+	a, err := s.inventory.ReadAccount(ctx, identity.CallerOrg(ctx), p.CloudAccountID)
 	if fault.Is(err, fault.NotFound) {
 		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected "+
 			"any more: delete the policy with force=true", p.CloudAccountID, p.ID)
@@ -41,7 +41,7 @@ func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Acc
 
 func (s *service) call(ctx context.Context, ask string, a inventory.Account,
 	of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
-	q := inventory.Question{Ask: ask, Org: callerOrg(ctx), Account: a, Autoscaling: of}
+	q := inventory.Question{Ask: ask, Org: identity.CallerOrg(ctx), Account: a, Autoscaling: of}
 	var got cloud.Autoscaling
 	if strings.HasPrefix(of.Type, inventory.ClusterProvider+"-") && a.Provider != inventory.ClusterProvider {
 		var err error
@@ -125,7 +125,7 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	}
 	want, asking := p.Wanted(), p
 	asking.Asked = &want
-	claimed, err := s.store.Claim(ctx, callerOrg(ctx), asking)
+	claimed, err := s.store.Claim(ctx, identity.CallerOrg(ctx), asking)
 	if err != nil {
 		return p, err
 	}
@@ -142,7 +142,7 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(),
 		withoutNative(got), nil
 	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
-	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
+	return s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, log...)
 }
 
 // askRunning asks the cloud how the target of a policy is scaled, and refuses one that has 0 instances or whose account is disconnected.
@@ -166,7 +166,7 @@ func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live 
 	next.Note = next.Note[:min(len(next.Note), maxNote)]
 	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
 		Before: live}
-	saved, err := s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, e)
+	saved, err := s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, e)
 	if err != nil {
 		return claimed, err
 	}
@@ -200,7 +200,7 @@ func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy,
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	next := p
 	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
-	next, err = s.store.Save(ctx, callerOrg(ctx), p, next,
+	next, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
 		autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
 	if err != nil {
 		return AutoscalerPolicy{}, err
@@ -227,7 +227,7 @@ func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy
 	if p.Status == autoscaling.Paused {
 		next := p
 		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
-		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next,
+		if p, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
 			autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
 			return AutoscalerPolicy{}, err
 		}

@@ -67,11 +67,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 		return AutoscalerPolicy{}, err
 	}
 	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), []string{p.CloudAccountID})
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{p.CloudAccountID})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.Create(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
+	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
@@ -122,7 +122,7 @@ func (s *service) resource(ctx context.Context, policy, accountID string, t Auto
 
 // room refuses a policy too many, and one whose name or target is taken, before the cloud is asked.
 func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}

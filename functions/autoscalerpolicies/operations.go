@@ -3,11 +3,9 @@
 package autoscalerpolicies
 
 import (
-	"context"
 	"net/http"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
@@ -144,5 +142,3 @@ func (orders) Orders() []rest.Order[autoscaling.Policy] {
 		rest.OrderByTime("createdAt", func(p autoscaling.Policy) time.Time { return p.CreatedAt }),
 	}
 }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -92,7 +92,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Autoscaler
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
@@ -119,7 +119,7 @@ func (s *service) read(ctx context.Context, policy, policyID string) (autoscalin
 	if !id.IsValid("asp", policyID) {
 		return autoscaling.Policy{}, autoscaling.Missing(policyID)
 	}
-	p, err := s.store.Get(ctx, callerOrg(ctx), policyID)
+	p, err := s.store.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err != nil {
 		return p, err
 	}
@@ -172,7 +172,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if next, err = s.store.Save(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.Save(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	next, err = s.autopilot(ctx, next, account)
@@ -221,7 +221,7 @@ func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[Autoscaler
 	if err != nil {
 		return rest.List[AutoscalerEntry]{}, err
 	}
-	all, err := s.store.Log(ctx, callerOrg(ctx), p.ID)
+	all, err := s.store.Log(ctx, identity.CallerOrg(ctx), p.ID)
 	return rest.MapItems(rest.PageOf(all, in.Page), newEntry), err
 }
 

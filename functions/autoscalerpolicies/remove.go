@@ -49,7 +49,7 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	if err != nil {
 		return out, err
 	}
-	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
+	if p, err = s.store.Claim(ctx, identity.CallerOrg(ctx), p); err != nil {
 		return out, err
 	}
 	var log []autoscaling.Entry
@@ -59,12 +59,12 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 			return out, err
 		}
 	}
-	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log, unheld)
+	return out, s.store.Delete(context.WithoutCancel(ctx), identity.CallerOrg(ctx), p, log, unheld)
 }
 
 // unheld returns the write that goes with the deletion of a policy, or the error that lists the plans that name it.
 func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write, error) {
-	holders, err := s.plans.HoldersOf(ctx, callerOrg(ctx), p.ID)
+	holders, err := s.plans.HoldersOf(ctx, identity.CallerOrg(ctx), p.ID)
 	if err != nil {
 		return table.Write{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
@@ -76,7 +77,8 @@ func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad
 		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
 	}
 	end := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
-	h, err := s.measurements.Read(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+	h, err := s.measurements.Read(ctx,
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
 		end.AddDate(0, 0, -measuredDays), end)
 	if err != nil {
 		return nil, "", err

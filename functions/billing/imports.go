@@ -59,7 +59,7 @@ func newImportedFile(u billing.Upload) ImportedFile {
 type importInput struct{ Body NewImport }
 
 func (s *service) createImport(ctx context.Context, in *importInput) (StartedImport, error) {
-	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
+	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	u := billing.Upload{
 		ID: id.New("job", now), FileName: fault.CleanText(in.Body.FileName, 200), Bytes: in.Body.Bytes,
 		Status:    billing.UploadWaiting,
@@ -174,7 +174,7 @@ func (s *service) uploads(ctx context.Context, org string) ([]billing.Upload, er
 type importsInput struct{ rest.Page }
 
 func (s *service) listImports(ctx context.Context, in *importsInput) (rest.List[ImportedFile], error) {
-	all, err := s.uploads(ctx, identity.CallerFrom(ctx).Org)
+	all, err := s.uploads(ctx, identity.CallerOrg(ctx))
 	return rest.MapItems(rest.PageOf(all, in.Page), newImportedFile), err
 }
 
@@ -186,6 +186,6 @@ func (s *service) getImport(ctx context.Context, in *oneImportInput) (ImportedFi
 	if !id.IsValid("job", in.JobID) {
 		return ImportedFile{}, fault.New(fault.NotFound, "there is no import %.64q", in.JobID)
 	}
-	u, err := billing.ReadUpload(ctx, s.p.Table, identity.CallerFrom(ctx).Org, in.JobID)
+	u, err := billing.ReadUpload(ctx, s.p.Table, identity.CallerOrg(ctx), in.JobID)
 	return newImportedFile(u), err
 }

@@ -32,7 +32,7 @@ type SyncEntry struct {
 type noInput struct{}
 
 func (s *service) listStatus(ctx context.Context, _ *noInput) ([]SyncEntry, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	accounts, err := connection.ListAccounts(ctx, s.p.Table, org)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *service) entryOf(a *inventory.Account, e billing.Entry) SyncEntry {
 }
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {
-	r, err := billing.StartRun(ctx, s.p, identity.CallerFrom(ctx).Org)
+	r, err := billing.StartRun(ctx, s.p, identity.CallerOrg(ctx))
 	job := rest.Job{JobID: r.JobID, Status: "running", StatusURL: statusPath}
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: r.JobID, After: job})
@@ -134,7 +134,7 @@ func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[
 		return rest.List[BillingPeriod]{},
 			fault.NewWithCause(fault.Invalid, err, "period: %.16q is not a month; write it like 2026-03", in.Period)
 	}
-	all, err := s.costs.Periods(ctx, identity.CallerFrom(ctx).Org)
+	all, err := s.costs.Periods(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[BillingPeriod]{}, err
 	}

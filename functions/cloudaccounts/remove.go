@@ -38,7 +38,7 @@ type used struct {
 // removeAccount ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
 // does not wait for them and a process that dies loses nothing.
 func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Deleted, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err

@@ -19,7 +19,7 @@ import (
 
 func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewCloudOrganisation }) (CloudOrganisation,
 	error) {
-	org, now := identity.CallerFrom(ctx).Org, s.p.Clock.Now()
+	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	o, err := s.prepareOrganisation(in.Body)
 	if err != nil {
 		return CloudOrganisation{}, err

@@ -49,7 +49,7 @@ func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[
 	if err != nil {
 		return rest.List[CloudOrganisationMember]{}, err
 	}
-	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerFrom(ctx).Org, o.ID)
+	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerOrg(ctx), o.ID)
 	search := strings.ToLower(in.Search)
 	all = slices.DeleteFunc(all, func(m cloudorganisation.Member) bool {
 		return in.Status != "" && in.Status != string(m.Shown()) ||

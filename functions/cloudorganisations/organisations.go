@@ -116,7 +116,7 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 type organisationsInput struct{ rest.Page }
 
 func (s *service) listOrganisations(ctx context.Context, in *organisationsInput) (rest.List[CloudOrganisation], error) {
-	all, err := cloudorganisation.List(ctx, s.p.Table, identity.CallerFrom(ctx).Org)
+	all, err := cloudorganisation.List(ctx, s.p.Table, identity.CallerOrg(ctx))
 	return rest.MapItems(rest.PageOf(all, in.Page), newOrganisationRecord), err
 }
 
@@ -135,7 +135,7 @@ func (s *service) readOrganisation(ctx context.Context, organisationID string) (
 		return cloudorganisation.Organisation{}, unknown
 	}
 	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table,
-		cloudorganisation.Key(identity.CallerFrom(ctx).Org, organisationID))
+		cloudorganisation.Key(identity.CallerOrg(ctx), organisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, unknown
 	}
@@ -149,7 +149,7 @@ type DeletedCloudOrganisation struct {
 }
 
 func (s *service) removeOrganisation(ctx context.Context, in *organisationInput) (DeletedCloudOrganisation, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	o, err := s.readOrganisation(ctx, in.OrganisationID)
 	if err != nil {
 		return DeletedCloudOrganisation{}, err
@@ -195,7 +195,7 @@ const releasers = 8
 // remember that nobody has connected them by hand: another may take them over later.
 func (s *service) releaseAccounts(ctx context.Context, organisationID string,
 	members []cloudorganisation.Member) error {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	var g errgroup.Group
 	g.SetLimit(releasers)
 	for _, m := range members {
@@ -235,7 +235,7 @@ func (s *service) syncOrganisation(ctx context.Context, in *syncInput) (rest.Job
 			return rest.Job{}, err
 		}
 	}
-	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerFrom(ctx).Org, o.ID)
+	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerOrg(ctx), o.ID)
 	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
 }
 

@@ -38,7 +38,7 @@ type auditedOrganisation struct {
 
 // updateOrganisation changes what is sent. Members take it up when they are synchronized next.
 func (s *service) updateOrganisation(ctx context.Context, in *organisationChangeInput) (CloudOrganisation, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	old, err := s.readOrganisation(ctx, in.OrganisationID)
 	if err != nil {
 		return CloudOrganisation{}, err

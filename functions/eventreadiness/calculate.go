@@ -3,6 +3,7 @@ package eventreadiness
 import (
 	"context"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
@@ -60,7 +61,7 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 
 // visiblePolicy reads the policy of a query; one that is not in sight is missing as one that does not exist.
 func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
-	p, err := s.policies.Get(ctx, callerOrg(ctx), policyID)
+	p, err := s.policies.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err == nil && !sees.has(p.ID) {
 		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
 	}

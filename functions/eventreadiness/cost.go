@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/estimation"
@@ -131,7 +132,7 @@ func (s *service) records(ctx context.Context, groups []group) (records map[stri
 		wanted[g.policy.Target.UID] = true
 	}
 	records, members = map[string]inventory.Priceable{}, map[string][]string{}
-	err = s.inventory.EachPriceable(ctx, callerOrg(ctx), func(r inventory.Priceable) {
+	err = s.inventory.EachPriceable(ctx, identity.CallerOrg(ctx), func(r inventory.Priceable) {
 		if wanted[r.UID] {
 			records[r.UID] = r
 		}

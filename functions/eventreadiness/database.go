@@ -74,7 +74,7 @@ func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.
 }
 
 func (s *service) byUID(ctx context.Context, uid string) (inventory.Listed, error) {
-	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{uid}, inventory.SeeEverything())
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{uid}, inventory.SeeEverything())
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "resource %.256q is not in the inventory", uid)
 	}
@@ -92,7 +92,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 		return out, fault.New(
 			fault.Invalid, "resource_id: what class %.64q of %s has cannot be read", r.InstanceType, r.ID)
 	}
-	average, err := s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+	average, err := s.averageCPU(ctx,
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
 		r.Type)
 	if err != nil {
 		return out, err

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
@@ -87,7 +88,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 		}
 		ids[i] = n.PolicyID
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	policies, err := s.policies.GetMany(ctx, org, ids...)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,8 @@ func (s *service) readGroup(ctx context.Context, g *group) error {
 		return err
 	}
 	g.average, err = s.averageCPU(ctx,
-		measurement.Of{Org: callerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID}, g.policy.Target.Type)
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID},
+		g.policy.Target.Type)
 	return err
 }
 
@@ -171,7 +173,7 @@ func (s *service) askNow(ctx context.Context, g *group) (now cloud.Autoscaling, 
 func (s *service) ask(ctx context.Context, g *group, about string, answer any) (err error) {
 	t := g.policy.Target
 	q := inventory.Question{
-		Ask: about, Org: callerOrg(ctx), Account: g.account,
+		Ask: about, Org: identity.CallerOrg(ctx), Account: g.account,
 		Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
 	}
 	if t.Type == cloud.KubernetesDeployment && g.account.Provider != inventory.ClusterProvider {

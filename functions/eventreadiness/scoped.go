@@ -68,7 +68,7 @@ func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([
 
 // visiblePlan reads a plan that the caller may see; a plan outside the caller's scopes is missing as one that does not exist.
 func (s *service) visiblePlan(ctx context.Context, planID string) (readiness.Plan, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), planID)
+	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), planID)
 	if err != nil {
 		return p, err
 	}

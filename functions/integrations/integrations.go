@@ -73,8 +73,6 @@ type ReceivedWebhook struct {
 	At         time.Time `json:"at"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // shown returns an integration of the caller's organization as clients see it.
 func (s *service) shown(ctx context.Context, i integration.Integration) Integration {
 	out := Integration{
@@ -94,7 +92,7 @@ func (s *service) shown(ctx context.Context, i integration.Integration) Integrat
 		}
 	}
 	if entry.SendsEvents {
-		q := url.Values{"organisation": {callerOrg(ctx)}, "integration": {i.ID}}
+		q := url.Values{"organisation": {identity.CallerOrg(ctx)}, "integration": {i.ID}}
 		address := s.p.Settings.BaseURL + "/webhooks/" + i.Kind + "?" + q.Encode()
 		out.WebhookURL = &address
 	}
@@ -113,7 +111,7 @@ type NewIntegration struct {
 }
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewIntegration }) (IssuedIntegration, error) {
-	org, now, b := callerOrg(ctx), s.p.Clock.Now(), in.Body
+	org, now, b := identity.CallerOrg(ctx), s.p.Clock.Now(), in.Body
 	i := integration.Integration{Kind: b.Kind, Row: receiver.Row{
 		ID: id.New(integration.Prefix, now), Name: b.Name,
 		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
@@ -141,7 +139,7 @@ func (s *service) issue(ctx context.Context, i *integration.Integration) (*strin
 	if entry, _ := integration.EntryOf(i.Kind); !entry.SendsEvents {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	secret, err := s.store.MakeInbound(ctx, callerOrg(ctx), i)
+	secret, err := s.store.MakeInbound(ctx, identity.CallerOrg(ctx), i)
 	return &secret, err
 }
 
@@ -176,12 +174,12 @@ func (s *service) shape(ctx context.Context, i *integration.Integration, given m
 	if err := i.Check(); err != nil || given == nil {
 		return err
 	}
-	return s.store.Configure(ctx, callerOrg(ctx), i, s.rules, given)
+	return s.store.Configure(ctx, identity.CallerOrg(ctx), i, s.rules, given)
 }
 
 // hold returns the writes by which an integration counts as a use of its scope and of the account of its configuration.
 func (s *service) hold(ctx context.Context, i *integration.Integration) ([]table.Write, error) {
-	holds, err := i.Holds(ctx, s.inventory, callerOrg(ctx))
+	holds, err := i.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +194,7 @@ func (s *service) holdAccount(ctx context.Context, i *integration.Integration) (
 	if accountID == "" {
 		return nil, nil
 	}
-	_, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), accountID)
+	_, err := s.inventory.ReadAccount(ctx, identity.CallerOrg(ctx), accountID)
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.New(fault.Invalid, "config.%s: %.64q: there is no such cloud account; GET /cloud-accounts "+
 			"lists them",
@@ -205,7 +203,7 @@ func (s *service) holdAccount(ctx context.Context, i *integration.Integration) (
 	if err != nil || i.ScopeType == event.ScopeAccount && i.ScopeID == accountID { // which its scope holds already
 		return nil, err
 	}
-	return inventory.HoldAccounts(callerOrg(ctx), []string{accountID})
+	return inventory.HoldAccounts(identity.CallerOrg(ctx), []string{accountID})
 }
 
 type listInput struct {
@@ -215,7 +213,7 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Integration], error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Integration]{}, err
 	}
@@ -231,12 +229,12 @@ func (*service) catalogue(context.Context, *struct{}) ([]integration.KindEntry, 
 }
 
 func (s *service) get(ctx context.Context, in *IntegrationInput) (IntegrationDetail, error) {
-	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	i, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.IntegrationID)
 	if err != nil {
 		return IntegrationDetail{}, err
 	}
 	out := IntegrationDetail{Integration: s.shown(ctx, i), Received: []ReceivedWebhook{}}
-	came, err := s.store.LastReceived(ctx, callerOrg(ctx), i.ID, shownReceived)
+	came, err := s.store.LastReceived(ctx, identity.CallerOrg(ctx), i.ID, shownReceived)
 	if err != nil {
 		return IntegrationDetail{}, err
 	}
@@ -266,7 +264,7 @@ type updateInput struct {
 }
 
 func (s *service) update(ctx context.Context, in *updateInput) (IssuedIntegration, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.IntegrationID)
 	if err != nil {
 		return IssuedIntegration{}, err
@@ -319,10 +317,10 @@ func (c *ChangedIntegration) apply(to *integration.Integration) error {
 }
 
 func (s *service) remove(ctx context.Context, in *IntegrationInput) (rest.Deleted, error) {
-	i, err := s.store.Read(ctx, callerOrg(ctx), in.IntegrationID)
+	i, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.IntegrationID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: i.ID, Before: s.shown(ctx, i)})
-	return rest.Deleted{ID: i.ID}, s.store.Delete(ctx, callerOrg(ctx), &i)
+	return rest.Deleted{ID: i.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), &i)
 }

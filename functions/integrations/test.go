@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -21,7 +22,7 @@ type IntegrationTest struct {
 }
 
 func (s *service) test(ctx context.Context, in *IntegrationInput) (IntegrationTest, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.IntegrationID)
 	if err != nil {
 		return IntegrationTest{}, err

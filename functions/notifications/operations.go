@@ -5,7 +5,7 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
@@ -176,14 +176,14 @@ func (s *service) ownOperations(g *rest.Group) {
 		Summary:  "Set an own e-mail preference", Description: own,
 	}, s.setPreference)
 	rest.Handle(g, rest.Op{
-		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true, Produces: htmlType,
+		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true, Produces: htmlpage.ContentType,
 		Statuses: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		Summary:  "The page of the link that ends mails",
 		Description: "Has a button that switches the e-mail preference off which the mail came from. It changes " +
 			"nothing by itself. " + tries,
 	}, s.showUnsubscribe)
 	rest.Handle(g, rest.Op{
-		ID: "unsubscribe", Method: http.MethodPost, Path: unsubscribing, Public: true, Produces: htmlType,
+		ID: "unsubscribe", Method: http.MethodPost, Path: unsubscribing, Public: true, Produces: htmlpage.ContentType,
 		Statuses:    []int{http.StatusNotFound, http.StatusTooManyRequests},
 		Summary:     "End mails by the link in them",
 		Description: "One request, without a log-in, as RFC 8058 has it. " + tries,
@@ -237,5 +237,3 @@ const (
 		"was never set is off. An unknown key is 404."
 	tries = "At most 60 requests in ten minutes from one address."
 )
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -55,7 +55,7 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 // message is what is sent to a channel by a person.
 func (s *service) message(ctx context.Context, channelID string, e event.Event) delivery.Message {
 	return delivery.Message{
-		ID: delivery.NewID(s.p.Clock.Now()), Org: callerOrg(ctx),
+		ID: delivery.NewID(s.p.Clock.Now()), Org: identity.CallerOrg(ctx),
 		Target: delivery.Target{Kind: delivery.Channel, ID: channelID},
 		Events: []event.Event{e}, Total: 1,
 	}
@@ -106,7 +106,7 @@ func (s *service) share(ctx context.Context, in *shareInput) (SharedRecommendati
 }
 
 func (s *service) checkChannels(ctx context.Context, ids []string) error {
-	all, err := s.store.ListChannels(ctx, callerOrg(ctx))
+	all, err := s.store.ListChannels(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}

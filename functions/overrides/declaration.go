@@ -19,12 +19,12 @@ var Declaration = platform.Declaration{
 	Routes: []string{
 		"/overrides", "/overrides/{proxy+}", "/resource-groups/{groupID}/overrides",
 		"/resource-groups/{groupID}/wake-links", "/resources/{resourceID}/wake-links",
-		"/schedules/{scheduleID}/firings", "/wake-links", "/wake-links/{proxy+}",
+		"/wake-links", "/wake-links/{proxy+}",
 	},
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
 			// the maker of an older wake link
-			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition,
+			identity.UserPartition, identity.AddressPartition,
 		},
 		Writes: []table.Partition{
 			event.Partition, override.WakeLinkPartition, override.WakeTokenPartition, ratelimit.Partition,

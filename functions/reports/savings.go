@@ -132,7 +132,7 @@ const (
 
 // savedByDay returns what was saved by day, as it was at most ten minutes ago.
 func (s *service) savedByDay(ctx context.Context, q *cost.Question) ([]money.Amount, error) {
-	k, now := savedKey{callerOrg(ctx), q.From, q.To}, s.p.Clock.Now()
+	k, now := savedKey{identity.CallerOrg(ctx), q.From, q.To}, s.p.Clock.Now()
 	if q.Within == nil {
 		s.saved.mu.Lock()
 		had, ok := s.saved.m[k]

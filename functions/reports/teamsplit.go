@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/showback"
@@ -75,7 +76,7 @@ func (s *service) rulesFor(ctx context.Context, q *cost.Question) ([]showback.Ru
 	if q.Within != nil || q.Filter[cost.TeamDim] != nil {
 		return nil, nil
 	}
-	saved, err := s.rules.List(ctx, callerOrg(ctx))
+	saved, err := s.rules.List(ctx, identity.CallerOrg(ctx))
 	return rulesOf(saved), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -21,7 +22,7 @@ var Declaration = platform.Declaration{
 	},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition,
-			autoscaling.Partition},
+			autoscaling.Partition, evaluation.FiringPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,
 			scheduling.DuePartition,

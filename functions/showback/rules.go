@@ -62,10 +62,8 @@ func date(t time.Time) *string {
 	return &text
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) list(ctx context.Context, _ *struct{}) ([]Rule, error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	out := make([]Rule, len(all))
 	for i := range all {
 		out[i] = newRule(all[i])
@@ -74,7 +72,7 @@ func (s *service) list(ctx context.Context, _ *struct{}) ([]Rule, error) {
 }
 
 func (s *service) get(ctx context.Context, in *RuleInput) (Rule, error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return Rule{}, err
 	}
@@ -115,10 +113,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 	if r.Shares, err = shares(in.Body.Shares); err != nil {
 		return Rule{}, err
 	}
-	return newRule(r), s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
-		err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
-		return append(all, r), err
-	})
+	return newRule(r),
+		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+			err := s.check(ctx, &r) // after the rules were read: a team that is deleted meanwhile changes their version
+			return append(all, r), err
+		})
 }
 
 // day returns the beginning of the day of a time that was sent.
@@ -157,7 +156,7 @@ func (s *service) check(ctx context.Context, r *showback.Saved) error {
 	if err = checkSelector(r.Selector); err != nil {
 		return err
 	}
-	all, err := s.teams.List(ctx, callerOrg(ctx))
+	all, err := s.teams.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}
@@ -219,7 +218,7 @@ type updateInput struct {
 
 func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 	var out showback.Saved
-	err := s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+	err := s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
 		n, err := find(all, in.RuleID)
 		if err != nil {
 			return nil, err
@@ -271,7 +270,7 @@ func (c *ChangedRule) apply(to *showback.Saved) error {
 
 func (s *service) remove(ctx context.Context, in *RuleInput) (rest.Deleted, error) {
 	return rest.Deleted{ID: in.RuleID},
-		s.store.Change(ctx, callerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
+		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []showback.Saved) ([]showback.Saved, error) {
 			n, err := find(all, in.RuleID)
 			if err != nil {
 				return nil, err

@@ -91,7 +91,7 @@ type Domain struct {
 }
 
 func (s service) getSettings(ctx context.Context, _ *struct{}) (SAML, error) {
-	have, err := s.readSetup(ctx, identity.CallerFrom(ctx).Org)
+	have, err := s.readSetup(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return SAML{}, err
 	}

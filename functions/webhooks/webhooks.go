@@ -59,8 +59,6 @@ type NewWebhook struct {
 	Enabled    *bool    `json:"enabled,omitempty" default:"true"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (IssuedWebhook, error) {
 	now, b := s.p.Clock.Now(), in.Body
 	w := webhook.Webhook{Row: receiver.Row{
@@ -75,11 +73,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (Is
 	if err != nil {
 		return IssuedWebhook{}, err
 	}
-	if err = s.store.Seal(ctx, callerOrg(ctx), &w, &secrets); err != nil {
+	if err = s.store.Seal(ctx, identity.CallerOrg(ctx), &w, &secrets); err != nil {
 		return IssuedWebhook{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: w.ID, After: newWebhook(w)})
-	if err = s.store.Create(ctx, callerOrg(ctx), &w, holds...); err != nil {
+	if err = s.store.Create(ctx, identity.CallerOrg(ctx), &w, holds...); err != nil {
 		return IssuedWebhook{}, err
 	}
 	return issued(w, &secrets), nil
@@ -99,7 +97,7 @@ func (s *service) prepare(ctx context.Context, w *webhook.Webhook, address strin
 	if err := receiver.CheckAddress(s.policy, "url", address); err != nil {
 		return nil, err
 	}
-	return w.Holds(ctx, s.inventory, callerOrg(ctx))
+	return w.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 }
 
 type listInput struct {
@@ -108,7 +106,7 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Webhook], error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Webhook]{}, err
 	}
@@ -117,7 +115,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Webhook], 
 }
 
 func (s *service) get(ctx context.Context, in *WebhookInput) (Webhook, error) {
-	w, err := s.store.Read(ctx, callerOrg(ctx), in.WebhookID)
+	w, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.WebhookID)
 	if err != nil {
 		return Webhook{}, err
 	}
@@ -125,7 +123,7 @@ func (s *service) get(ctx context.Context, in *WebhookInput) (Webhook, error) {
 	if !identity.Allows(identity.CallerFrom(ctx), writing) {
 		return out, nil
 	}
-	secrets, err := s.store.Open(ctx, callerOrg(ctx), &w)
+	secrets, err := s.store.Open(ctx, identity.CallerOrg(ctx), &w)
 	out.URL = secrets.URL
 	return out, err
 }
@@ -146,7 +144,7 @@ type updateInput struct {
 }
 
 func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return Webhook{}, err
@@ -213,16 +211,16 @@ func (c *ChangedWebhook) apply(to *webhook.Webhook, secrets *webhook.Secrets) er
 }
 
 func (s *service) remove(ctx context.Context, in *WebhookInput) (rest.Deleted, error) {
-	w, err := s.store.Read(ctx, callerOrg(ctx), in.WebhookID)
+	w, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.WebhookID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: w.ID, Before: newWebhook(w)})
-	return rest.Deleted{ID: w.ID}, s.store.Delete(ctx, callerOrg(ctx), &w)
+	return rest.Deleted{ID: w.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), &w)
 }
 
 func (s *service) rotate(ctx context.Context, in *WebhookInput) (IssuedWebhook, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return IssuedWebhook{}, err

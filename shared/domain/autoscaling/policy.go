@@ -5,7 +5,6 @@ package autoscaling
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -96,7 +95,9 @@ func (p *Policy) Wanted() cloud.Autoscaling {
 }
 
 // The rows beside the policies: one for each name and one for each target that is taken, and the log of each policy.
-func nameKey(org, name string) table.Key { return Key(org, "N#"+strings.ToLower(name)) }
+func names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: Key(org, "").PK, Prefix: "N#", Noun: "autoscaler policy"}
+}
 
 func targetKey(org string, t Target) table.Key {
 	sum := sha256.Sum256([]byte(t.Type + "\x00" + t.UID)) // ids of Azure may be longer than a sort key

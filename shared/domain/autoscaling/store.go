@@ -134,14 +134,15 @@ func (s *Store) create(ctx context.Context, org string, p Policy, with []table.W
 	if err != nil {
 		return p, err
 	}
-	ws := []table.Write{put}
-	for _, k := range []table.Key{nameKey(org, p.Name), targetKey(org, p.Target)} {
-		it, err := table.NewItem(k, map[string]string{"id": p.ID})
-		if err != nil {
-			return p, err
-		}
-		ws = append(ws, table.Put(it, table.Absent()))
+	name, err := names(org).Claim(p.Name, p.ID)
+	if err != nil {
+		return p, err
 	}
+	it, err := table.NewItem(targetKey(org, p.Target), map[string]string{"id": p.ID})
+	if err != nil {
+		return p, err
+	}
+	ws := []table.Write{put, name, table.Put(it, table.Absent())}
 	return s.commit(ctx, org, p, append(ws, with...), log)
 }
 
@@ -167,22 +168,18 @@ func (s *Store) replace(ctx context.Context, org string, old, next Policy, log [
 	if err != nil {
 		return next, err
 	}
-	ws := []table.Write{put}
-	if from, to := nameKey(org, old.Name), nameKey(org, next.Name); from != to {
-		it, err := table.NewItem(to, map[string]string{"id": next.ID})
-		if err != nil {
-			return next, err
-		}
-		ws = append(ws, table.Put(it, table.Absent()), table.Delete(from))
+	renamed, err := names(org).Rename(old.Name, next.Name, next.ID)
+	if err != nil {
+		return next, err
 	}
-	return s.commit(ctx, org, next, ws, log)
+	return s.commit(ctx, org, next, append([]table.Write{put}, renamed...), log)
 }
 
 // Delete deletes a policy as it was read or claimed, and does the extra writes with it; fault.Conflict when it has
 // changed since, or a condition of an extra write does not hold. Its log goes with its time.
 func (s *Store) Delete(ctx context.Context, org string, p Policy, log []Entry, extra ...table.Write) error { //nolint:revive // as Save
 	_, err := s.commit(ctx, org, p, append([]table.Write{
-		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), table.Delete(nameKey(org, p.Name)),
+		table.Delete(Key(org, p.ID), table.Equal("version", p.Version)), names(org).Release(p.Name),
 		table.Delete(targetKey(org, p.Target)),
 	}, extra...), log)
 	return err
@@ -204,18 +201,17 @@ func (s *Store) commit(ctx context.Context, org string, p Policy, ws []table.Wri
 		return p, err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return p, refused(lost, &p)
+		return p, refused(org, lost, &p)
 	}
 	return p, fault.Wrap("write autoscaler policy "+p.ID, err)
 }
 
-func refused(lost *table.ConditionError, p *Policy) error {
+func refused(org string, lost *table.ConditionError, p *Policy) error {
 	if old, ok := lost.Old(0); ok {
 		return changed(old, p)
 	}
-	if _, ok := lost.Old(1); ok {
-		return fault.New(fault.Conflict, "name: an autoscaler policy named %.64q exists already; choose another name",
-			p.Name)
+	if taken := names(org).Refusal(lost, p.Name); taken != nil {
+		return taken
 	}
 	if _, ok := lost.Old(2); ok {
 		return fault.New(fault.Conflict,

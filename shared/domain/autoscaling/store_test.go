@@ -62,8 +62,8 @@ func TestStore_KeepsOneNameAndOneTarget(t *testing.T) {
 	tests := []struct {
 		name, of, uid, says string
 	}{
-		{"a name that is taken", "web", "arn:other", "name: an autoscaler policy named"},
-		{"a name that is taken in other letters", "WEB", "arn:other", "name: an autoscaler policy named"},
+		{"a name that is taken", "web", "arn:other", "name: another autoscaler policy is named"},
+		{"a name that is taken in other letters", "WEB", "arn:other", "name: another autoscaler policy is named"},
 		{"a target that is taken", "other", "arn:web", "target.uid: arn:web has an autoscaler policy already"},
 	}
 	for _, tt := range tests {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -32,14 +31,14 @@ func Key(org, teamID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "TEAM", SK: teamID}
 }
 
-// nameKey keeps the name of a team unique in its organization, without regard to case.
-func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "TEAMNAME", SK: strings.ToLower(name)}
+// names returns the names of an organization's teams.
+func names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + NamePartition.Name(), Noun: "team", IDAttr: "teamID"}
 }
 
 // Limited returns the teams of an organization as a list of MaxTeams at most.
 func Limited(org string) table.LimitedList {
-	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "teams"}
+	return table.LimitedList{PK: names(org).PK, Noun: "teams"}
 }
 
 // Store reads and writes the teams of organizations.
@@ -99,11 +98,11 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 	if err != nil {
 		return t, err
 	}
-	names, err := renamed(org, old, t)
+	renamed, err := names(org).Rename(old.Name, t.Name, t.ID)
 	if err != nil {
 		return t, err
 	}
-	ws := append([]table.Write{put}, names...)
+	ws := append([]table.Write{put}, renamed...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
 	if table.IsTurnLost(err) {
 		return t, err
@@ -113,8 +112,8 @@ func (s Store) write(ctx context.Context, org string, old, t Team, extra []table
 			return t, fault.NewWithCause(fault.NotFound, err, "what team %s was to own was removed meanwhile; read "+
 				"what is there and try again", t.ID)
 		}
-		if _, taken := lost.Old(1); taken && len(names) > 0 {
-			return t, fault.New(fault.Conflict, "name: a team named %.64q exists already; choose another name", t.Name)
+		if taken := names(org).Refusal(lost, t.Name); taken != nil {
+			return t, taken
 		}
 		return t, changed(t.ID)
 	}
@@ -128,22 +127,6 @@ func changed(teamID string) error {
 	return fault.New(fault.Conflict, "team %s was changed by someone else meanwhile; read it and try again", teamID)
 }
 
-// renamed returns the writes that take the new name, and give the old one back.
-func renamed(org string, old, t Team) ([]table.Write, error) {
-	from, to := nameKey(org, old.Name), nameKey(org, t.Name)
-	if old.ID != "" && from == to {
-		return nil, nil
-	}
-	it, err := table.NewItem(to, struct {
-		TeamID string `json:"teamID"`
-	}{t.ID})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if old.ID != "" {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
-}
-
 // Hold returns the write by which a role that somebody is given on a team counts as a change of it, so that nobody deletes the
 // team at the same time. It fails when there is no such team.
 func Hold(org, teamID string) table.Write {
@@ -153,7 +136,7 @@ func Hold(org, teamID string) table.Write {
 // Delete removes a team as it was read, and does the extra writes with it; fault.Conflict when it has changed since.
 func (s Store) Delete(ctx context.Context, org string, t Team, extra ...table.Write) error {
 	ws := append([]table.Write{
-		table.Delete(Key(org, t.ID), table.Equal("generation", t.Generation)), table.Delete(nameKey(org, t.Name)),
+		table.Delete(Key(org, t.ID), table.Equal("generation", t.Generation)), names(org).Release(t.Name),
 	}, extra...)
 	err := s.table.Transact(ctx, ws...)
 	if fault.Is(err, fault.Conflict) {

@@ -26,7 +26,7 @@ func Operations(p *platform.Platform) *rest.Group {
 		Summary:     "Count the members",
 		Description: "How many belong to the organization.",
 	}, func(ctx context.Context, _ *struct{}) (headcount, error) {
-		org := identity.CallerFrom(ctx).Org
+		org := identity.CallerOrg(ctx)
 		a, err := table.Read[identity.Access](table.WithOrg(ctx, org), p.Table, identity.AccessKey(org))
 		return headcount{a.Members}, err
 	})

@@ -1,4 +1,4 @@
-package overrides
+package schedules
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
@@ -16,14 +15,9 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Firings returns the operation that tells what schedules did. It stands here because what keeps a schedule from acting, an override
-// above all, is what people ask it for.
-func Firings(p *platform.Platform) *rest.Group {
-	g := rest.NewGroup("Schedules")
-	s := &service{p: p}
+func (s *service) firingOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
-		ID: "listScheduleFirings", Method: http.MethodGet, Path: "/schedules/{scheduleID}/firings",
-		Policy:   "schedules:read",
+		ID: "listScheduleFirings", Method: http.MethodGet, Path: one + "/firings", Policy: reading,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List what a schedule did",
 		Description: "Newest first, of the last 90 days and at most the newest 10,000: when each cron was due and " +
 			"done, the bulk actions that it asked, and whom it skipped for which reason: " +
@@ -34,8 +28,7 @@ func Firings(p *platform.Platform) *rest.Group {
 			"name resources that run though the schedule has stopped them; " +
 			"drift_enforced those that were stopped again, after graceMinutes, where the schedule says enforce. A " +
 			"firing that reaches no resource leaves no line.",
-	}, s.firings)
-	return g
+	}, s.listFirings)
 }
 
 // PastFiring is a line of the log of a schedule.
@@ -59,12 +52,12 @@ type SkippedResource struct {
 	Detail      string `json:"detail"`
 }
 
-func (s *service) firings(ctx context.Context, in *struct {
+func (s *service) listFirings(ctx context.Context, in *struct {
 	ScheduleID string `path:"scheduleID" maxLength:"64"`
 	rest.Page
 },
 ) (rest.List[PastFiring], error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", in.ScheduleID)
 	if !id.IsValid("sch", in.ScheduleID) {
 		return rest.List[PastFiring]{}, missing

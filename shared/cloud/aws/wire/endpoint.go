@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -14,7 +15,7 @@ import (
 type partition struct {
 	prefix    string // of the names of its regions
 	suffix    string // of host names
-	dualStack string // of host names that also have an IPv6 address
+	dualStack string // of host names that also have an IPv6 address; empty where the services have none
 	global    string // region that holds its global services
 }
 
@@ -22,10 +23,10 @@ type partition struct {
 var partitions = []partition{
 	{"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn", "cn-northwest-1"},
 	{"us-gov-", "amazonaws.com", "api.aws", "us-gov-west-1"},
-	{"us-iso-", "c2s.ic.gov", "api.aws.ic.gov", "us-iso-east-1"},
-	{"us-isob-", "sc2s.sgov.gov", "api.aws.scloud", "us-isob-east-1"},
-	{"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk", "eu-isoe-west-1"},
-	{"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov", "us-isof-south-1"},
+	{"us-iso-", "c2s.ic.gov", "", "us-iso-east-1"},
+	{"us-isob-", "sc2s.sgov.gov", "", "us-isob-east-1"},
+	{"eu-isoe-", "cloud.adc-e.uk", "", "eu-isoe-west-1"},
+	{"us-isof-", "csp.hci.ic.gov", "", "us-isof-south-1"},
 	{"eusc-", "amazonaws.eu", "api.amazonwebservices.eu", "eusc-de-east-1"},
 	{"", "amazonaws.com", "api.aws", "us-east-1"},
 }
@@ -39,18 +40,19 @@ func partitionOf(region string) partition {
 	return partition{}
 }
 
-// DualStackHost returns a function for Service.Endpoint, for a service whose endpoints always have both IPv4 and IPv6.
-func DualStackHost(host string) func(region string) (string, string) {
-	return func(region string) (string, string) {
-		return host + "." + region + "." + partitionOf(region).dualStack, region
-	}
-}
-
 // GlobalHost returns a function for Service.Endpoint, for a service that has one endpoint for each partition.
 func GlobalHost(host string) func(region string) (string, string) {
 	return func(region string) (string, string) {
 		p := partitionOf(region)
 		return host + "." + p.global + "." + p.suffix, p.global
+	}
+}
+
+// GlobalDualStackHost is GlobalHost for a service whose endpoint has both IPv4 and IPv6 addresses.
+func GlobalDualStackHost(host string) func(region string) (string, string) {
+	return func(region string) (string, string) {
+		p := partitionOf(region)
+		return host + "." + p.global + "." + cmp.Or(p.dualStack, p.suffix), p.global
 	}
 }
 

@@ -49,6 +49,9 @@ func (s signer) sign(ctx context.Context, req *smithyhttp.Request) error {
 	if err != nil {
 		return fmt.Errorf("hash the request: %w", err)
 	}
+	if s.client.service.HashHeader {
+		req.Header.Set("X-Amz-Content-Sha256", hash)
+	}
 	now := clock.System{}.Now().Add(time.Duration(s.client.skew.Load()))
 	err = v4.NewSigner().SignHTTP(ctx, creds, req.Request, hash, s.client.service.Signing,
 		awsmiddleware.GetSigningRegion(ctx), now)

@@ -25,6 +25,8 @@ type Service struct {
 	Host     string // first part of the host name: "autoscaling"
 	Signing  string // service name in signatures
 	Protocol Protocol
+	// HashHeader says that the hash of the body is sent in a header too, as S3 wants it.
+	HashHeader bool
 	// Errors maps the error codes that the API declares to the codes that the SDK reports for them.
 	Errors map[string]string
 	// Endpoint returns the host and the signing region for a region whose endpoint is not "Host.region.suffix".

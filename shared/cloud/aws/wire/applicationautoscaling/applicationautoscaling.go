@@ -24,14 +24,14 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 // DeleteScalingPolicy calls DeleteScalingPolicy of Application Auto Scaling.
 func (c *Client) DeleteScalingPolicy(ctx context.Context, in *DeleteScalingPolicyInput) (*DeleteScalingPolicyOutput,
 	error) {
-	op := wire.Operation{Name: "DeleteScalingPolicy", NoResult: true}
+	op := wire.Operation{Name: "DeleteScalingPolicy"}
 	return wire.Call[DeleteScalingPolicyOutput](ctx, c.wire, op, in)
 }
 
 // DeregisterScalableTarget calls DeregisterScalableTarget of Application Auto Scaling.
 func (c *Client) DeregisterScalableTarget(ctx context.Context,
 	in *DeregisterScalableTargetInput) (*DeregisterScalableTargetOutput, error) {
-	op := wire.Operation{Name: "DeregisterScalableTarget", NoResult: true}
+	op := wire.Operation{Name: "DeregisterScalableTarget"}
 	return wire.Call[DeregisterScalableTargetOutput](ctx, c.wire, op, in)
 }
 

@@ -11,6 +11,7 @@ import (
 
 var service = wire.Service{
 	ID: "BCM Data Exports", Agent: "bcmdataexports", Host: "bcm-data-exports", Signing: "bcm-data-exports",
+	Endpoint: wire.GlobalDualStackHost("bcm-data-exports"),
 	Protocol: wire.JSON{Version: "1.1", Target: "AWSBillingAndCostManagementDataExports"},
 }
 

@@ -3,6 +3,7 @@ package costexplorer
 
 import (
 	"context"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -12,7 +13,15 @@ import (
 var service = wire.Service{
 	ID: "Cost Explorer", Agent: "costexplorer", Host: "ce", Signing: "ce",
 	Protocol: wire.JSON{Version: "1.1", Target: "AWSInsightsIndexService"},
-	Endpoint: wire.GlobalHost("ce"),
+	Endpoint: endpoint,
+}
+
+// endpoint returns the host for a region. In the European sovereign cloud it is the one with both kinds of addresses.
+func endpoint(region string) (host, signingRegion string) {
+	if strings.HasPrefix(region, "eusc-") {
+		return wire.GlobalDualStackHost("ce")(region)
+	}
+	return wire.GlobalHost("ce")(region)
 }
 
 // Client calls Cost Explorer in one region.

@@ -11,6 +11,7 @@ import (
 
 var service = wire.Service{
 	ID: "Organizations", Agent: "organizations", Host: "organizations", Signing: "organizations",
+	Endpoint: wire.GlobalHost("organizations"),
 	Protocol: wire.JSON{Version: "1.1", Target: "AWSOrganizationsV20161128"},
 }
 

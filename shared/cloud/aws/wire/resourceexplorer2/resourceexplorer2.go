@@ -12,7 +12,6 @@ import (
 var service = wire.Service{
 	ID: "Resource Explorer 2", Agent: "resourceexplorer2", Host: "resource-explorer-2", Signing: "resource-explorer-2",
 	Protocol: wire.RESTJSON{},
-	Endpoint: wire.DualStackHost("resource-explorer-2"),
 }
 
 // Client calls Resource Explorer 2 in one region.

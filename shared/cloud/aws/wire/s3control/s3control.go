@@ -11,7 +11,7 @@ import (
 
 var service = wire.Service{
 	ID: "S3 Control", Agent: "s3control", Host: "s3-control", Signing: "s3",
-	Protocol: wire.RESTXML{},
+	Protocol: wire.RESTXML{}, HashHeader: true,
 }
 
 // Client calls S3 Control in one region.

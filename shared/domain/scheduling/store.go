@@ -83,16 +83,11 @@ func (s *Store) readAll(ctx context.Context, pk string) ([]table.Item, error) {
 	}
 }
 
-// Head returns what readers of resources know of a schedule, without its groups.
-func Head(sch Schedule) inventory.ScheduleHead {
-	return inventory.ScheduleHead{ID: sch.ID, Name: sch.Name, Preset: sch.Preset, Tagged: sch.Tagged}
-}
-
 // CreateSchedule stores a new schedule, and does the extra writes with it; fault.Conflict when another one has its
 // name, fault.Invalid when a calendar of it is gone. The context may write within DuePrefix.
 func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, extra ...table.Write) (Schedule, error) {
 	next.Generation = 1
-	head, err := table.NewItem(inventory.ScheduleHeadKey(org, next.ID), Head(next))
+	head, err := table.NewItem(HeadKey(org, next.ID), HeadOf(next))
 	if err != nil {
 		return next, err
 	}
@@ -103,7 +98,7 @@ func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, e
 // fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
 func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
 	next.Generation = old.Generation + 1
-	head := table.Update(inventory.ScheduleHeadKey(org, next.ID), []table.Change{
+	head := table.Update(HeadKey(org, next.ID), []table.Change{
 		table.Set("name", next.Name), table.Set("preset", next.Preset), table.Set("tagged", next.Tagged),
 	}, table.Exists())
 	return next, s.writeSchedule(ctx, org, old, next, []table.Write{head})
@@ -120,7 +115,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 	if err != nil {
 		return err
 	}
-	names, err := renames(scheduleNameKey(org, old.Name), scheduleNameKey(org, next.Name), old.ID == "", next.ID)
+	names, err := scheduleNames(org).Rename(old.Name, next.Name, next.ID)
 	if err != nil {
 		return err
 	}
@@ -141,7 +136,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 		return err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return refusedSchedule(lost, next, held, len(names) > 0)
+		return refusedSchedule(org, lost, next, held)
 	}
 	if err != nil {
 		return fmt.Errorf("write schedule %s: %w", next.ID, err)
@@ -150,15 +145,15 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 }
 
 // refusedSchedule says what one of the conditions of writeSchedule found.
-func refusedSchedule(lost *table.ConditionError, next Schedule, held int, named bool) error {
+func refusedSchedule(org string, lost *table.ConditionError, next Schedule, held int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= held {
 			return fault.New(fault.Invalid,
 				"calendarIDs: a calendar of them does not exist; send the ids of GET /calendars")
 		}
 	}
-	if _, taken := lost.Old(2); taken && named {
-		return fault.New(fault.Conflict, "name: a schedule named %.64q exists already; choose another name", next.Name)
+	if taken := scheduleNames(org).Refusal(lost, next.Name); taken != nil {
+		return taken
 	}
 	return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again",
 		next.ID)
@@ -176,19 +171,4 @@ func (s *Store) firstDue(org string, next Schedule) ([]table.Write, error) {
 	}
 	w, err := AddDue(org, at)
 	return []table.Write{w}, err
-}
-
-// renames returns the writes that take the name behind a key, and give the old one back.
-func renames(from, to table.Key, fresh bool, id string) ([]table.Write, error) {
-	if !fresh && from == to {
-		return nil, nil
-	}
-	it, err := table.NewItem(to, struct {
-		ID string `json:"id"`
-	}{id})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if !fresh {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
 }

@@ -118,13 +118,17 @@ func (i *DescribeScalingPoliciesInput) PageToken() **string { return &i.NextToke
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeScalingPoliciesOutput) NextPageToken() *string { return o.NextToken }
 
-// The values of these types are AWS's words.
-type (
-	MetricType        string
-	PolicyType        string
-	ScalableDimension string
-	ServiceNamespace  string
-)
+// MetricType is a metric type in AWS's words.
+type MetricType string
+
+// PolicyType is a policy type in AWS's words.
+type PolicyType string
+
+// ScalableDimension is a scalable dimension in AWS's words.
+type ScalableDimension string
+
+// ServiceNamespace is a service namespace in AWS's words.
+type ServiceNamespace string
 
 // Values of MetricType that Lamplighter knows.
 const (

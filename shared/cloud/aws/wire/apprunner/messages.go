@@ -57,10 +57,8 @@ type ServiceSummary struct {
 	Status      ServiceStatus `json:"Status"`
 }
 
-// The values of these types are AWS's words.
-type (
-	ServiceStatus string
-)
+// ServiceStatus is a service status in AWS's words.
+type ServiceStatus string
 
 // Values of ServiceStatus that Lamplighter knows.
 const (

@@ -167,11 +167,11 @@ func (i *DescribePoliciesInput) PageToken() **string { return &i.NextToken }
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribePoliciesOutput) NextPageToken() *string { return o.NextToken }
 
-// The values of these types are AWS's words.
-type (
-	LifecycleState string
-	MetricType     string
-)
+// LifecycleState is a lifecycle state in AWS's words.
+type LifecycleState string
+
+// MetricType is a metric type in AWS's words.
+type MetricType string
 
 // Values of LifecycleState that Lamplighter knows.
 const (

@@ -64,11 +64,11 @@ func (i *ListExportsInput) PageToken() **string { return &i.NextToken }
 // NextPageToken returns the token of the next page, or nil.
 func (o *ListExportsOutput) NextPageToken() *string { return o.NextToken }
 
-// The values of these types are AWS's words.
-type (
-	ExecutionStatusReason string
-	ExportStatusCode      string
-)
+// ExecutionStatusReason is an execution status reason in AWS's words.
+type ExecutionStatusReason string
+
+// ExportStatusCode is an export status code in AWS's words.
+type ExportStatusCode string
 
 // Values of ExportStatusCode that Lamplighter knows.
 const (

@@ -53,10 +53,8 @@ type Dimension struct {
 	Value *string `form:"Value"`
 }
 
-// The values of these types are AWS's words.
-type (
-	ScanBy string
-)
+// ScanBy is a scan by in AWS's words.
+type ScanBy string
 
 // Values of ScanBy that Lamplighter knows.
 const (

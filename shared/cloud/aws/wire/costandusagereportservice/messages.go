@@ -32,8 +32,8 @@ func (i *DescribeReportDefinitionsInput) PageToken() **string { return &i.NextTo
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeReportDefinitionsOutput) NextPageToken() *string { return o.NextToken }
 
-// The values of these types are AWS's words.
-type (
-	AWSRegion  string
-	LastStatus string
-)
+// AWSRegion is an awsregion in AWS's words.
+type AWSRegion string
+
+// LastStatus is a last status in AWS's words.
+type LastStatus string

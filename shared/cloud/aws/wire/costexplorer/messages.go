@@ -46,11 +46,11 @@ type MetricValue struct {
 	Unit   *string `json:"Unit"`
 }
 
-// The values of these types are AWS's words.
-type (
-	Granularity         string
-	GroupDefinitionType string
-)
+// Granularity is a granularity in AWS's words.
+type Granularity string
+
+// GroupDefinitionType is a group definition type in AWS's words.
+type GroupDefinitionType string
 
 // Values of Granularity that Lamplighter knows.
 const (

@@ -249,24 +249,50 @@ type EbsInstanceBlockDevice struct {
 	AttachTime *wire.Time `xml:"attachTime"`
 }
 
-// The values of these types are AWS's words.
-type (
-	ArchitectureValues    string
-	DeviceType            string
-	EventCode             string
-	HttpTokensState       string
-	InstanceLifecycleType string
-	InstanceStateName     string
-	InstanceType          string
-	MonitoringState       string
-	NatGatewayState       string
-	SnapshotState         string
-	SpotInstanceType      string
-	StorageTier           string
-	Tenancy               string
-	VolumeState           string
-	VolumeType            string
-)
+// ArchitectureValues is an architecture values in AWS's words.
+type ArchitectureValues string
+
+// DeviceType is a device type in AWS's words.
+type DeviceType string
+
+// EventCode is an event code in AWS's words.
+type EventCode string
+
+// HttpTokensState is a http tokens state in AWS's words.
+type HttpTokensState string
+
+// InstanceLifecycleType is an instance lifecycle type in AWS's words.
+type InstanceLifecycleType string
+
+// InstanceStateName is an instance state name in AWS's words.
+type InstanceStateName string
+
+// InstanceType is an instance type in AWS's words.
+type InstanceType string
+
+// MonitoringState is a monitoring state in AWS's words.
+type MonitoringState string
+
+// NatGatewayState is a nat gateway state in AWS's words.
+type NatGatewayState string
+
+// SnapshotState is a snapshot state in AWS's words.
+type SnapshotState string
+
+// SpotInstanceType is a spot instance type in AWS's words.
+type SpotInstanceType string
+
+// StorageTier is a storage tier in AWS's words.
+type StorageTier string
+
+// Tenancy is a tenancy in AWS's words.
+type Tenancy string
+
+// VolumeState is a volume state in AWS's words.
+type VolumeState string
+
+// VolumeType is a volume type in AWS's words.
+type VolumeType string
 
 // Values of DeviceType that Lamplighter knows.
 const (

@@ -126,14 +126,20 @@ type DeploymentCircuitBreaker struct {
 	Enable bool `json:"enable"`
 }
 
-// The values of these types are AWS's words.
-type (
-	CPUArchitecture        string
-	DeploymentRolloutState string
-	LaunchType             string
-	SchedulingStrategy     string
-	ServiceField           string
-)
+// CPUArchitecture is a cpuarchitecture in AWS's words.
+type CPUArchitecture string
+
+// DeploymentRolloutState is a deployment rollout state in AWS's words.
+type DeploymentRolloutState string
+
+// LaunchType is a launch type in AWS's words.
+type LaunchType string
+
+// SchedulingStrategy is a scheduling strategy in AWS's words.
+type SchedulingStrategy string
+
+// ServiceField is a service field in AWS's words.
+type ServiceField string
 
 // Values of DeploymentRolloutState that Lamplighter knows.
 const (

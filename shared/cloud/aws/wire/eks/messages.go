@@ -153,15 +153,23 @@ type Issue struct {
 	Message *string            `json:"message"`
 }
 
-// The values of these types are AWS's words.
-type (
-	CapacityTypes      string
-	ClusterStatus      string
-	ErrorCode          string
-	NodegroupIssueCode string
-	NodegroupStatus    string
-	UpdateStatus       string
-)
+// CapacityTypes is a capacity types in AWS's words.
+type CapacityTypes string
+
+// ClusterStatus is a cluster status in AWS's words.
+type ClusterStatus string
+
+// ErrorCode is an error code in AWS's words.
+type ErrorCode string
+
+// NodegroupIssueCode is a nodegroup issue code in AWS's words.
+type NodegroupIssueCode string
+
+// NodegroupStatus is a nodegroup status in AWS's words.
+type NodegroupStatus string
+
+// UpdateStatus is an update status in AWS's words.
+type UpdateStatus string
 
 // Values of ClusterStatus that Lamplighter knows.
 const (

@@ -65,10 +65,8 @@ func (i *DescribeReplicationGroupsInput) PageToken() **string { return &i.Marker
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeReplicationGroupsOutput) NextPageToken() *string { return o.Marker }
 
-// The values of these types are AWS's words.
-type (
-	AutomaticFailoverStatus string
-)
+// AutomaticFailoverStatus is an automatic failover status in AWS's words.
+type AutomaticFailoverStatus string
 
 // Values of AutomaticFailoverStatus that Lamplighter knows.
 const (

@@ -113,14 +113,20 @@ func (i *DescribeListenersInput) PageToken() **string { return &i.Marker }
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeListenersOutput) NextPageToken() *string { return o.NextMarker }
 
-// The values of these types are AWS's words.
-type (
-	ActionTypeEnum         string
-	LoadBalancerSchemeEnum string
-	LoadBalancerStateEnum  string
-	LoadBalancerTypeEnum   string
-	TargetHealthStateEnum  string
-)
+// ActionTypeEnum is an action type enum in AWS's words.
+type ActionTypeEnum string
+
+// LoadBalancerSchemeEnum is a load balancer scheme enum in AWS's words.
+type LoadBalancerSchemeEnum string
+
+// LoadBalancerStateEnum is a load balancer state enum in AWS's words.
+type LoadBalancerStateEnum string
+
+// LoadBalancerTypeEnum is a load balancer type enum in AWS's words.
+type LoadBalancerTypeEnum string
+
+// TargetHealthStateEnum is a target health state enum in AWS's words.
+type TargetHealthStateEnum string
 
 // Values of ActionTypeEnum that Lamplighter knows.
 const (

@@ -166,12 +166,14 @@ func (i *ListProvisionedConcurrencyConfigsInput) PageToken() **string { return &
 // NextPageToken returns the token of the next page, or nil.
 func (o *ListProvisionedConcurrencyConfigsOutput) NextPageToken() *string { return o.NextMarker }
 
-// The values of these types are AWS's words.
-type (
-	Architecture                     string
-	ProvisionedConcurrencyStatusEnum string
-	Runtime                          string
-)
+// Architecture is an architecture in AWS's words.
+type Architecture string
+
+// ProvisionedConcurrencyStatusEnum is a provisioned concurrency status enum in AWS's words.
+type ProvisionedConcurrencyStatusEnum string
+
+// Runtime is a runtime in AWS's words.
+type Runtime string
 
 // Values of ProvisionedConcurrencyStatusEnum that Lamplighter knows.
 const (

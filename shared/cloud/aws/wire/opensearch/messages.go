@@ -57,8 +57,8 @@ type VPCDerivedInfo struct {
 	VPCId *string `json:"VPCId"`
 }
 
-// The values of these types are AWS's words.
-type (
-	OpenSearchPartitionInstanceType string
-	VolumeType                      string
-)
+// OpenSearchPartitionInstanceType is an open search partition instance type in AWS's words.
+type OpenSearchPartitionInstanceType string
+
+// VolumeType is a volume type in AWS's words.
+type VolumeType string

@@ -112,11 +112,11 @@ func (i *ListTagsForResourceInput) PageToken() **string { return &i.NextToken }
 // NextPageToken returns the token of the next page, or nil.
 func (o *ListTagsForResourceOutput) NextPageToken() *string { return o.NextToken }
 
-// The values of these types are AWS's words.
-type (
-	AccountState  string
-	AccountStatus string
-)
+// AccountState is an account state in AWS's words.
+type AccountState string
+
+// AccountStatus is an account status in AWS's words.
+type AccountStatus string
 
 // Values of AccountState that Lamplighter knows.
 const (

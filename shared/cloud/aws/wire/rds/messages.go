@@ -216,7 +216,5 @@ func (i *DescribeDBMajorEngineVersionsInput) PageToken() **string { return &i.Ma
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeDBMajorEngineVersionsOutput) NextPageToken() *string { return o.Marker }
 
-// The values of these types are AWS's words.
-type (
-	LifecycleSupportName string
-)
+// LifecycleSupportName is a lifecycle support name in AWS's words.
+type LifecycleSupportName string

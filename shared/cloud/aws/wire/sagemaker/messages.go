@@ -76,12 +76,14 @@ type Tag struct {
 	Value *string `json:"Value"`
 }
 
-// The values of these types are AWS's words.
-type (
-	DirectInternetAccess   string
-	InstanceType           string
-	NotebookInstanceStatus string
-)
+// DirectInternetAccess is a direct internet access in AWS's words.
+type DirectInternetAccess string
+
+// InstanceType is an instance type in AWS's words.
+type InstanceType string
+
+// NotebookInstanceStatus is a notebook instance status in AWS's words.
+type NotebookInstanceStatus string
 
 // Values of NotebookInstanceStatus that Lamplighter knows.
 const (

@@ -23,7 +23,5 @@ type ListQueuesOutput struct {
 	QueueUrls []string `json:"QueueUrls"`
 }
 
-// The values of these types are AWS's words.
-type (
-	QueueAttributeName string
-)
+// QueueAttributeName is a queue attribute name in AWS's words.
+type QueueAttributeName string

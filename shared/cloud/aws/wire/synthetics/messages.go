@@ -64,10 +64,8 @@ type CanaryTimeline struct {
 	Created *wire.Time `json:"Created"`
 }
 
-// The values of these types are AWS's words.
-type (
-	CanaryState string
-)
+// CanaryState is a canary state in AWS's words.
+type CanaryState string
 
 // Values of CanaryState that Lamplighter knows.
 const (

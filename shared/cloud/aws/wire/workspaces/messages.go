@@ -63,11 +63,11 @@ type WorkspaceProperties struct {
 	RunningMode RunningMode `json:"RunningMode"`
 }
 
-// The values of these types are AWS's words.
-type (
-	RunningMode    string
-	WorkspaceState string
-)
+// RunningMode is a running mode in AWS's words.
+type RunningMode string
+
+// WorkspaceState is a workspace state in AWS's words.
+type WorkspaceState string
 
 // Values of RunningMode that Lamplighter knows.
 const (

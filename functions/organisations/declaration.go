@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "organisations",
 	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition},

@@ -9,7 +9,7 @@ import (
 
 func TestDeleting_ATeamThatShowbackRulesNameIsRefusedAndNamesThem(t *testing.T) {
 	s := newFixture(t)
-	made := s.team("Web", "")
+	made := s.newTeam("Web", "")
 	rules := showback.NewStore(s.Table)
 	rule := showback.Saved{ID: "rule_1", Name: "Support", Method: showback.Fixed,
 		Shares: []showback.Share{{TeamID: made.ID, Percent: money.FromInt(40)}}}

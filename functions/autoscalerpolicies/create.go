@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -30,7 +30,7 @@ const (
 // NewAutoscalerPolicy is the body of POST /autoscaler-policies.
 type NewAutoscalerPolicy struct {
 	Name             string           `json:"name" minLength:"1" maxLength:"128"`
-	Mode             autoscaling.Mode `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
+	Mode             readiness.Mode   `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
 	CloudAccountID   string           `json:"cloudAccountID" maxLength:"64"`
 	Target           AutoscalerTarget `json:"target"`
 	Min              *int64           `json:"min,omitempty" doc:"As found when it is left out"`
@@ -42,10 +42,10 @@ type NewAutoscalerPolicy struct {
 
 func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
 	now := s.p.Clock.Now()
-	p := autoscaling.Policy{
-		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend),
+	p := readiness.Policy{
+		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, readiness.Recommend),
 		CloudAccountID: in.Body.CloudAccountID,
-		Status:         autoscaling.Active, CreatedAt: now, UpdatedAt: now,
+		Status:         readiness.PolicyActive, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := execution.CheckActor(ctx); err != nil {
 		return AutoscalerPolicy{}, err
@@ -67,12 +67,12 @@ func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscal
 	if err := checkPolicy(&p, account); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
+	adopted := readiness.PolicyEntry{Kind: readiness.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
 	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{p.CloudAccountID})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []autoscaling.Entry{adopted}, held...); err != nil {
+	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []readiness.PolicyEntry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
@@ -81,10 +81,10 @@ func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscal
 }
 
 // findTarget finds the target in the inventory, and its account.
-func (s *service) findTarget(ctx context.Context, p *autoscaling.Policy, t AutoscalerTarget) (inventory.Account,
+func (s *service) findTarget(ctx context.Context, p *readiness.Policy, t AutoscalerTarget) (inventory.Account,
 	error) {
 	r, account, err := s.findResource(ctx, writing, p.CloudAccountID, t)
-	p.Target = autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}
+	p.Target = readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}
 	return account, err
 }
 
@@ -122,12 +122,12 @@ func (s *service) findResource(ctx context.Context, policy, accountID string, t 
 
 // checkRoom refuses more policies than the maximum, and a policy whose name or target is taken, before the cloud is
 // asked.
-func (s *service) checkRoom(ctx context.Context, p autoscaling.Policy) error {
+func (s *service) checkRoom(ctx context.Context, p readiness.Policy) error {
 	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}
-	if err = autoscaling.CheckRoom(all); err != nil {
+	if err = readiness.CheckRoom(all); err != nil {
 		return err
 	}
 	for i := range all {
@@ -142,7 +142,7 @@ func (s *service) checkRoom(ctx context.Context, p autoscaling.Policy) error {
 
 // adoptTarget asks the cloud for the current scaling of the target. It refuses a size of 0, because the target would
 // later be restored to it.
-func (s *service) adoptTarget(ctx context.Context, p autoscaling.Policy, account inventory.Account) (cloud.Autoscaling,
+func (s *service) adoptTarget(ctx context.Context, p readiness.Policy, account inventory.Account) (cloud.Autoscaling,
 	error) {
 	found, err := s.askScaling(ctx, p.Target, account)
 	switch {
@@ -151,7 +151,7 @@ func (s *service) adoptTarget(ctx context.Context, p autoscaling.Policy, account
 	case err != nil:
 		return found, err
 	case found.RunsNothing():
-		return found, fault.Wrap("target.uid", autoscaling.CheckRunning(p.Target.UID, found))
+		return found, fault.Wrap("target.uid", readiness.CheckRunning(p.Target.UID, found))
 	case len(found.Native) > maxFound:
 		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; "+
 			"at most %d", p.Target.UID, len(found.Native), maxFound)
@@ -160,7 +160,7 @@ func (s *service) adoptTarget(ctx context.Context, p autoscaling.Policy, account
 }
 
 // fillIn copies the client's values to a policy, and the found values where the client sent none.
-func (n NewAutoscalerPolicy) fillIn(p *autoscaling.Policy) {
+func (n NewAutoscalerPolicy) fillIn(p *readiness.Policy) {
 	p.Min, p.Max = valueOr(n.Min, p.Found.Min), valueOr(n.Max, p.Found.Max)
 	p.Desired = valueOr(n.Desired, min(max(p.Found.Desired, p.Min), p.Max))
 	p.TargetCPUPercent = valueOr(n.TargetCPUPercent, valueOr(p.Found.TargetCPUPercent, usualTarget))
@@ -175,7 +175,7 @@ func valueOr(v *int64, otherwise int64) int64 {
 }
 
 // checkAll reads the account of a policy and then calls checkPolicy.
-func (s *service) checkAll(ctx context.Context, p *autoscaling.Policy) (inventory.Account, error) {
+func (s *service) checkAll(ctx context.Context, p *readiness.Policy) (inventory.Account, error) {
 	account, err := s.readAccount(ctx, *p)
 	if err != nil {
 		return account, err
@@ -184,14 +184,14 @@ func (s *service) checkAll(ctx context.Context, p *autoscaling.Policy) (inventor
 }
 
 // checkPolicy normalizes the name, and refuses contradictory sizes and a mode that the account does not allow.
-func checkPolicy(p *autoscaling.Policy, account inventory.Account) (err error) {
+func checkPolicy(p *readiness.Policy, account inventory.Account) (err error) {
 	if p.Name, err = displayname.CleanName("name", p.Name, maxName); err != nil {
 		return err
 	}
 	if err := p.Wanted().Check(); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "%s", strings.TrimPrefix(err.Error(), "SetAutoscaling: "))
 	}
-	if p.Mode == autoscaling.Autopilot && account.ReadOnly() {
+	if p.Mode == readiness.Autopilot && account.ReadOnly() {
 		return fault.New(fault.Invalid,
 			"mode: autopilot is more than cloud account %s allows, which is read_only: send monitor or recommend, or "+
 				"make the account read_write", account.ID)

@@ -11,7 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -96,10 +96,10 @@ func (c *client) state() string {
 	live := c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
 		UID:    c.byType[cloud.AWSASG][0].UID,
 		Region: region}})
-	left := apitest.Rows[autoscaling.Policy](c.Fixture, autoscaling.Key(apitest.Org, "").PK)
-	left = slices.DeleteFunc(left, func(p autoscaling.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
+	left := apitest.Rows[readiness.Policy](c.Fixture, readiness.PolicyKey(apitest.Org, "").PK)
+	left = slices.DeleteFunc(left, func(p readiness.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
 	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left),
-		autoscaling.IsUntouched(live, c.found), apitest.JSON(live))
+		readiness.IsUntouched(live, c.found), apitest.JSON(live))
 }
 
 // A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target gets
@@ -138,7 +138,7 @@ func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 			f := newFixture(t)
 			p := f.createPolicy()
 			found := f.liveScaling(p)
-			f.Change(autoscaling.Key(apitest.Org, p.ID), table.Set("asked", asked))
+			f.Change(readiness.PolicyKey(apitest.Org, p.ID), table.Set("asked", asked))
 			if c.live != nil {
 				f.changeScaling(p, *c.live)
 			}
@@ -148,7 +148,7 @@ func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 			if c.given {
 				want = found
 			}
-			if got.Restored != c.given || !autoscaling.IsUntouched(f.liveScaling(p), want) {
+			if got.Restored != c.given || !readiness.IsUntouched(f.liveScaling(p), want) {
 				t.Errorf("given back %v; it has %s, want %s", got.Restored, apitest.JSON(f.liveScaling(p)),
 					apitest.JSON(want))
 			}

@@ -6,8 +6,8 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -38,7 +38,7 @@ func (s *service) deletePolicy(ctx context.Context, in *removeInput) (DeletedAut
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	if p.PlanID != "" {
-		return out, autoscaling.HeldBy(p)
+		return out, readiness.PolicyHeldBy(p)
 	}
 	if p.MayHaveSet() && !in.Force {
 		if err = s.checkActs(ctx, p); err != nil {
@@ -52,7 +52,7 @@ func (s *service) deletePolicy(ctx context.Context, in *removeInput) (DeletedAut
 	if p, err = s.store.Claim(ctx, identity.CallerOrg(ctx), p); err != nil {
 		return out, err
 	}
-	var log []autoscaling.Entry
+	var log []readiness.PolicyEntry
 	if p.MayHaveSet() && !in.Force {
 		if out, log, err = s.restoreTarget(ctx, p); err != nil {
 			_, err = s.recordRefusal(ctx, p, nil, err)
@@ -64,7 +64,7 @@ func (s *service) deletePolicy(ctx context.Context, in *removeInput) (DeletedAut
 
 // unheldWrite returns the write that completes the deletion of a policy, or an error that lists the plans that use
 // it.
-func (s *service) unheldWrite(ctx context.Context, p autoscaling.Policy) (table.Write, error) {
+func (s *service) unheldWrite(ctx context.Context, p readiness.Policy) (table.Write, error) {
 	holders, err := s.plans.HoldersOf(ctx, identity.CallerOrg(ctx), p.ID)
 	if err != nil {
 		return table.Write{}, err
@@ -75,8 +75,8 @@ func (s *service) unheldWrite(ctx context.Context, p autoscaling.Policy) (table.
 }
 
 // restoreTarget gives the target its original scaling back. A target that no longer exists needs nothing.
-func (s *service) restoreTarget(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy,
-	[]autoscaling.Entry,
+func (s *service) restoreTarget(ctx context.Context, p readiness.Policy) (DeletedAutoscalerPolicy,
+	[]readiness.PolicyEntry,
 	error) {
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	account, err := s.writableAccount(ctx, p)
@@ -91,7 +91,7 @@ func (s *service) restoreTarget(ctx context.Context, p autoscaling.Policy) (Dele
 		return out, nil, nil
 	}
 	if err == nil {
-		err = autoscaling.CheckRunning(p.Target.UID, live)
+		err = readiness.CheckRunning(p.Target.UID, live)
 	}
 	if err != nil {
 		return out, nil, deletionBlocker(p, err)
@@ -101,7 +101,7 @@ func (s *service) restoreTarget(ctx context.Context, p autoscaling.Policy) (Dele
 		out.Drift = &AutoscalerDrift{newScaling(*p.Applied), newScaling(live)}
 	}
 	got, err := s.setScaling(ctx, p.Target, account, p.Found)
-	if err == nil && !autoscaling.IsRestored(got, p.Found) {
+	if err == nil && !readiness.IsRestored(got, p.Found) {
 		err = fault.New(fault.Conflict,
 			"it has min %d, max %d, desired %d, where min %d, max %d, desired %d was given back",
 			got.Min, got.Max, got.Desired, p.Found.Min, p.Found.Max, p.Found.Desired)
@@ -110,14 +110,14 @@ func (s *service) restoreTarget(ctx context.Context, p autoscaling.Policy) (Dele
 		return out, nil, deletionBlocker(p, err)
 	}
 	out.Restored = true
-	return out, append(log, autoscaling.Entry{
-		Kind: autoscaling.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got,
+	return out, append(log, readiness.PolicyEntry{
+		Kind: readiness.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got,
 	}), nil
 }
 
 // writableAccount returns the account of a policy, or an error if it is read-only or disconnected, so that the target
 // cannot be scaled.
-func (s *service) writableAccount(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
+func (s *service) writableAccount(ctx context.Context, p readiness.Policy) (inventory.Account, error) {
 	account, err := s.readAccount(ctx, p)
 	switch {
 	case err != nil:
@@ -130,7 +130,7 @@ func (s *service) writableAccount(ctx context.Context, p autoscaling.Policy) (in
 
 // deletionBlocker returns the error that explains why p cannot be deleted: its target could not be restored because
 // of why.
-func deletionBlocker(p autoscaling.Policy, why error) error {
+func deletionBlocker(p readiness.Policy, why error) error {
 	return fault.NewWithCause(fault.Conflict, why,
 		"autoscaler policy %s is kept, because %.300s could not get its original scaling back: %s; try again, or "+
 			"delete with force=true to leave it as it is", p.ID, p.Target.UID, fault.Message(why))

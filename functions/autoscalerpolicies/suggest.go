@@ -9,9 +9,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -54,7 +54,7 @@ func (s *service) suggestScaling(ctx context.Context, in *suggestInput) (Autosca
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	p := autoscaling.Policy{Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}}
+	p := readiness.Policy{Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}}
 	live, err := s.adoptTarget(ctx, p, account)
 	if err != nil {
 		return AutoscalerSuggestion{}, err

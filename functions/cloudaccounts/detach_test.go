@@ -15,14 +15,14 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/teams"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const (
@@ -174,21 +174,21 @@ func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testin
 	size := cloud.Autoscaling{Min: 4, Max: 9, Desired: 6}
 	tests := []struct {
 		name   string
-		policy autoscaling.Policy
+		policy readiness.Policy
 		code   int
 	}{
-		{"one that set nothing", autoscaling.Policy{}, http.StatusOK},
-		{"one that was applied", autoscaling.Policy{Applied: &size}, http.StatusConflict},
-		{"one whose apply has an unknown end", autoscaling.Policy{Asked: &size}, http.StatusConflict},
-		{"one that a plan holds", autoscaling.Policy{PlanID: "plan_1"}, http.StatusConflict},
+		{"one that set nothing", readiness.Policy{}, http.StatusOK},
+		{"one that was applied", readiness.Policy{Applied: &size}, http.StatusConflict},
+		{"one whose apply has an unknown end", readiness.Policy{Asked: &size}, http.StatusConflict},
+		{"one that a plan holds", readiness.Policy{PlanID: "plan_1"}, http.StatusConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newUsedFixture(t)
 			p := tt.policy
 			p.ID, p.Name, p.CloudAccountID = "asp_01k00000000000000000000000", "Shop fleet", usedCA
-			p.Target = autoscaling.Target{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
-			_, err := autoscaling.NewStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
+			p.Target = readiness.PolicyTarget{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
+			_, err := readiness.NewPolicyStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
 			f.must(err)
 			f.removeAccount(usedPath, http.StatusConflict, p.ID, "Shop fleet")
 			f.removeAccount(usedPath+"?detach=true", tt.code)

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -91,7 +91,7 @@ func (s *service) endAccount(ctx context.Context, org string, a inventory.Accoun
 		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID),
 		connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
 	// the costs of its bills are removed from the organization's costs
-	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now())
+	rebuilt, err := billimport.AddRebuild(org, s.p.Clock.Now())
 	if err != nil {
 		return j, err
 	}

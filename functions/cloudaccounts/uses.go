@@ -5,17 +5,15 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -33,7 +31,7 @@ type accountUses struct {
 
 // unappliedPolicy is an autoscaler policy that has not set its target, and the write that completes its deletion.
 type unappliedPolicy struct {
-	autoscaling.Policy
+	readiness.Policy
 	unheld table.Write
 }
 
@@ -125,11 +123,11 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 // listPolicies adds the autoscaler policies of an account. A policy that may have set its target is
 // binding, because its deletion restores the target; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
-	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
+	all, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
 		return err
 	}
-	var own []autoscaling.Policy
+	var own []readiness.Policy
 	var ids []string
 	for i := range all {
 		if all[i].CloudAccountID == accountID {
@@ -146,7 +144,7 @@ func (s *service) listPolicies(ctx context.Context, org, accountID string, to *a
 	return nil
 }
 
-func (u *accountUses) addPolicy(p autoscaling.Policy, by readiness.Holders) {
+func (u *accountUses) addPolicy(p readiness.Policy, by readiness.Holders) {
 	use := fault.Use{Kind: "autoscaler policy", ID: p.ID, Name: p.Name, Policy: "autoscaler-policies:read"}
 	if p.MayHaveSet() || p.PlanID != "" || len(by.Plans) > 0 {
 		u.binding = append(append(u.binding, use), by.Plans...)
@@ -166,7 +164,7 @@ func (s *service) listScoped(ctx context.Context, org, accountID string, to *acc
 // endUses deletes the loose uses that are only for an account. It may be repeated: deleted uses are not listed again.
 func (s *service) endUses(ctx context.Context, org, accountID string, uses accountUses) error {
 	for _, p := range uses.policies {
-		if err := autoscaling.NewStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
+		if err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
 			return err
 		}
 	}
@@ -202,7 +200,7 @@ func (s *service) endScoped(ctx context.Context, org string, of event.Scope) err
 
 // endReceivers deletes the webhooks and integrations for a scope.
 func (s *service) endReceivers(ctx context.Context, org string, of event.Scope) error {
-	hooks, services := webhook.NewStore(s.p.Table, s.p.Sealer), integration.NewStore(s.p.Table, s.p.Sealer)
+	hooks, services := receiver.NewWebhookStore(s.p.Table, s.p.Sealer), receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
 	called, err := hooks.ReceiversFor(ctx, org, of)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -66,7 +66,7 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 }
 
 // applyTo changes o as the body says. A change that members adopt increments its revision.
-func (c *ChangedCloudOrganisation) applyTo(o *cloudorganisation.Organisation) error {
+func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,
@@ -83,10 +83,10 @@ func (c *ChangedCloudOrganisation) applyTo(o *cloudorganisation.Organisation) er
 	c.PermissionLevel.Apply(&o.PermissionLevel)
 	c.Regions.Apply(&o.Regions)
 	if c.Include.Sent {
-		o.Include = cloudorganisation.Selection(c.Include.Value)
+		o.Include = connection.MemberSelection(c.Include.Value)
 	}
 	if c.Exclude.Sent {
-		o.Exclude = cloudorganisation.Selection(c.Exclude.Value)
+		o.Exclude = connection.MemberSelection(c.Exclude.Value)
 	}
 	if c.Include.Sent || c.Exclude.Sent {
 		o.Selected++
@@ -99,8 +99,8 @@ func (c *ChangedCloudOrganisation) applyTo(o *cloudorganisation.Organisation) er
 
 // replaceOrganisation stores the differences between old and o, if old is still the stored state. It does not touch
 // the fields that a synchronization writes.
-func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
-	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
+func (s *service) replaceOrganisation(ctx context.Context, org string, old, o connection.Organisation) error {
+	_, err := s.p.Table.Write(ctx, table.Update(connection.OrganisationKey(org, o.ID), []table.Change{
 		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod),
 		table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
 		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed),

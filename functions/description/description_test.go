@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 // mountGroup serves the group. Its source is the API that it is mounted in.

@@ -18,13 +18,13 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // broken is a connection to a cloud with an outage: requests that hits matches are answered with 503, or never.

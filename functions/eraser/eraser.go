@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -63,7 +63,7 @@ type eraser struct {
 // ended.
 func (e *eraser) eraseOrg(ctx context.Context) (Result, error) {
 	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix,
-		simulatedPrefix, discovery.DuePrefix, billing.DuePrefix,
+		simulatedPrefix, discovery.DuePrefix, billimport.DuePrefix,
 		identity.DirectoryPrefix)
 	there, err := e.hasEnded(ctx)
 	if err != nil {

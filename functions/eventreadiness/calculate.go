@@ -5,7 +5,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -60,10 +59,10 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 }
 
 // visiblePolicy reads the policy of a query. A policy that the caller may not see is reported as missing.
-func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
+func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (readiness.Policy, error) {
 	p, err := s.policies.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err == nil && !sees.has(p.ID) {
-		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
+		p, err = readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
 	return p, fault.Wrap("policy_id", err)
 }

@@ -6,9 +6,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -103,8 +103,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	c, _ := t.CPU()
 	out.EstimationReason = estimationReason(t)
 	out.IsEstimated = out.EstimationReason != nil
-	pair := estimation.Pair{Provider: r.Provider, Region: r.Region}
-	tables, err := s.prices.Tables(ctx, []estimation.Pair{pair})
+	pair := pricing.ProviderRegion{Provider: r.Provider, Region: r.Region}
+	tables, err := s.prices.Tables(ctx, []pricing.ProviderRegion{pair})
 	if err != nil {
 		return out, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -21,7 +20,7 @@ import (
 
 // group is the target of a policy: its current size and its average CPU.
 type group struct {
-	policy  autoscaling.Policy
+	policy  readiness.Policy
 	account inventory.Account
 	now     cloud.Autoscaling
 	average int64 // CPU in hundredths of a percent; 0 if it is not measured
@@ -113,7 +112,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 // checkScalable refuses a group that no plan may scale. The error begins with field.
 func (g *group) checkScalable(field string) error {
 	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
-	case g.policy.Mode == autoscaling.Monitor:
+	case g.policy.Mode == readiness.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first",
 			field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():

@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 )
@@ -50,9 +49,9 @@ func (s *service) policiesInSight(ctx context.Context, permission string) (polic
 	return out, nil
 }
 
-func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy,
+func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]readiness.Policy,
 	inventory.ResourceSet, error) {
-	var policies []autoscaling.Policy
+	var policies []readiness.Policy
 	var sets []inventory.ResourceSet
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {

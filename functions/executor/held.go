@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -41,7 +41,7 @@ func (e *Executor) unheldActions(ctx context.Context, p heldCheck) (free []*exec
 	if !hasUnaskedStop(p.actions) {
 		return p.actions, p.waitSeconds, nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, p.org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, p.org)
 	if err != nil {
 		return nil, p.waitSeconds, err
 	}
@@ -72,7 +72,7 @@ func (e *Executor) unheldActions(ctx context.Context, p heldCheck) (free []*exec
 // letForcedGo makes plans release the targets of forced stops. It returns the stops that may continue, the outcomes
 // of those that failed, and in how many seconds to look again at the others.
 func (e *Executor) letForcedGo(
-	ctx context.Context, p heldCheck, held eventhold.List,
+	ctx context.Context, p heldCheck, held scheduling.EventHolds,
 ) (free []*execution.Action, ended []execution.Outcome, again int, err error) {
 	skips, err := e.skipsOf(ctx, p.org, p.bulk, p.actions)
 	if err != nil {
@@ -111,12 +111,12 @@ func resourcesOf(ended []execution.Outcome) []string {
 // that they are made when the holds end. A stop requested by a person is not stored: the answer tells the person. If
 // a hold has ended meanwhile, the error is fault.Unavailable; the step is retried and finds the resource free.
 func (e *Executor) oweStops(
-	ctx context.Context, org string, b execution.Bulk, held eventhold.List, uids []string,
+	ctx context.Context, org string, b execution.Bulk, held scheduling.EventHolds, uids []string,
 ) error {
 	if !b.Ordered() || b.Force || len(uids) == 0 {
 		return nil
 	}
-	w, some := held.Owe(org, eventhold.Order{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
+	w, some := held.Owe(org, scheduling.OwedOrder{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
 	if !some {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk,
 	if !b.Ordered() || len(uids) == 0 {
 		return nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, org)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Ou
 // letGo makes plans release the targets of a forced stop. It returns in how many seconds to call it again, or 0 when
 // all targets are released. If the capacity was not given back within letGoPatience, it returns the reason why the
 // stop fails.
-func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []eventhold.Hold) (seconds int,
+func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []scheduling.EventHold) (seconds int,
 	failed string, err error) {
 	now := e.p.Clock.Now()
 	for _, h := range holds {

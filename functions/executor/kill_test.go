@@ -15,11 +15,12 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/nightly"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const bulkSize = 1000
@@ -29,18 +30,18 @@ func killCount() int {
 	if race.Enabled {
 		return 10
 	}
-	return 50
+	return nightly.Count(15, 50)
 }
 
-// TestKilledFiftyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
+// TestKilledManyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
 // moments. Then it compares every action, every record and the cloud itself with the request.
-func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
+func TestKilledManyTimesABulkActionLosesNothing(t *testing.T) {
 	if dir := os.Getenv("LAMPLIGHTER_KILL_DIR"); dir != "" {
 		liveOnce(t, dir, os.Getenv("LAMPLIGHTER_KILL_BULK"))
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir := t.TempDir()
 	var g inventory.Group
@@ -85,7 +86,7 @@ func opposite(v cloud.Verb) cloud.Verb {
 func runBulkProcess(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], //nolint:gosec // this very binary
-		"-test.run=^TestKilledFiftyTimesABulkActionLosesNothing$", "-test.v")
+		"-test.run=^TestKilledManyTimesABulkActionLosesNothing$", "-test.v")
 	cmd.Env = append(os.Environ(), "LAMPLIGHTER_KILL_DIR="+dir, "LAMPLIGHTER_KILL_BULK="+bulkID)
 	out, err := cmd.StdoutPipe()
 	if err == nil {

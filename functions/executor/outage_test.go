@@ -10,11 +10,11 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // hanging is a connection to a cloud. One of the cloud's APIs never answers once it is down.

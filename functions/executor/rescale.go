@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -23,7 +22,7 @@ func (e *Executor) rescaler() *rescaling.Runner {
 }
 
 // connectTo connects to an account, and through it to its registered clusters if the target is inside a cluster.
-func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn,
+func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of readiness.PolicyTarget) (cloud.Conn,
 	error) {
 	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
 		return e.newClouds().Connect(ctx, org, a)
@@ -36,7 +35,7 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 }
 
 // openAutoscaler connects to the account of a target. The error is cloud.Unsupported if its groups are not scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group,
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (rescaling.Group,
 	error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {

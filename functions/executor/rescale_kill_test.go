@@ -18,12 +18,10 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -31,6 +29,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // hurried is the clock of an event: a minute of it is a fifth of a second, in all processes alike.
@@ -57,17 +56,17 @@ type planUnderWay struct {
 
 const eventDir, eventBegan = "LAMPLIGHTER_EVENT_DIR", "LAMPLIGHTER_EVENT_BEGAN"
 
-// TestKilledFiftyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random
+// TestKilledManyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random
 // moments. Every other plan is cancelled at one of them. Then it compares plans, logs, policies and the cloud itself
 // with their original state.
-func TestKilledFiftyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
+func TestKilledManyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
 	if dir := os.Getenv(eventDir); dir != "" {
 		began := apitest.Value(time.Parse(time.RFC3339Nano, os.Getenv(eventBegan)))(t)
 		carryOut(t, dir, hurried{began: began})
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir, clk, r := t.TempDir(), hurried{began: clock.System{}.Now()}, seed.Random(t)
 	killed, ended := 0, map[readiness.Status]int{}
@@ -105,7 +104,7 @@ func lifetime(r *rand.Rand, killed int) time.Duration {
 func oneLife(t *testing.T, dir string, clk hurried, kill time.Duration) (over bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], //nolint:gosec // this very binary
-		"-test.run=^TestKilledFiftyTimesAnEventEndsAsIfNobodyHad$", "-test.v")
+		"-test.run=^TestKilledManyTimesAnEventEndsAsIfNobodyHad$", "-test.v")
 	cmd.Env = append(os.Environ(), eventDir+"="+dir, eventBegan+"="+clk.began.Format(time.RFC3339Nano))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -212,11 +211,11 @@ func (e *planUnderWay) connectFleet() {
 		}
 	}
 	for i, r := range e.groups {
-		_, err := e.Table.Get(e.ctx, autoscaling.Key(org, policyID(i)))
+		_, err := e.Table.Get(e.ctx, readiness.PolicyKey(org, policyID(i)))
 		if fault.Is(err, fault.NotFound) {
-			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
-				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
-				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
+			_, err = readiness.NewPolicyStore(e.Table, e.e.p.Clock).Create(e.ctx, org, readiness.Policy{
+				ID: policyID(i), Name: policyID(i), Mode: readiness.Autopilot, CloudAccountID: e.account.ID,
+				Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region},
 			}, nil)
 		}
 		e.Must(err)
@@ -284,7 +283,7 @@ func (e *planUnderWay) auditEvent(planID string, before map[string]string) readi
 		}
 	}
 	for i := range e.groups {
-		if p := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(i))); p.PlanID != "" {
+		if p := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(i))); p.PlanID != "" {
 			e.Errorf("%s is held by %s", p.ID, p.PlanID)
 		}
 	}

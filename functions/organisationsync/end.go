@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -15,10 +15,10 @@ import (
 )
 
 // reasons are the error texts of members that are no longer connected.
-var reasons = map[cloudorganisation.Status]string{
-	cloudorganisation.Closed:   "it is closed in the cloud",
-	cloudorganisation.Excluded: "the organization's include and exclude leave it out",
-	cloudorganisation.Left:     "it belongs to the organization no more",
+var reasons = map[connection.MemberStatus]string{
+	connection.MemberClosed:   "it is closed in the cloud",
+	connection.MemberExcluded: "the organization's include and exclude leave it out",
+	connection.MemberLeft:     "it belongs to the organization no more",
 }
 
 // disconnectConcurrency is how many accounts are disconnected at the same time.
@@ -27,19 +27,19 @@ const disconnectConcurrency = 8
 // endMember records a member that the listing lacks or shows closed, or that the selection does not select. Its
 // connected account is left to endMembers. An account that a person has excluded by changing the selection is
 // disconnected at once, because the change is a confirmation.
-func (r *round) endMember(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) endMember(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
-	case is.Status == cloudorganisation.Removed:
+	case is.Status == connection.MemberRemoved:
 		return r.noteMember(is)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	case !there || a.OrganisationID != r.organisation.ID:
 		is.AccountID = ""
 		return r.noteEnded(is, to)
 	case hasEnded(is, a):
 		return r.disconnectMember(ctx, is, to)
-	case to == cloudorganisation.Excluded && is.Selected != r.organisation.Selected:
+	case to == connection.MemberExcluded && is.Selected != r.organisation.Selected:
 		return r.disconnectMember(ctx, is, to)
 	}
 	if is.Ending = to; is.MissingSince.IsZero() {
@@ -52,7 +52,7 @@ func (r *round) endMember(ctx context.Context, is cloudorganisation.Member, to c
 
 // endMembers disconnects the ending members as far as the rules allow, and records those that wait.
 func (r *round) endMembers(ctx context.Context) error {
-	v := cloudorganisation.EndMembers(cloudorganisation.Rules{
+	v := connection.EndMembers(connection.EndingRules{
 		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(),
 		Confirmed: r.organisation.Confirmed.ID,
 	}, r.ending)
@@ -61,7 +61,7 @@ func (r *round) endMembers(ctx context.Context) error {
 		m := v.Disconnect[i]
 		errs[i] = r.disconnectMember(ctx, m, m.Ending)
 	})
-	pending := cloudorganisation.Pending{Members: len(v.Wait)}
+	pending := connection.PendingEnding{Members: len(v.Wait)}
 	for _, m := range v.Wait {
 		if m.Awaits != "" {
 			pending.Awaiting++
@@ -78,7 +78,7 @@ func (r *round) endMembers(ctx context.Context) error {
 
 // hasEnded reports whether a synchronization has disconnected the account of a member. Accounts from before the field
 // Ended existed are recognized by their statuses.
-func hasEnded(is cloudorganisation.Member, a inventory.Account) bool {
+func hasEnded(is connection.Member, a inventory.Account) bool {
 	return a.Ended != "" || is.HasEnded() && a.Status == inventory.AccountDisconnected
 }
 
@@ -94,11 +94,11 @@ func (r *round) countConnected() int {
 }
 
 // countRecent counts the members that were disconnected without a confirmation within the last
-// cloudorganisation.EndingWait.
+// connection.EndingWait.
 func (r *round) countRecent() int {
 	n := 0
 	for _, m := range r.known {
-		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < cloudorganisation.EndingWait {
+		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < connection.EndingWait {
 			n++
 		}
 	}
@@ -107,7 +107,7 @@ func (r *round) countRecent() int {
 
 // disconnectMember disconnects the account of a member, removes it from the due discoveries, and makes a running
 // discovery keep its status.
-func (r *round) disconnectMember(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) disconnectMember(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a := r.accounts[is.NativeID]
 	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected ||
 		a.Error != reasons[to] {
@@ -124,7 +124,7 @@ func (r *round) disconnectMember(ctx context.Context, is cloudorganisation.Membe
 	return r.noteEnded(is, to)
 }
 
-func (r *round) noteEnded(is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) noteEnded(is connection.Member, to connection.MemberStatus) error {
 	is.Status, is.Error = to, reasons[to]
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
 	return r.noteMember(is)

@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/mail"
@@ -134,8 +133,8 @@ func TestEnding_OnlyAPersonsSelectionActsAtOnce(t *testing.T) {
 	s := newFixture(t)
 	o := s.connectOrganisation()
 	// as if they had moved
-	s.Change(cloudorganisation.Key("org_a", o.ID),
-		table.Set("exclude", cloudorganisation.Selection{Units: []string{"Dev"}}))
+	s.Change(connection.OrganisationKey("org_a", o.ID),
+		table.Set("exclude", connection.MemberSelection{Units: []string{"Dev"}}))
 	if o = s.synchronize(o.ID); len(s.livingAccounts()) != 12 || o.Members["excluded"] != 4 || o.Pending.Members != 4 {
 		t.Errorf("%d live, %v, pending %+v", len(s.livingAccounts()), o.Members, o.Pending)
 	}
@@ -224,7 +223,7 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 	s.waitIdle()
 	slow.on = true
 	slow.gate.Add(8)
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
+	s.Change(connection.OrganisationKey("org_a", o.ID), table.Remove("include"))
 	s.synchronizeTimes(o.ID, 2)
 	if got := s.livingAccounts(); !slices.Equal(got,
 		[]string{"200000000008", "200000000009", "200000000010", "200000000011"}) {
@@ -252,9 +251,9 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 func (s *fixture) synchronizeTimes(id string, n int) {
 	s.Helper()
 	s.time.skipTime(4 * time.Hour) // one under way counts as lost
-	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stoppedPlatform(), "org_a", id)
+	job, _, err := connection.StartSync(s.In("org_a"), s.stoppedPlatform(), "org_a", id)
 	s.Must(err)
-	in := cloudorganisation.Input{Org: "org_a", OrganisationID: id, JobID: job.JobID}
+	in := connection.SyncInput{Org: "org_a", OrganisationID: id, JobID: job.JobID}
 	call := apitest.Value(json.Marshal(workflow.Call{Task: "sync", Input: apitest.Value(json.Marshal(in))(s)}))(s)
 	for range n {
 		_, err := s.sync(s.Context(), call)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -22,7 +21,7 @@ import (
 // connectMember makes sure that a member has an account. An account that was connected otherwise stays as it is. An
 // account of an organization that is no longer connected, or that has released it, is taken over. Accounts that must
 // be opened for that are opened later by openMembers.
-func (r *round) connectMember(is cloudorganisation.Member) error {
+func (r *round) connectMember(is connection.Member) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
 	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
@@ -30,7 +29,7 @@ func (r *round) connectMember(is cloudorganisation.Member) error {
 	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" ||
 		r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
 		return r.noteDuplicate(is, a)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	}
 	r.opening[is.NativeID] = is
@@ -38,21 +37,21 @@ func (r *round) connectMember(is cloudorganisation.Member) error {
 }
 
 // noteRemoved records that the member's account was deleted in this service.
-func (r *round) noteRemoved(is cloudorganisation.Member) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
+func (r *round) noteRemoved(is connection.Member) error {
+	is.Status, is.AccountID, is.Error = connection.MemberRemoved, "", "its cloud account was deleted here"
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
 	return r.noteMember(is)
 }
 
 // mustOpen reports whether the account of a member must be opened again: it had ended, or the settings for opening it
 // have changed.
-func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool {
-	ended := is.Status != cloudorganisation.Connected && a.Status == inventory.AccountDisconnected
+func (r *round) mustOpen(is connection.Member, a inventory.Account) bool {
+	ended := is.Status != connection.MemberConnected && a.Status == inventory.AccountDisconnected
 	return ended || is.Revision != r.organisation.Revision
 }
 
 // connectAgain opens the account of a member that had ended and is back, or whose settings have changed.
-func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member,
+func (r *round) connectAgain(ctx context.Context, is connection.Member, m cloud.Member,
 	a inventory.Account) error {
 	o := r.organisation
 	if is.Revision != o.Revision || a.OrganisationID != o.ID {
@@ -70,7 +69,7 @@ func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m
 }
 
 // connectNew creates an account for a member, if there is room for one more.
-func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
+func (r *round) connectNew(ctx context.Context, is connection.Member, m cloud.Member) error {
 	is.AccountID = "" // of one that was connected by hand, and deleted
 	a := r.newAccount(m)
 	if err := r.verifyAccount(ctx, &a, m); err != nil {
@@ -86,16 +85,16 @@ func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m c
 	return r.noteConnected(is, accountID)
 }
 
-func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
-	is.Status, is.AccountID, is.Error, is.Revision = cloudorganisation.Connected, accountID, "", r.organisation.Revision
+func (r *round) noteConnected(is connection.Member, accountID string) error {
+	is.Status, is.AccountID, is.Error, is.Revision = connection.MemberConnected, accountID, "", r.organisation.Revision
 	is.EndedAt = time.Time{}
 	return r.noteMember(is)
 }
 
 // noteDuplicate records that the member's account was connected otherwise: by hand, or through another organization.
 // Neither this synchronization nor the end of the organization changes it.
-func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID,
+func (r *round) noteDuplicate(is connection.Member, a inventory.Account) error {
+	is.Status, is.AccountID, is.Error = connection.MemberDuplicate, a.ID,
 		"it was connected by hand before, and stays as it is: delete the account to have it connected from here"
 	if a.OrganisationID != "" {
 		is.Error = "it is connected through " + a.OrganisationID +
@@ -105,11 +104,11 @@ func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) 
 }
 
 // noteRefusal records why a member refuses the connection. The next hour tries again.
-func (r *round) noteRefusal(ctx context.Context, is cloudorganisation.Member, why error) error {
+func (r *round) noteRefusal(ctx context.Context, is connection.Member, why error) error {
 	if ctx.Err() != nil {
 		return errNoTime // which says nothing of the member
 	}
-	is.Status, is.Error = cloudorganisation.Refused, fault.Message(why)
+	is.Status, is.Error = connection.MemberRefused, fault.Message(why)
 	if e, ok := errors.AsType[*cloud.Error](why); ok {
 		is.Error = e.Error()
 	}

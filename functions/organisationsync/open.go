@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 // errNoTime is the error of a member that this run has no time left for.
@@ -40,7 +40,7 @@ func (r *round) openMembers(ctx context.Context) error {
 }
 
 // openMember opens the account of one member, or creates it.
-func (r *round) openMember(ctx context.Context, is cloudorganisation.Member) error {
+func (r *round) openMember(ctx context.Context, is connection.Member) error {
 	m := r.listed[is.NativeID]
 	if a, there := r.accounts[is.NativeID]; there {
 		return r.connectAgain(ctx, is, m, a)

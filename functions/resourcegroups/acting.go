@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 )
 
 // checkJoining refuses a caller who adds resources on which they may not act to a group that is attached to
@@ -17,7 +18,7 @@ func (s *service) checkJoining(ctx context.Context, g inventory.Group,
 	if c.Scopes(execution.Acting).All {
 		return nil
 	}
-	schedules, err := s.inventory.SchedulesOfGroup(ctx, c.Org, g.ID)
+	schedules, err := s.inventory.SchedulesOfGroup(ctx, c.Org, scheduling.Heads{}, g.ID)
 	if err != nil || len(schedules) == 0 {
 		return err
 	}

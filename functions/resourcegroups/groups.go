@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -148,7 +148,7 @@ func (s *service) andRebuild(ctx context.Context, ws []table.Write, changed bool
 	if !changed {
 		return ws, nil
 	}
-	w, err := billing.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return append(ws, w), err
 }
 

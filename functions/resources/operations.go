@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
 )
 
@@ -120,7 +121,8 @@ func (s *service) listTypes(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// sight returns the resources that the caller may see, with all optional fields.
-func (s *service) sight(c identity.Caller) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules().WithCosts().WithSmartTags(s.tagger)
+// sight returns the resources that the caller may see, with schedules and smart tags. The costs are added to costs; nil
+// leaves them out.
+func (s *service) sight(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(s.tagger)
 }

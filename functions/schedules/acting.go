@@ -55,7 +55,7 @@ func (s *service) checkActs(ctx context.Context, old, next scheduling.Schedule) 
 			}
 		}
 	}
-	members, err := s.inventory.ScheduleMembersAs(ctx, c.Org, scheduling.Head(next), direct)
+	members, err := s.store.MembersAs(ctx, c.Org, scheduling.HeadOf(next), direct)
 	if err != nil {
 		return err
 	}

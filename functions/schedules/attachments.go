@@ -171,10 +171,10 @@ func (s *service) findTarget(ctx context.Context, in NewAttachment) (scheduling.
 	var err error
 	if in.ResourceUID != "" {
 		found, err = s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceUID},
-			inventory.SeeEverything().WithSchedules())
+			inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	} else {
 		found, err = s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceID},
-			inventory.SeeEverything().WithSchedules())
+			inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	}
 	if err != nil {
 		return none, nil, err
@@ -197,7 +197,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 }
 
 // maxPreview is the longest time span of a preview.

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -19,7 +17,7 @@ var coming = []readiness.Status{readiness.Scheduling, readiness.Scheduled, readi
 // readEvents returns the times when event readiness plans hold resources, now and in the windows of scheduled plans,
 // by resource UID. It takes two round trips, and one or two more if plans are scheduled.
 func (s *service) readEvents(ctx context.Context) (map[string][]scheduling.Event, error) {
-	held, err := eventhold.Read(ctx, s.p.Table, identity.CallerOrg(ctx))
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +60,7 @@ func (s *service) addWindows(ctx context.Context, plans []readiness.Plan, events
 		ids = append(ids, plans[i].PolicyIDs()...)
 	}
 	slices.Sort(ids)
-	policies, err := autoscaling.NewStore(s.p.Table, s.p.Clock).GetMany(ctx, identity.CallerOrg(ctx),
+	policies, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).GetMany(ctx, identity.CallerOrg(ctx),
 		slices.Compact(ids)...)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/functions/calendars"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -91,6 +92,6 @@ func (f *fixture) read(scheduleID string) string { return apitest.JSON(f.getSche
 func (f *fixture) schedulesOf(n int) string {
 	f.Helper()
 	got := apitest.Value(inventory.New(f.Platform).ByIDs(f.In(apitest.Org), apitest.Org, f.ids[n:n+1],
-		inventory.SeeEverything().WithSchedules()))(f)
+		inventory.SeeEverything().WithSchedules(scheduling.Heads{})))(f)
 	return fmt.Sprint(got[0].ScheduleIDs)
 }

@@ -153,7 +153,7 @@ func TestSchedules_ManyAttachAtOnce(t *testing.T) {
 	f.Equal("counted", f.getSchedule(day.ID).AttachmentCount, 13)
 	list := apitest.Data[rest.List[Attachment]](f.Call(ada, "GET /schedules/"+day.ID+"/attachments"))
 	f.Equal("listed", list.Total, 13)
-	head := apitest.Value(inventory.New(f.Platform).ReadScheduleHead(f.In(apitest.Org), apitest.Org, day.ID))(t)
+	head := apitest.Value(scheduling.New(f.Platform).ReadHead(f.In(apitest.Org), apitest.Org, day.ID))(t)
 	f.Equal("groups in the head", len(head.GroupIDs), 8)
 	f.Equal("of a resource once", f.schedulesOf(0), fmt.Sprintf("[%s]", day.ID))
 }
@@ -172,7 +172,7 @@ func TestResources_APageCostsNoTripMoreForItsSchedules(t *testing.T) {
 	page := func() int {
 		ctx, meter := table.WithMeter(f.In(apitest.Org))
 		apitest.Value(inventory.New(f.Platform).FindResources(ctx, apitest.Org, inventory.List{
-			Filter: inventory.Filter{Sight: inventory.SeeEverything().WithSchedules()}, Limit: 5,
+			Filter: inventory.Filter{Sight: inventory.SeeEverything().WithSchedules(scheduling.Heads{})}, Limit: 5,
 		}))(t)
 		return meter.Usage().RoundTrips
 	}

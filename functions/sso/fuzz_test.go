@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // FuzzForm sends a possible browser form with a response to a request that is opened again each time. Only the
 // person signed in by the provider gets in, and no input causes an internal error. Documents alone are fuzzed in
-// people/saml.
+// functions/sso/saml.
 func FuzzForm(f *testing.F) {
 	h := newFixture(f)
 	org, w := h.newOrganization("owner@example.com").org, newProvider()

@@ -1,19 +1,19 @@
 // Package sso lets the people of an organization sign in at its own identity provider, by SAML 2.0. It contains the
 // settings of the provider, the mail domains that the organization has proven, and the sign-in itself.
 //
-// Package people/saml checks responses and metadata without a store; this package checks them against the
+// Package functions/sso/saml checks responses and metadata without a store; this package checks them against the
 // organization, the open requests and the used assertions.
 package sso
 
 import (
 	"net/http"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 

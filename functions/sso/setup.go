@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // setup is the stored single sign-on setup of an organization. Version grows with each change, and each change is

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 // document is an IAM policy.
@@ -64,7 +64,7 @@ func awsPolicies() ([]CloudPolicy, error) {
 }
 
 // RoleName is the name of the role that the templates create.
-const RoleName = cloudorganisation.MemberRole
+const RoleName = connection.MemberRole
 
 const policyName = "lamplighter"
 

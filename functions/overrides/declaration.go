@@ -13,13 +13,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "overrides",
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
 			// the maker of an older wake link
-			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition,
+			identity.UserPartition, identity.AddressPartition,
 		},
 		Writes: []table.Partition{
 			event.Partition, override.WakeLinkPartition, override.WakeTokenPartition, ratelimit.Partition,

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // secretsManager calls moto's Secrets Manager, and returns a field of the answer. The service does not call it at run

@@ -23,8 +23,8 @@ const (
 )
 
 // Reference declares that records of the kind From can refer to records of the kind To, and the effect of deleting the
-// latter. TestReferences_* in cmd/lamplighter creates both records of each reference over HTTP, deletes the referenced
-// one, and compares the outcome.
+// latter. TestReferences_* in cmd/lamplighter/references creates both records of each reference over HTTP, deletes the
+// referenced one, and compares the outcome.
 type Reference struct {
 	From, To string
 	Fields   []string // fields of request bodies that set the ID; none if a path or an operation sets it

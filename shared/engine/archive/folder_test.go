@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/archive"
-	"lamplighter.dev/shared/engine/archive/archivetest"
+	"lamplighter.dev/shared/testkit/archivetest"
 )
 
 func TestFolder_KeepsTheContract(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workflow/workflowtest"
+	"lamplighter.dev/shared/testkit/workflowtest"
 )
 
 func TestTheEmbeddedEngineKeepsTheContract(t *testing.T) {

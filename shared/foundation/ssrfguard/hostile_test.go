@@ -1,6 +1,6 @@
 package ssrfguard
 
-import "lamplighter.dev/shared/foundation/ssrfguard/ssrfguardtest"
+import "lamplighter.dev/shared/testkit/ssrfguardtest"
 
 // hostile are the addresses that the production policy must refuse.
 var hostile = ssrfguardtest.Hostile

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
 // maildev starts another vendor's mail server, which returns received mails as JSON.

@@ -12,8 +12,8 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 
 	"lamplighter.dev/shared/engine/mail"
-	"lamplighter.dev/shared/engine/mail/smtp/smtptest"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/smtptest"
 )
 
 const from = "no-reply@lamplighter.test"

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
@@ -85,7 +84,7 @@ func (v *service) signals(s Stage) []signal {
 				"quota of concurrent executions is used up",
 		},
 		{
-			id: "AuthorizerThrottles", figures: []figure{v.ofFunction("AuthorizerFunction", "Throttles", "Sum")},
+			id: "AuthorizerThrottles", figures: []figure{ofFunction(s, "authorizer", "Throttles", "Sum")},
 			threshold: 1, wide: true,
 			tells: "Requests find no authorizer free and are answered 500: reserve more for it",
 		},
@@ -98,8 +97,8 @@ func (v *service) signals(s Stage) []signal {
 		if v.readsStream(f) {
 			out = append(out, signal{
 				// an account has ten alarms free
-				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: *f.Node().Id() != codesReader,
-				figures: []figure{v.ofFunction(*f.Node().Id(), "IteratorAge", "Maximum")},
+				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: f.folder != codesReader,
+				figures: []figure{ofFunction(s, f.folder, "IteratorAge", "Maximum")},
 				tells:   "The table's stream is read more than a minute late: what it brings fails, or is too much",
 			})
 		}
@@ -108,10 +107,10 @@ func (v *service) signals(s Stage) []signal {
 }
 
 // codesReader is the function that somebody waits for in front of a screen.
-const codesReader = "MailerFunction"
+const codesReader = "mailer"
 
 // readsStream reports whether a stream of the table calls the function.
-func (v *service) readsStream(f awssam.CfnFunction) bool {
+func (v *service) readsStream(f function) bool {
 	events := f.Events()
 	return events != nil && strings.Contains(fmt.Sprint(v.Resolve(events)), "type:DynamoDB")
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
@@ -111,8 +113,9 @@ const codesReader = "mailer"
 
 // readsStream reports whether a stream of the table calls the function.
 func (v *service) readsStream(f function) bool {
-	events := f.Events()
-	return events != nil && strings.Contains(fmt.Sprint(v.Resolve(events)), "type:DynamoDB")
+	return slices.ContainsFunc(v.mappings, func(m awslambda.CfnEventSourceMapping) bool {
+		return strings.Contains(fmt.Sprint(v.Resolve(m.FunctionName())), "${"+*f.Node().Id()+".Alias}")
+	})
 }
 
 // addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by their signals' ids.

@@ -28,7 +28,8 @@ var standing = map[string]float64{
 	"AWS::SQS::QueuePolicy": 0, "AWS::Serverless::Api": 0, "AWS::Serverless::Function": 0,
 	"AWS::Serverless::StateMachine": 0,
 	"AWS::CloudFormation::Stack":    0,
-	"AWS::XRay::SamplingRule":       0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0,
+	"AWS::Scheduler::Schedule":      0, "AWS::Lambda::EventInvokeConfig": 0, "AWS::Lambda::EventSourceMapping": 0,
+	"AWS::XRay::SamplingRule": 0, "AWS::S3::Bucket": 0, "AWS::S3::BucketPolicy": 0, "AWS::SSM::Parameter": 0,
 	"AWS::CDK::Metadata": 0,
 	// a catalogue of a million things is free
 	"AWS::Athena::WorkGroup": 0, "AWS::Glue::Database": 0, "AWS::Glue::Table": 0,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssam"
@@ -25,6 +26,7 @@ type service struct {
 	root      string
 	functions []function
 	machines  []awssam.CfnStateMachine
+	mappings  []awslambda.CfnEventSourceMapping
 }
 
 // function is a function of one of the children, and its folder in functions/.
@@ -84,7 +86,7 @@ func children(root string) map[string]*cloudformationinclude.CfnIncludeProps {
 	return out
 }
 
-// includeChild takes over the functions and the machines of a nested stack.
+// includeChild takes over the functions, the machines and the stream mappings of a nested stack.
 func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack) {
 	for _, c := range *child.IncludedTemplate.Node().Children() {
 		switch r := c.(type) {
@@ -98,6 +100,8 @@ func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack)
 			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(),
 				Key: asl.S3ObjectKey()})
 			v.machines = append(v.machines, r)
+		case awslambda.CfnEventSourceMapping:
+			v.mappings = append(v.mappings, r)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "actions",
 	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},

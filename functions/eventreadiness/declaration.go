@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   readiness.Function,
 	Routes: []string{"/event-readiness", "/event-readiness/{proxy+}", "/internal/event-readiness/{proxy+}"},

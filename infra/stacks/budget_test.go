@@ -66,7 +66,7 @@ func withMore(resources map[string]templateResource, n int) map[string]templateR
 	for i := range n {
 		f := templateResource{Type: "AWS::Serverless::Function"}
 		if i%3 == 2 {
-			f.Properties.EventInvokeConfig = "some"
+			out[fmt.Sprintf("Added%dRetries", i)] = templateResource{Type: "AWS::Lambda::EventInvokeConfig"}
 			out[fmt.Sprintf("Added%dSchedule", i)] = templateResource{Type: "AWS::Scheduler::Schedule"}
 		}
 		out[fmt.Sprintf("Added%dFunction", i)] = f
@@ -147,7 +147,7 @@ type limit struct {
 func (l limit) used() float64 { return float64(l.is) / float64(l.most) }
 
 // expanded returns how many CloudFormation resources SAM makes of one of a template: a function and a machine have a role, a version
-// and an alias, a function whose failed calls are looked after has a configuration for that, an API has a deployment and a stage.
+// and an alias, an API has a deployment and a stage.
 func expanded(r templateResource) int {
 	n := 1
 	switch r.Type {
@@ -156,10 +156,7 @@ func expanded(r templateResource) int {
 	case "AWS::Serverless::Function", "AWS::Serverless::StateMachine":
 		n = 4
 	}
-	if r.Properties.EventInvokeConfig != nil {
-		n++
-	}
-	return n + len(r.Properties.Events)
+	return n
 }
 
 // addPath adds a path and those above it: each is a resource of API Gateway's.

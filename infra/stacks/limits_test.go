@@ -19,19 +19,26 @@ type templateDoc struct {
 }
 
 type templateResource struct {
-	Type       string `yaml:"Type"`
-	Condition  string `yaml:"Condition"`
-	Properties struct {
-		CodeURI           string         `yaml:"CodeUri"`
-		Policies          []any          `yaml:"Policies"`
-		EventInvokeConfig any            `yaml:"EventInvokeConfig"`
-		PolicyDocument    any            `yaml:"PolicyDocument"`
-		Substitutions     map[string]any `yaml:"DefinitionSubstitutions"`
-		Name              string         `yaml:"Name"`
-		Events            map[string]struct {
-			Type       string         `yaml:"Type"`
-			Properties map[string]any `yaml:"Properties"`
-		} `yaml:"Events"`
+	Type                string `yaml:"Type"`
+	Condition           string `yaml:"Condition"`
+	UpdateReplacePolicy string `yaml:"UpdateReplacePolicy"`
+	Properties          struct {
+		CodeURI        string         `yaml:"CodeUri"`
+		Policies       []any          `yaml:"Policies"`
+		PolicyDocument any            `yaml:"PolicyDocument"`
+		Substitutions  map[string]any `yaml:"DefinitionSubstitutions"`
+		Name           string         `yaml:"Name"`
+		Events         map[string]any `yaml:"Events"`
+		Expression     string         `yaml:"ScheduleExpression"` // of a schedule
+		Target         struct {
+			ARN string `yaml:"Arn"`
+		} `yaml:"Target"`
+		FunctionName      string `yaml:"FunctionName"` // of a stream mapping
+		EventSourceARN    string `yaml:"EventSourceArn"`
+		FilterCriteria    any    `yaml:"FilterCriteria"`
+		EventInvokeConfig any    `yaml:"EventInvokeConfig"`
+		Role              any    `yaml:"Role"`
+		Alias             string `yaml:"AutoPublishAlias"`
 	} `yaml:"Properties"`
 }
 
@@ -45,44 +52,56 @@ func parseTemplate(t *testing.T) templateDoc {
 	return templateDoc{out}
 }
 
-// functions returns the functions of the template, by their folders.
-func (d templateDoc) functions() map[string]templateResource {
-	out := map[string]templateResource{}
-	for _, r := range d.Resources {
+// functions returns the ids of the functions of the templates, by their folders.
+func (d templateDoc) functions() map[string]string {
+	out := map[string]string{}
+	for id, r := range d.Resources {
 		if folder, ok := stacks.Folder(r.Properties.CodeURI); ok {
-			out[folder] = r
+			out[folder] = id
 		}
 	}
 	return out
 }
 
+// prefixes are the beginnings of partition keys in a filter of the table's stream.
+var prefixes = regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`)
+
+// callers returns the schedules and the streamed partitions that call the function with an id.
+func (d templateDoc) callers(id string) (schedules, streams []string) {
+	live := "${" + id + ".Alias}"
+	for _, r := range d.Resources {
+		if r.Type == "AWS::Scheduler::Schedule" && r.Properties.Target.ARN == live {
+			schedules = append(schedules, r.Properties.Expression)
+		}
+		if r.Type == "AWS::Lambda::EventSourceMapping" && r.Properties.FunctionName == live {
+			filter, _ := json.Marshal(r.Properties.FilterCriteria)
+			for _, m := range prefixes.FindAllStringSubmatch(string(filter), -1) {
+				streams = append(streams, m[1])
+			}
+		}
+	}
+	return schedules, streams
+}
+
 func TestTemplate_HasEveryFunctionAsDeclared(t *testing.T) {
-	deployed := parseTemplate(t).functions()
+	d := parseTemplate(t)
+	deployed := d.functions()
 	for _, f := range functions.All() {
-		r, ok := deployed[f.Name]
+		id, ok := deployed[f.Name]
 		if !ok {
 			t.Errorf("no template has a function with CodeUri ../../build/%s", f.Name)
 			continue
 		}
 		delete(deployed, f.Name)
-		var schedules, streams []string
-		for _, e := range r.Properties.Events {
-			switch e.Type {
-			case "ScheduleV2":
-				schedules = append(schedules, e.Properties["ScheduleExpression"].(string))
-			case "DynamoDB":
-				filter, _ := json.Marshal(e.Properties["FilterCriteria"])
-				for _, m := range regexp.MustCompile(`pk[^\]]*\[[^A-Z]*([A-Z#]+)`).FindAllStringSubmatch(string(filter),
-					-1) {
-					streams = append(streams, m[1])
-				}
-			}
-		}
+		schedules, streams := d.callers(id)
 		if got := strings.Join(schedules, " "); got != f.Schedule {
 			t.Errorf("%s declares the schedule %q, and its template has %q", f.Name, f.Schedule, got)
 		}
 		if got, want := strings.Join(streams, " "), prefixesOf(f.Stream); got != want {
 			t.Errorf("%s declares the stream of %q, and its template filters %q", f.Name, want, got)
+		}
+		if n := len(d.Resources[id].Properties.Events); n > 0 {
+			t.Errorf("%s has %d Events: SAM would retain what it makes of them; write the resources beside the function", id, n)
 		}
 	}
 	for folder := range deployed {
@@ -181,7 +200,7 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(b), `"dynamodb:`) {
+	if !strings.Contains(string(b), `"dynamodb:`) || readsStream(s) {
 		return
 	}
 	var got struct {
@@ -212,6 +231,12 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 	if writes && audit && !appends && name != "EraserFunction" {
 		t.Errorf("%s may %v rows of audit logs: %s", name, got.Action, b)
 	}
+}
+
+// readsStream reports whether a statement allows to read the stream and nothing else. Streams have no keys to name.
+func readsStream(s map[string]any) bool {
+	return s["Resource"] == "${TableArn}/stream/*" && len(s) == 3 && reflect.DeepEqual(s["Action"], []any{
+		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"})
 }
 
 // isTable reports whether the resource of a statement is the table that template.yaml hands down.

@@ -43,6 +43,10 @@ func policyOf(d *platform.Declaration) []string {
 		once := "                ForAnyValue:StringEquals: {\"dynamodb:EnclosingOperation\": TransactWriteItems}\n"
 		allow(store, append(leading(ps), once), "dynamodb:PutItem")
 	}
+	if len(d.Stream) > 0 { // for Lambda, which reads it and calls the function
+		allow(`!Sub "${TableArn}/stream/*"`, nil, "dynamodb:DescribeStream", "dynamodb:GetRecords",
+			"dynamodb:GetShardIterator", "dynamodb:ListStreams")
+	}
 	if len(d.Seals) > 0 {
 		allow(secretsKey, kinds(d.Seals), "kms:GenerateDataKey")
 	}

@@ -29,8 +29,8 @@ STORED = $(filter-out ./shared/engine/table/,$(addprefix ./,$(sort $(dir $(shell
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-run: build/lamplighter ## Everything in one process on http://127.0.0.1:8080 (ARGS='-addr 127.0.0.1:9000')
-	@build/lamplighter serve $(ARGS)
+run: ## Everything in one process on http://127.0.0.1:8080 (ARGS='-addr 127.0.0.1:9000')
+	@GO="$(GO)" MAKE="$(MAKE)" .ci/serve $(ARGS)
 
 test: ## The tests
 	$(GO) test -timeout=10m $(TESTFLAGS) $(PACKAGES)
@@ -59,6 +59,9 @@ build: build/lamplighter $(FUNCTIONS:%=build/%/bootstrap) build/description/open
 
 build/lamplighter: FORCE
 	@GO="$(GO)" .ci/compile -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
+
+build/lamplighter-first: FORCE # without the SDKs of clouds, which .ci/serve compiles while it serves
+	@GO="$(GO)" .ci/compile -tags simulatedonly -buildvcs=false -ldflags="-s -w -X main.version=$(VERSION)" -o $@ ./cmd/lamplighter
 
 build/%/bootstrap: FORCE
 	@$(LAMBDA) -o $@ ./functions/$*/lambda

@@ -3,7 +3,7 @@ package takeover_test
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,27 +14,27 @@ import (
 	"testing"
 )
 
-// built are the two programs of `make run`, which are compiled once for all tests.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "takeover")
-	if err != nil {
-		return "", err
-	}
+// folder is where the two programs of `make run` are compiled to, once for all tests.
+var folder string
+
+var built = sync.OnceValue(func() error {
 	for name, tags := range map[string]string{"first": "simulatedonly", "complete": ""} {
-		cmd := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", filepath.Join(dir, name),
+		cmd := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", filepath.Join(folder, name), //nolint:gosec // of ours
 			"lamplighter.dev/cmd/lamplighter")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return dir, errors.New(string(out))
+			return fmt.Errorf("compile the %s program: %w\n%s", name, err, out)
 		}
 	}
-	return dir, nil
+	return nil
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, _ := built(); dir != "" && code >= 0 {
-		_ = os.RemoveAll(dir)
+	var err error
+	if folder, err = os.MkdirTemp("", "takeover"); err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(folder) // of the system's temporary files
 	os.Exit(code)
 }
 
@@ -59,24 +59,24 @@ func startStage(t *testing.T) *stage {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the two programs are not compiled")
 	}
-	programs, err := built()
-	if err != nil {
+	if err := built(); err != nil {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, dir: t.TempDir(), changed: make(chan struct{})}
 	gate := filepath.Join(t.TempDir(), "gate")
-	if err = syscall.Mkfifo(gate, 0o600); err != nil {
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	compile := "read result <" + gate + "; if [ $result != 0 ]; then echo a.go:1:1: broken; fi; exit $result"
-	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(programs, "first"), "serve", //nolint:gosec // compiled above
-		"-compile", compile, "-successor", filepath.Join(programs, "complete"),
+	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(folder, "first"), "serve", //nolint:gosec // compiled above
+		"-compile", compile, "-successor", filepath.Join(folder, "complete"),
 		"-root", "../../..", "-dir", s.dir, "-addr", "127.0.0.1:0")
 	s.cmd.Stdout, s.cmd.Stderr = s, s
-	if err = s.cmd.Start(); err != nil {
+	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
+	var err error
 	if s.gate, err = os.OpenFile(gate, os.O_RDWR, 0); err != nil { //nolint:gosec // made above
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func TestTakeover_LosesNoRequest(t *testing.T) {
 	load.Go(func() {
 		n := 0
 		for ; n < 40; n++ {
-			body := fmt.Sprintf(`{"name":"Group %d"}`, n)
+			body := fmt.Sprintf(`{"name":"Takeover %d"}`, n)
 			if status, answer, err := writer.ask(http.MethodPost, "/resource-groups", body); err != nil || status != http.StatusOK {
 				t.Errorf("group %d: %d %v %s", n, status, err, answer)
 				break
@@ -166,7 +166,7 @@ func TestTakeover_LosesNoRequest(t *testing.T) {
 	if status, _, err := idle.ask(http.MethodGet, "/healthz", ""); status != http.StatusOK || idle.dials != 1 {
 		t.Errorf("the idle connection: %d, %v, %d dials", status, err, idle.dials)
 	}
-	all := call[struct{ Total int }](t, writer, http.MethodGet, "/resource-groups?search=Group&limit=1", nil)
+	all := call[struct{ Total int }](t, writer, http.MethodGet, "/resource-groups?search=Takeover&limit=1", nil)
 	if all.Total != made {
 		t.Errorf("%d groups of %d that were answered", all.Total, made)
 	}

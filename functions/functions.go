@@ -61,7 +61,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/lineitem"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -98,7 +98,7 @@ func All() []Function {
 		{resourcegroups.Declaration, []Group{resourcegroups.Operations}, nil},
 		{schedules.Declaration, []Group{schedules.Operations}, nil},
 		{calendars.Declaration, []Group{calendars.Operations}, nil},
-		{overrides.Declaration, []Group{overrides.Operations, overrides.Firings}, nil},
+		{overrides.Declaration, []Group{overrides.Operations}, nil},
 		{actions.Declaration, []Group{actions.Operations}, nil},
 		{anomalies.Declaration, []Group{anomalies.Operations}, nil},
 		{budgets.Declaration, []Group{budgets.Operations}, nil},
@@ -203,7 +203,7 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 
 // querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
 func querying(p *platform.Platform) workflow.Handler {
-	return queryrunner.Handler(p, lineitem.NewEngine(p.Lines, p.Clock))
+	return queryrunner.Handler(p, billfile.NewLineItemEngine(p.Lines, p.Clock))
 }
 
 // archiving returns the archiver, which a schedule calls and the eraser.

@@ -6,8 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +69,25 @@ func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
 			"platform.WithTokens") {
 			t.Errorf("functions/%s/lambda/main.go must open the platform with WithTokens if it signs or verifies "+
 				"access tokens, and only then: %v", f.Name, signs)
+		}
+	}
+}
+
+// A group that functions.go names and main.go leaves out answers in `make run` and is 404 in the cloud.
+func TestMains_MountEachGroupOfTheirFunction(t *testing.T) {
+	for _, f := range functions.All() {
+		b, err := os.ReadFile(filepath.Join(f.Name, "lambda", "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range f.Groups {
+			name := path.Base(runtime.FuncForPC(reflect.ValueOf(g).Pointer()).Name())
+			if name == "functions.described" {
+				name = "description.Operations"
+			}
+			if !strings.Contains(string(b), name+"(p") {
+				t.Errorf("functions/%s/lambda/main.go does not mount %s", f.Name, name)
+			}
 		}
 	}
 }

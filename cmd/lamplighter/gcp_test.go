@@ -39,7 +39,7 @@ func TestTheWalkOnGoogleCloudWorks(t *testing.T) {
 	t.Cleanup(google.Close)
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nGOOGLE=" + google.URL + "\n" + walk
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {

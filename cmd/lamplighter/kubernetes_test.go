@@ -16,6 +16,7 @@ import (
 
 // TestTheWalkOnKubernetesWorks pastes what docs/operations/kubernetes.md tells, against the twins that it names.
 func TestTheWalkOnKubernetesWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk on Kubernetes waits for a real stop")
@@ -32,7 +33,7 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	twins, s := serveTwins(t), serveIn(t, t.TempDir())
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nTWIN=" + twins + "\n" + walk
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {

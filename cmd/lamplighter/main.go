@@ -20,7 +20,7 @@ import (
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
-	confinedbill "lamplighter.dev/shared/domain/bill/confined"
+	confinedbill "lamplighter.dev/shared/domain/billfile/confined"
 )
 
 // version is set by the linker.

@@ -4,12 +4,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // account returns the body that connects moto's account. Its bills are asked of Cost Explorer, for moto knows no Data Exports, and what does not
@@ -36,11 +37,11 @@ func (m moto) connect(c *testenv.Client, regions ...string) string {
 }
 
 // three returns the database, the instance and the Auto Scaling group in us-east-1, which may be acted on.
-func (m moto) three(c *testenv.Client) []resource {
+func (m moto) three(c *testenv.Client) []testenv.Resource {
 	m.t.Helper()
-	var out []resource
+	var out []testenv.Resource
 	for _, kind := range []string{"aws-rds", "aws-ec2", "aws-asg"} {
-		var found []resource
+		var found []testenv.Resource
 		c.Call(http.MethodGet, "/resources?provider=aws&region=us-east-1&schedulable=true&type="+kind, nil, &found)
 		if len(found) != 1 || found[0].Status != "running" {
 			m.t.Fatalf("discovered of %s: %+v", kind, found)
@@ -57,7 +58,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m, e := furnish(t), testenv.Start(t, testenv.Setup{})
 	c := e.NewOwner("margaret@example.com")
 	id := m.connect(c, "us-east-1", "eu-west-1")
-	var all []resource
+	var all []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?provider=aws&type=aws-ec2,aws-asg,aws-rds", nil, &all); len(all) != 6 {
 		t.Errorf("discovered %d resources, want an instance, two members of a group, the group and two databases: %+v",
 			len(all), all)
@@ -73,7 +74,7 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 	m.actOn(e, c, "start", rs)
 	m.holds(c, "running", lit, rs)
 	for _, r := range rs {
-		h := history(c, r.UID)
+		h := testenv.StateHistory(c, r.UID)
 		if len(h) != 2 || h[0].State != "running" || h[1].State != "stopped" ||
 			h[0].ChangedBy != "manual:margaret@example.com" {
 			t.Errorf("state history of %s: %+v", r.UID, h)
@@ -83,27 +84,27 @@ func TestResourcesOnMotoAreStoppedAndStarted(t *testing.T) {
 }
 
 // actOn has each resource stopped or started, and waits until all are.
-func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []resource) {
+func (m moto) actOn(e *testenv.Env, c *testenv.Client, verb string, rs []testenv.Resource) {
 	m.t.Helper()
 	var ids []string
 	for _, r := range rs {
-		ids = append(ids, act(c, r, verb))
+		ids = append(ids, testenv.SubmitAction(c, r, verb))
 	}
 	e.WaitSettled()
 	for _, id := range ids {
-		done(m.t, c, id, "succeeded")
+		testenv.WantActionStatus(m.t, c, id, "succeeded")
 	}
 }
 
 // refusesMembers tries to stop what the Auto Scaling group would replace.
 func (m moto) refusesMembers(c *testenv.Client) {
 	m.t.Helper()
-	var members []resource
+	var members []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?type=aws-ec2&schedulable=false", nil, &members); len(members) != 2 {
 		m.t.Fatalf("members of the Auto Scaling group: %+v", members)
 	}
 	if why := c.CallRefused(http.StatusBadRequest, http.MethodPost, "/actions",
-		members[0].order("stop")); !strings.Contains(why, "Auto Scaling group web") {
+		members[0].Order("stop")); !strings.Contains(why, "Auto Scaling group web") {
 		m.t.Errorf("the refusal does not name the group: %s", why)
 	}
 }
@@ -111,7 +112,7 @@ func (m moto) refusesMembers(c *testenv.Client) {
 // vanishes deletes the database in eu-west-1 behind the service's back and discovers again.
 func (m moto) vanishes(c *testenv.Client, account string) {
 	m.t.Helper()
-	var found []resource
+	var found []testenv.Resource
 	if c.Call(http.MethodGet, "/resources?region=eu-west-1&type=aws-rds", nil, &found); len(found) != 1 ||
 		found[0].Status != "running" {
 		m.t.Fatalf("discovered in eu-west-1: %+v", found)
@@ -122,7 +123,7 @@ func (m moto) vanishes(c *testenv.Client, account string) {
 	}
 	c.Call(http.MethodPost, "/cloud-accounts/"+account+"/discover", map[string]any{}, &job)
 	c.WaitDiscovered(account, job.JobID)
-	var gone resource
+	var gone testenv.Resource
 	if c.Call(http.MethodGet, "/resources/"+found[0].ID, nil, &gone); gone.Status != "terminated" {
 		m.t.Errorf("the deleted database is %s", gone.Status)
 	}
@@ -156,7 +157,7 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 }
 
 // wholeGroup runs a bulk action to its end, and tells when each resource changed.
-func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []resource) []time.Time {
+func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, rs []testenv.Resource) []time.Time {
 	m.t.Helper()
 	var bulk struct {
 		ID                string `json:"bulkActionID"`
@@ -172,7 +173,7 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 	}
 	var at []time.Time
 	for _, r := range rs {
-		h := history(c, r.UID)
+		h := testenv.StateHistory(c, r.UID)
 		if len(h) == 0 || h[0].ChangedBy != by {
 			m.t.Fatalf("state history of %s: %+v, want the newest by %s", r.UID, h, by)
 		}
@@ -205,13 +206,13 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestTheWalkOfTheReadmeOnAWSWorks pastes what the README tells a newcomer to do with moto.
+// TestTheWalkOfTheReadmeOnAWSWorks pastes the page of the tour on AWS, with moto.
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
 	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk +
 		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o " +
@@ -229,17 +230,27 @@ func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// section returns what the README says between two marks.
+// pasteFirst is the sentence before the block of a page of the tour, and the beginning of the block.
+const pasteFirst = "Paste the first block of [first-steps.md](first-steps.md) before this one.\n\n```sh\n"
+
+// section returns the text of the tour between two marks.
 func section(t *testing.T, from, to string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../docs/tour/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("the tour has no pages: %v", err)
 	}
-	_, text, begun := strings.Cut(string(readme), from)
-	text, _, ended := strings.Cut(text, to)
-	if !begun || !ended {
-		t.Fatalf("the README has nothing between %q and %q", from, to)
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, begun := strings.Cut(string(b), from)
+		text, _, ended := strings.Cut(text, to)
+		if begun && ended {
+			return text
+		}
 	}
-	return text
+	t.Fatalf("no page of the tour has a text between %q and %q", from, to)
+	return ""
 }

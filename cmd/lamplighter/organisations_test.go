@@ -15,6 +15,7 @@ import (
 // TestTheWalkThroughOrganizationsWorks pastes what docs/operations/organisations.md tells, against the twins that it names and the
 // simulated cloud.
 func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk through organizations waits for synchronizations")
@@ -41,7 +42,7 @@ func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 	t.Cleanup(other.Close)
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "API=http://127.0.0.1:8080\n", "\n# what runs")
+	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	script := "API=" + api + "; TOKEN=; " + tools + "\nAZURE=" + one.URL + " GOOGLE=" + other.URL + "\n" + walk
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {

@@ -106,23 +106,9 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk of the README waits for a real stop")
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, walk, found := strings.Cut(string(readme), "```sh\nAPI=http://127.0.0.1:8080\n")
-	walk, _, closed := strings.Cut(walk, "```")
-	if !found || !closed {
-		t.Fatal("the README has no walk")
-	}
 	s := serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+walk).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	answers := slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" })
+	out := s.paste(t, t.TempDir(), section(t, "Now try it:\n\n```sh\n", "```"))
+	answers := slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool { return line == "" })
 	for i, a := range answers {
 		if !strings.HasPrefix(a, `{"data":`) {
 			t.Errorf("answer %d of %d: %.300s", i+1, len(answers), a)
@@ -130,17 +116,41 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 	}
 	for _, want := range []string{`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`,
 		`"total":1`} {
-		if !strings.Contains(string(out), want) {
+		if !strings.Contains(out, want) {
 			t.Errorf("nowhere in the answers: %s", want)
 		}
 	}
 	s.shut(t)
 }
 
-// paste runs commands of the README behind its log-in, in a folder, and returns what they print.
+// TestREADME_TheFirstCommandsWork pastes the commands of the README, which need no function of the tour.
+func TestREADME_TheFirstCommandsWork(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, commands, found := strings.Cut(string(readme), "```sh\nAPI=http://127.0.0.1:8080\n")
+	commands, _, closed := strings.Cut(commands, "```")
+	if !found || !closed {
+		t.Fatal("the README has no commands to try first")
+	}
+	s := serveIn(t, t.TempDir())
+	_, api, _ := strings.Cut(s.printed(), "API     ")
+	api, _, _ = strings.Cut(api, "\n")
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"\n"+commands).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wantIn(t, string(out), `"data":{"total":300,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
+	s.shut(t)
+}
+
+// paste runs commands of the tour after its first block, in a folder, and returns their output.
 func (s *served) paste(t *testing.T, dir, commands string) string {
 	t.Helper()
-	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "# what runs")
+	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	_, api, _ := strings.Cut(s.printed(), "API     ")
 	api, _, _ = strings.Cut(api, "\n")
 	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+commands)
@@ -168,7 +178,7 @@ func wantIn(t *testing.T, out string, texts ...string) {
 	}
 }
 
-// TestTheWalkThatTellsAndPreparesWorks pastes what the README says of notifications, autoscaling and event readiness.
+// TestTheWalkThatTellsAndPreparesWorks pastes the page of the tour on notifications, autoscaling and event readiness.
 func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -176,20 +186,21 @@ func TestTheWalkThatTellsAndPreparesWorks(t *testing.T) {
 		t.Skip("SKIPPED: -short: the walk waits for a real stop")
 	}
 	s := serveIn(t, t.TempDir())
-	out := s.paste(t, t.TempDir(), section(t, "### Being told, and being ready\n\n```sh\n", "```"))
+	out := s.paste(t, t.TempDir(), section(t, "# Notifications, and capacity for an event\n\n"+pasteFirst, "```"))
 	wantIn(t, out, `"created":2,"updated":0`, `"secret":"whsec_`, `"eventKey":"resource.stopped"`,
 		`"method":"multiplier"`, `"estimatedExtraCost":`,
 		`"ready":true`, `"shortfall":0`, `"eventId":"evt_`, `"key":"cost.anomaly.team.emergency"`)
 	s.shut(t)
 }
 
-// TestTheWalkWithFaultsKeepsToItsOrganization pastes the README's cloud with faults, and holds that the demo's organization has none of it.
+// TestTheWalkWithFaultsKeepsToItsOrganization pastes the page of the tour on a cloud with faults, and checks that the demo's
+// organization does not have that cloud.
 func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	s := serveIn(t, t.TempDir())
 	out := s.paste(t, t.TempDir(),
-		section(t, "out of the demo's budgets and reports:\n\n```sh\n", "```")+"\nget /cloud-accounts\n")
+		section(t, "out of the demo's budgets and reports.\n\n"+pasteFirst, "```")+"\nget /cloud-accounts\n")
 	wantIn(t, out, `"name":"Faulty"`, `"total":3`)
 	if _, demo, _ := strings.Cut(out, `"total":3`); strings.Contains(demo, "Faulty") {
 		t.Errorf("the cloud with faults is in the demo's organization: %s", out)
@@ -197,12 +208,12 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s.shut(t)
 }
 
-// TestWaitFor_GivesUpWithAMessage runs the README's wait_for against an answer that never has the text, with a sleep of no time.
+// TestWaitFor_GivesUpWithAMessage runs wait_for of the tour against an answer that never has the text, with a sleep of no time.
 func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "login\n\n# wait_for")
-	waits := section(t, "after 3 minutes it gives up and says so\n", "# what runs")
+	waits := section(t, "after 3 minutes it gives up and says so\n", "```")
 	script := before + waits +
 		"\nsleep() { :; }\nget() { echo '{\"data\":{\"status\":\"failed\"}}'; }\nwait_for /x '\"status\":\"ok\"'\n"
 	out, err := exec.CommandContext(t.Context(), "bash", "-u", "-c", script).CombinedOutput()
@@ -212,14 +223,14 @@ func TestWaitFor_GivesUpWithAMessage(t *testing.T) {
 	}
 }
 
-// TestTheWalkWithPeopleWorks pastes what the README tells of people, tokens and the audit log, after its log-in.
+// TestTheWalkWithPeopleWorks pastes the page of the tour on people, tokens and the audit log.
 func TestTheWalkWithPeopleWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
-	people := section(t, "### People, what they may do, and the record\n\n```sh\n", "```")
+	people := section(t, "# People, roles, tokens and the audit log\n\n"+pasteFirst, "```")
 	people, verify, found := strings.Cut(people, "go run ./cmd/lamplighter ")
 	if !found {
-		t.Fatal("the README does not prove its export")
+		t.Fatal("the tour does not prove its export")
 	}
 	dir, work := t.TempDir(), t.TempDir()
 	s := serveIn(t, dir)
@@ -238,7 +249,7 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// TestTheWalkWithSchedulesWorks pastes what the README tells of schedules, overrides and links, after its log-in.
+// TestTheWalkWithSchedulesWorks pastes the page of the tour on schedules, overrides and links.
 func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
@@ -246,20 +257,20 @@ func TestTheWalkWithSchedulesWorks(t *testing.T) {
 		t.Skip("SKIPPED: -short: the walk waits for a real stop")
 	}
 	s := serveIn(t, t.TempDir())
-	out := s.paste(t, t.TempDir(), section(t, "### Schedules, and what beats them\n\n```sh\n", "```"))
+	out := s.paste(t, t.TempDir(), section(t, "# Schedules and overrides\n\n"+pasteFirst, "```"))
 	wantIn(t, out, `"warnings":[]`, `"skipped":"calendar"`, `"changedBy":"override:force_off"`, `{"data":{"id":"ovr_`,
 		"/wake/")
 	s.shut(t)
 }
 
-// TestTheWalkWithCostsWorks pastes what the README tells of costs, after its log-in, and holds the last month against what is on the bills.
+// TestTheWalkWithCostsWorks pastes the page of the tour on costs, and compares the last month with the bills.
 func TestTheWalkWithCostsWorks(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk waits for 13 months of bills, and until they are judged")
 	}
-	costs := section(t, "teams, budgets and a history of stopped weekends are there as well.\n\n```sh\n", "```")
+	costs := section(t, "resources were stopped are there as well.\n\n"+pasteFirst, "```")
 	s, dir := serveIn(t, t.TempDir()), t.TempDir()
 	now := clock.System{}.Now().UTC()
 	last := now.AddDate(0, 0, -now.Day()).Format("2006-01")

@@ -66,7 +66,7 @@ func (s *service) action(ctx context.Context, actionID string) (execution.Action
 	if !id.IsValid("act", actionID) {
 		return execution.Action{}, missing(actionID)
 	}
-	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerFrom(ctx).Org, actionID))
+	a, err := table.Read[execution.Action](ctx, s.p.Table, execution.ActionKey(identity.CallerOrg(ctx), actionID))
 	if fault.Is(err, fault.NotFound) {
 		return a, missing(actionID)
 	}

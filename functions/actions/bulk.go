@@ -190,7 +190,7 @@ func errWithoutForce(b execution.Bulk) error {
 // the group, which is not the one that is over, it gives that one's id and does nothing.
 func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string,
 	err error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	ws, err := bulkWrites(in, b, over, chosen)
 	if err != nil {

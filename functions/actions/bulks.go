@@ -16,7 +16,7 @@ import (
 const newest = 20
 
 func (s *service) latestBulk(ctx context.Context, _ *struct{}) (execution.Bulk, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return execution.Bulk{}, err
@@ -55,7 +55,7 @@ func (s *service) getBulkAction(ctx context.Context, in *BulkPath) (execution.Bu
 	if err != nil {
 		return execution.Bulk{}, err
 	}
-	all, err := s.within(ctx, identity.CallerFrom(ctx).Org, b, reach[0])
+	all, err := s.within(ctx, identity.CallerOrg(ctx), b, reach[0])
 	if err == nil && !all {
 		err = noBulk(b.ID)
 	}
@@ -69,7 +69,7 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 	if !id.IsValid("bulk", bulkID) {
 		return execution.Bulk{}, noBulk(bulkID)
 	}
-	b, err := execution.ReadBulk(ctx, s.p.Table, identity.CallerFrom(ctx).Org, bulkID)
+	b, err := execution.ReadBulk(ctx, s.p.Table, identity.CallerOrg(ctx), bulkID)
 	if fault.Is(err, fault.NotFound) {
 		return b, noBulk(bulkID)
 	}

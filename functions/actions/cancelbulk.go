@@ -36,7 +36,7 @@ func (s *service) cancelBulk(ctx context.Context, in *BulkPath) (execution.Bulk,
 
 // startCancellation starts the execution that ends the waiting actions of a bulk action, unless it was started before.
 func (s *service) startCancellation(ctx context.Context, bulkID string) error {
-	input := execution.BulkInput{Org: identity.CallerFrom(ctx).Org, BulkID: bulkID, Cancel: true}
+	input := execution.BulkInput{Org: identity.CallerOrg(ctx), BulkID: bulkID, Cancel: true}
 	err := s.p.Workflow.Start(ctx, execution.BulkMachine, execution.CancelName(bulkID), input)
 	if err != nil && !fault.Is(err, fault.Conflict) {
 		return fmt.Errorf("cancel bulk action %s: %w", bulkID, err)
@@ -54,7 +54,7 @@ func (s *service) cancellableBulk(ctx context.Context, bulkID string) (execution
 	if err != nil {
 		return b, err
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	if may, err := s.within(ctx, org, b, reach[0]); may || err != nil {
 		return b, err
 	}

@@ -128,7 +128,7 @@ func (s *service) choose(ctx context.Context, in BulkAction) (choice, error) {
 // It refuses a bulk action that has nothing else to act on.
 func (s *service) unheld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
 	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
-		Org: identity.CallerFrom(ctx).Org, Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
+		Org: identity.CallerOrg(ctx), Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
 		Accounts: true,
 	})
 	if err == nil && len(kept) == 0 {
@@ -152,7 +152,7 @@ func mayAct(ctx context.Context) *grant.Scopes {
 // chooseGroup reads a group and its members, and refuses one that has none, or one on which the caller may not act as a whole;
 // one that they do not see is missing to them.
 func (s *service) chooseGroup(ctx context.Context, groupID string) (choice, error) {
-	org, out := identity.CallerFrom(ctx).Org, choice{scopes: mayAct(ctx)}
+	org, out := identity.CallerOrg(ctx), choice{scopes: mayAct(ctx)}
 	if !id.IsValid("grp", groupID) {
 		return out, noGroup(groupID)
 	}
@@ -212,7 +212,7 @@ func (s *service) cover(ctx context.Context, org string, members []inventory.Mem
 func (s *service) chooseNamed(ctx context.Context, ids []string) (choice, error) {
 	out := choice{scopes: mayAct(ctx)}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := s.inventory.ByIDs(ctx, identity.CallerFrom(ctx).Org, ids, inventory.SeeEverything())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything())
 	if err != nil {
 		return out, err
 	}

@@ -76,7 +76,7 @@ func (s *service) running(ctx context.Context, verb cloud.Verb, groupID string) 
 		return execution.Bulk{}, nil
 	}
 	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table,
-		execution.GroupClaimKey(identity.CallerFrom(ctx).Org, groupID))
+		execution.GroupClaimKey(identity.CallerOrg(ctx), groupID))
 	if fault.Is(err, fault.NotFound) {
 		return execution.Bulk{}, nil
 	}
@@ -92,7 +92,7 @@ func (s *service) dropped(ctx context.Context, chosen choice) ([]execution.LeftO
 		chosen.group.Size <= len(chosen.members)+len(chosen.left) {
 		return nil, nil
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	places, err := s.inventory.ListPlacements(ctx, org, chosen.group.ID)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ type end struct {
 
 // foresee reads what decides on each of members: one round trip for each hundred of them.
 func (s *service) foresee(ctx context.Context, verb cloud.Verb, members []inventory.Member) (map[string]end, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	var keys []table.Key
 	for _, m := range members {
 		keys = append(keys, inventory.ResourceKey(org, m.UID), inventory.AccountKey(org, m.CloudAccountID))

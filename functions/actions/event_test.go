@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -22,11 +22,11 @@ const eventPlan = "evt_01k00000000000000000000009"
 // holdForEvent has an event readiness plan hold the resource of a UID for an hour, and what encloses it.
 func (a *fixture) holdForEvent(uid string, enclosing ...string) {
 	a.Helper()
-	h := eventhold.Hold{
+	h := scheduling.EventHold{
 		PlanID: eventPlan, PolicyID: "asp_" + uid, UID: uid, Enclosing: enclosing, Since: a.Clock.Now(),
 		Until: a.Clock.Now().Add(time.Hour),
 	}
-	a.Write(eventhold.Begin(ours, h)[0])
+	a.Write(scheduling.BeginEventHold(ours, h)[0])
 }
 
 // disconnect marks an account as disconnected.

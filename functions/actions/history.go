@@ -36,7 +36,7 @@ func (s *service) history(ctx context.Context, in *historyQuery) (rest.List[Stat
 }
 
 func (s *service) changes(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return rest.List[execution.StateChange]{}, err

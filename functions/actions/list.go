@@ -42,7 +42,7 @@ func (f *filter) query() table.Query {
 }
 
 func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action], error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	reach, err := s.resourceSets(ctx, reading)
 	if err != nil {
 		return rest.List[Action]{}, err

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/functions/allocations/allocation"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -42,7 +44,7 @@ type clusters struct {
 func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters, error) {
 	// a workload in the caller's scope runs on nodes outside: keepVisible cuts the answer
 	all := inventory.SeeEverything()
-	found, err := s.inventory.FindResources(ctx, callerOrg(ctx),
+	found, err := s.inventory.FindResources(ctx, identity.CallerOrg(ctx),
 		inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all},
 			By: inventory.ByUID})
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters
 	for i := range found {
 		ids[i] = found[i].ID
 	}
-	if found, err = s.inventory.DescribeByIDs(ctx, callerOrg(ctx), ids, all); err != nil {
+	if found, err = s.inventory.DescribeByIDs(ctx, identity.CallerOrg(ctx), ids, all); err != nil {
 		return nil, fault.Wrap("read nodes", err)
 	}
 	c := &clusters{names: map[string]string{}, born: map[string]time.Time{}}
@@ -123,7 +125,7 @@ func (s *service) readSurroundings(ctx context.Context, c *clusters) error {
 			}
 		}
 	}
-	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), uids, inventory.SeeEverything())
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), uids, inventory.SeeEverything())
 	for i := range found {
 		r := &found[i]
 		if _, is := c.names[r.UID]; is {
@@ -152,7 +154,7 @@ func (s *service) price(ctx context.Context, c *clusters, q cost.Question) error
 		return nil
 	}
 	q.Dims, q.Filter = []string{cost.ResourceDim}, map[string][]string{cost.ResourceDim: uids}
-	a, err := s.costs.Ask(ctx, callerOrg(ctx), q)
+	a, err := s.costs.Ask(ctx, identity.CallerOrg(ctx), q)
 	if err != nil {
 		return fault.Wrap("read what nodes cost", err)
 	}
@@ -176,17 +178,19 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 	if len(uids) == 0 {
 		return nil
 	}
-	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), uids, inventory.SeeEverything().WithCosts())
+	costs := pricing.NewCosts(s.p.Table)
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), uids, inventory.SeeEverything().WithCosts(costs))
 	if err != nil {
 		return fault.Wrap("read the machines of nodes", err)
 	}
 	to := clock.Earliest(q.To, s.p.Clock.Now())
 	for i := range found {
 		r := &found[i]
-		if r.Rate == nil || r.Rate.Reason != "" {
+		rate, _ := costs.Of(r.UID)
+		if rate == nil || rate.Reason != "" {
 			continue
 		}
-		share := r.Rate.Hourly(r.Status).SplitEvenly(len(of[r.UID]))
+		share := rate.Hourly(r.Status).SplitEvenly(len(of[r.UID]))
 		for j, n := range of[r.UID] {
 			n.cost, n.priced, c.estimated = share[j].Mul(hoursOf(n.span(q.From, to))), true, true
 		}

@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/clock"
@@ -172,5 +171,3 @@ func (in *Asked) days(now time.Time) (from, to time.Time, err error) {
 
 // midnight returns the beginning of the day of t in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

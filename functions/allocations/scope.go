@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/functions/allocations/allocation"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/allocation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/money"
 )
 
 // visibleResources returns the resources whose costs the caller may see: one or two round trips, none when these are all.
 func (s *service) visibleResources(ctx context.Context) (inventory.ResourceSet, error) {
-	sets, err := s.inventory.ResourceSets(ctx, callerOrg(ctx), identity.CallerFrom(ctx).Scopes(policy))
+	sets, err := s.inventory.ResourceSets(ctx, identity.CallerOrg(ctx), identity.CallerFrom(ctx).Scopes(policy))
 	if err != nil {
 		return inventory.ResourceSet{}, err
 	}

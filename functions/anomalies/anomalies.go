@@ -73,8 +73,6 @@ func newAnomaly(r anomaly.Record) Anomaly {
 	return out
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // sight returns the test whether the caller sees an anomaly where policy is asked for.
 func (s *service) sight(ctx context.Context, policy string) (func(*anomaly.Record) bool, error) {
 	c := identity.CallerFrom(ctx)
@@ -99,7 +97,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Anomaly], 
 	if err != nil {
 		return rest.List[Anomaly]{}, err
 	}
-	q := anomaly.Days(callerOrg(ctx), in.From.Time, in.To.Time)
+	q := anomaly.Days(identity.CallerOrg(ctx), in.From.Time, in.To.Time)
 	q.Reverse = true
 	r := rest.Reading[anomaly.Record]{Store: s.p.Table, Page: in.Page}
 	found, err := r.Filtered(ctx, q, func(a anomaly.Record) bool { return in.meets(&a) && sees(&a) })
@@ -140,7 +138,7 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 	next := old
 	next.Status, next.Reason, next.By, next.UpdatedAt = in.Body.Status, in.Body.Reason, identity.CallerFrom(ctx).Email,
 		s.p.Clock.Now()
-	if next, err = s.store.Replace(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.Replace(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Anomaly{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newAnomaly(next)})
@@ -149,7 +147,7 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 
 // seen reads an anomaly that the caller may judge; what the caller does not see does not exist.
 func (s *service) seen(ctx context.Context, anomalyID string) (anomaly.Record, error) {
-	r, err := s.store.Read(ctx, callerOrg(ctx), anomalyID)
+	r, err := s.store.Read(ctx, identity.CallerOrg(ctx), anomalyID)
 	if err != nil {
 		return r, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/anomaly"
 	"lamplighter.dev/shared/foundation/fault"
@@ -35,7 +36,7 @@ func newSettings(r *anomaly.Rules) AnomalySettings {
 }
 
 func (s *service) getSettings(ctx context.Context, _ *struct{}) (AnomalySettings, error) {
-	r, err := s.store.ReadRules(ctx, callerOrg(ctx))
+	r, err := s.store.ReadRules(ctx, identity.CallerOrg(ctx))
 	return newSettings(&r), err
 }
 
@@ -64,7 +65,7 @@ type ChangedAnomalySettings struct {
 
 func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAnomalySettings }) (AnomalySettings,
 	error) {
-	r, err := s.store.ReadRules(ctx, callerOrg(ctx))
+	r, err := s.store.ReadRules(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return AnomalySettings{}, err
 	}
@@ -73,7 +74,7 @@ func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAn
 	if err = in.Body.FloorsUSD.apply(r.FloorsUSD); err != nil {
 		return AnomalySettings{}, err
 	}
-	if err = s.store.WriteSettings(ctx, callerOrg(ctx), &r); err != nil {
+	if err = s.store.WriteSettings(ctx, identity.CallerOrg(ctx), &r); err != nil {
 		return AnomalySettings{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newSettings(&r)})

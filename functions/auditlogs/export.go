@@ -24,7 +24,7 @@ func (s *service) exportRows(ctx context.Context, in *exportInput) (rest.Raw, er
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	if from == nil {
 		if _, err = s.link(ctx, org); err != nil {
 			return rest.Raw{}, err

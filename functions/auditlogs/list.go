@@ -38,7 +38,7 @@ func (in *listInput) meets(r audit.Row) bool {
 }
 
 func (s *service) listRows(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	linked, err := s.link(ctx, org)
 	if err != nil {
 		return rest.List[audit.Row]{}, err

@@ -20,7 +20,7 @@ func (s *service) verifyChain(ctx context.Context, in *verifyInput) (audit.Verdi
 	if err != nil {
 		return audit.Verdict{}, err
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	linked, err := s.link(ctx, org)
 	if err != nil {
 		return audit.Verdict{}, err

@@ -7,9 +7,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -17,8 +17,8 @@ import (
 const maxNote = 500
 
 // account reads the account of a policy; one that is gone cannot be reached.
-func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
-	a, err := s.inventory.ReadAccount(ctx, callerOrg(ctx), p.CloudAccountID)
+func (s *service) account(ctx context.Context, p readiness.Policy) (inventory.Account, error) {
+	a, err := s.inventory.ReadAccount(ctx, identity.CallerOrg(ctx), p.CloudAccountID)
 	if fault.Is(err, fault.NotFound) {
 		return a, fault.NewWithCause(fault.Conflict, err, "cloud account %s of autoscaler policy %s is not connected "+
 			"any more: delete the policy with force=true", p.CloudAccountID, p.ID)
@@ -27,13 +27,13 @@ func (s *service) account(ctx context.Context, p autoscaling.Policy) (inventory.
 }
 
 // ask asks the cloud how a target is scaled.
-func (s *service) ask(ctx context.Context, t autoscaling.Target, a inventory.Account) (cloud.Autoscaling, error) {
+func (s *service) ask(ctx context.Context, t readiness.PolicyTarget, a inventory.Account) (cloud.Autoscaling, error) {
 	return s.call(ctx, inventory.AskAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
 }
 
 // set has the cloud scale a target so, and tells how it is then.
-func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Account,
+func (s *service) set(ctx context.Context, t readiness.PolicyTarget, a inventory.Account,
 	want cloud.Autoscaling) (cloud.Autoscaling, error) {
 	return s.call(ctx, inventory.AskSetAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
@@ -41,7 +41,7 @@ func (s *service) set(ctx context.Context, t autoscaling.Target, a inventory.Acc
 
 func (s *service) call(ctx context.Context, ask string, a inventory.Account,
 	of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
-	q := inventory.Question{Ask: ask, Org: callerOrg(ctx), Account: a, Autoscaling: of}
+	q := inventory.Question{Ask: ask, Org: identity.CallerOrg(ctx), Account: a, Autoscaling: of}
 	var got cloud.Autoscaling
 	if strings.HasPrefix(of.Type, inventory.ClusterProvider+"-") && a.Provider != inventory.ClusterProvider {
 		var err error
@@ -69,33 +69,33 @@ func (s *service) apply(ctx context.Context, in *PolicyInput) (AutoscalerPolicy,
 }
 
 // autopilot applies a policy that is applied whenever it is written. That it could not be is told by its status.
-func (s *service) autopilot(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy,
+func (s *service) autopilot(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy,
 	error) {
-	if p.Mode != autoscaling.Autopilot || p.Status == autoscaling.Paused {
+	if p.Mode != readiness.Autopilot || p.Status == readiness.PolicyPaused {
 		return p, nil
 	}
 	done, err := s.bring(ctx, p, a)
-	if err != nil && done.Status == autoscaling.Failed {
+	if err != nil && done.Status == readiness.PolicyFailed {
 		return done, nil
 	}
 	return done, err
 }
 
 // checkActs refuses a caller who may not act on the target of a policy.
-func (s *service) checkActs(ctx context.Context, p autoscaling.Policy) error {
+func (s *service) checkActs(ctx context.Context, p readiness.Policy) error {
 	return execution.CheckMayAct(ctx, s.inventory, "the policy", p.Target.UID)
 }
 
 // allowed returns why a policy may not be applied.
-func allowed(p autoscaling.Policy, a inventory.Account) error {
+func allowed(p readiness.Policy, a inventory.Account) error {
 	switch {
 	case p.PlanID != "":
-		return autoscaling.HeldBy(p)
-	case p.Mode == autoscaling.Monitor:
+		return readiness.PolicyHeldBy(p)
+	case p.Mode == readiness.Monitor:
 		return fault.New(fault.Conflict,
 			"mode: autoscaler policy %s is in mode monitor, which only watches: change it to recommend or autopilot",
 			p.ID)
-	case p.Status == autoscaling.Paused:
+	case p.Status == readiness.PolicyPaused:
 		return fault.New(fault.Conflict, "autoscaler policy %s is paused: resume it first", p.ID)
 	case a.ReadOnly():
 		return fault.New(fault.Denied,
@@ -116,7 +116,7 @@ func connected(a inventory.Account) error {
 }
 
 // bring scales the target as the policy says, which nobody else does meanwhile. It returns the policy as it is then.
-func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.Account) (autoscaling.Policy, error) {
+func (s *service) bring(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy, error) {
 	if err := s.checkActs(ctx, p); err != nil {
 		return p, err
 	}
@@ -125,7 +125,7 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 	}
 	want, asking := p.Wanted(), p
 	asking.Asked = &want
-	claimed, err := s.store.Claim(ctx, callerOrg(ctx), asking)
+	claimed, err := s.store.Claim(ctx, identity.CallerOrg(ctx), asking)
 	if err != nil {
 		return p, err
 	}
@@ -139,34 +139,34 @@ func (s *service) bring(ctx context.Context, p autoscaling.Policy, a inventory.A
 		return s.refused(ctx, claimed, &live, err)
 	}
 	next, by := claimed, identity.CallerFrom(ctx).Email
-	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = autoscaling.Active, "", s.p.Clock.Now(),
+	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = readiness.PolicyActive, "", s.p.Clock.Now(),
 		withoutNative(got), nil
-	log := append(drift(p, live), autoscaling.Entry{Kind: autoscaling.LogApplied, By: by, Before: &live, After: &got})
-	return s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, log...)
+	log := append(drift(p, live), readiness.PolicyEntry{Kind: readiness.LogApplied, By: by, Before: &live, After: &got})
+	return s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, log...)
 }
 
 // askRunning asks the cloud how the target of a policy is scaled, and refuses one that has 0 instances or whose account is disconnected.
-func (s *service) askRunning(ctx context.Context, p autoscaling.Policy, a inventory.Account) (cloud.Autoscaling,
+func (s *service) askRunning(ctx context.Context, p readiness.Policy, a inventory.Account) (cloud.Autoscaling,
 	error) {
 	if err := connected(a); err != nil {
 		return cloud.Autoscaling{}, err
 	}
 	live, err := s.ask(ctx, p.Target, a)
 	if err == nil {
-		err = autoscaling.CheckRunning(p.Target.UID, live)
+		err = readiness.CheckRunning(p.Target.UID, live)
 	}
 	return live, err
 }
 
 // refused notes that a policy could not be applied, and returns why.
-func (s *service) refused(ctx context.Context, claimed autoscaling.Policy, live *cloud.Autoscaling,
-	why error) (autoscaling.Policy, error) {
+func (s *service) refused(ctx context.Context, claimed readiness.Policy, live *cloud.Autoscaling,
+	why error) (readiness.Policy, error) {
 	next := claimed
-	next.Status, next.Note = autoscaling.Failed, fault.Message(why)
+	next.Status, next.Note = readiness.PolicyFailed, fault.Message(why)
 	next.Note = next.Note[:min(len(next.Note), maxNote)]
-	e := autoscaling.Entry{Kind: autoscaling.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
+	e := readiness.PolicyEntry{Kind: readiness.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
 		Before: live}
-	saved, err := s.store.Save(context.WithoutCancel(ctx), callerOrg(ctx), claimed, next, e)
+	saved, err := s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, e)
 	if err != nil {
 		return claimed, err
 	}
@@ -179,7 +179,7 @@ func withoutNative(a cloud.Autoscaling) *cloud.Autoscaling {
 }
 
 // drift returns what somebody else has changed since the policy was applied; nothing when it never was. The present size is the rule's to change.
-func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
+func drift(p readiness.Policy, live cloud.Autoscaling) []readiness.PolicyEntry {
 	if p.Applied == nil {
 		return nil
 	}
@@ -188,20 +188,20 @@ func drift(p autoscaling.Policy, live cloud.Autoscaling) []autoscaling.Entry {
 	if was.IsMetBy(live) && live.IsMetBy(was) {
 		return nil
 	}
-	return []autoscaling.Entry{{Kind: autoscaling.LogDrifted,
+	return []readiness.PolicyEntry{{Kind: readiness.LogDrifted,
 		Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
 }
 
 func (s *service) pause(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
 	p, err := s.read(ctx, writing, in.PolicyID)
-	if err != nil || p.Status == autoscaling.Paused {
+	if err != nil || p.Status == readiness.PolicyPaused {
 		return newPolicy(p), err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	next := p
-	next.Status, next.Note, next.UpdatedAt = autoscaling.Paused, "", s.p.Clock.Now()
-	next, err = s.store.Save(ctx, callerOrg(ctx), p, next,
-		autoscaling.Entry{Kind: autoscaling.LogPaused, By: identity.CallerFrom(ctx).Email})
+	next.Status, next.Note, next.UpdatedAt = readiness.PolicyPaused, "", s.p.Clock.Now()
+	next, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
+		readiness.PolicyEntry{Kind: readiness.LogPaused, By: identity.CallerFrom(ctx).Email})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
@@ -216,23 +216,23 @@ func (s *service) resume(ctx context.Context, in *PolicyInput) (AutoscalerPolicy
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	if p.PlanID != "" {
-		return AutoscalerPolicy{}, autoscaling.HeldBy(p)
+		return AutoscalerPolicy{}, readiness.PolicyHeldBy(p)
 	}
-	if p.Mode != autoscaling.Monitor {
+	if p.Mode != readiness.Monitor {
 		err = s.checkActs(ctx, p)
 	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p.Status == autoscaling.Paused {
+	if p.Status == readiness.PolicyPaused {
 		next := p
-		next.Status, next.UpdatedAt = autoscaling.Active, s.p.Clock.Now()
-		if p, err = s.store.Save(ctx, callerOrg(ctx), p, next,
-			autoscaling.Entry{Kind: autoscaling.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
+		next.Status, next.UpdatedAt = readiness.PolicyActive, s.p.Clock.Now()
+		if p, err = s.store.Save(ctx, identity.CallerOrg(ctx), p, next,
+			readiness.PolicyEntry{Kind: readiness.LogResumed, By: identity.CallerFrom(ctx).Email}); err != nil {
 			return AutoscalerPolicy{}, err
 		}
 	}
-	if p.Mode != autoscaling.Monitor {
+	if p.Mode != readiness.Monitor {
 		account, err := s.account(ctx, p)
 		if err != nil {
 			return AutoscalerPolicy{}, err

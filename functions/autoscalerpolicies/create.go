@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -29,7 +29,7 @@ const (
 // NewAutoscalerPolicy is the body of POST /autoscaler-policies.
 type NewAutoscalerPolicy struct {
 	Name             string           `json:"name" minLength:"1" maxLength:"128"`
-	Mode             autoscaling.Mode `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
+	Mode             readiness.Mode   `json:"mode,omitempty" enum:"monitor,recommend,autopilot" default:"recommend"`
 	CloudAccountID   string           `json:"cloudAccountID" maxLength:"64"`
 	Target           AutoscalerTarget `json:"target"`
 	Min              *int64           `json:"min,omitempty" doc:"As found when it is left out"`
@@ -41,10 +41,10 @@ type NewAutoscalerPolicy struct {
 
 func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPolicy }) (AutoscalerPolicy, error) {
 	now := s.p.Clock.Now()
-	p := autoscaling.Policy{
-		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, autoscaling.Recommend),
+	p := readiness.Policy{
+		ID: id.New("asp", now), Name: in.Body.Name, Mode: cmp.Or(in.Body.Mode, readiness.Recommend),
 		CloudAccountID: in.Body.CloudAccountID,
-		Status:         autoscaling.Active, CreatedAt: now, UpdatedAt: now,
+		Status:         readiness.PolicyActive, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := execution.CheckActor(ctx); err != nil {
 		return AutoscalerPolicy{}, err
@@ -66,12 +66,12 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 	if err := check(&p, account); err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	adopted := autoscaling.Entry{Kind: autoscaling.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), []string{p.CloudAccountID})
+	adopted := readiness.PolicyEntry{Kind: readiness.LogAdopted, By: identity.CallerFrom(ctx).Email, After: &p.Found}
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{p.CloudAccountID})
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if p, err = s.store.CreateHeld(ctx, callerOrg(ctx), p, []autoscaling.Entry{adopted}, held); err != nil {
+	if p, err = s.store.Create(ctx, identity.CallerOrg(ctx), p, []readiness.PolicyEntry{adopted}, held...); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	p, err = s.autopilot(ctx, p, account)
@@ -80,9 +80,9 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewAutoscalerPoli
 }
 
 // find finds the target in the inventory, and its account.
-func (s *service) find(ctx context.Context, p *autoscaling.Policy, t AutoscalerTarget) (inventory.Account, error) {
+func (s *service) find(ctx context.Context, p *readiness.Policy, t AutoscalerTarget) (inventory.Account, error) {
 	r, account, err := s.resource(ctx, writing, p.CloudAccountID, t)
-	p.Target = autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}
+	p.Target = readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}
 	return account, err
 }
 
@@ -121,12 +121,12 @@ func (s *service) resource(ctx context.Context, policy, accountID string, t Auto
 }
 
 // room refuses a policy too many, and one whose name or target is taken, before the cloud is asked.
-func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+func (s *service) room(ctx context.Context, p readiness.Policy) error {
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}
-	if err = autoscaling.CheckRoom(all); err != nil {
+	if err = readiness.CheckRoom(all); err != nil {
 		return err
 	}
 	for i := range all {
@@ -140,7 +140,7 @@ func (s *service) room(ctx context.Context, p autoscaling.Policy) error {
 }
 
 // adopt asks the cloud how the target is scaled now. A size of 0 is not adopted: it would be given back as what the target was.
-func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inventory.Account) (cloud.Autoscaling,
+func (s *service) adopt(ctx context.Context, p readiness.Policy, account inventory.Account) (cloud.Autoscaling,
 	error) {
 	found, err := s.ask(ctx, p.Target, account)
 	switch {
@@ -149,7 +149,7 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 	case err != nil:
 		return found, err
 	case found.RunsNothing():
-		return found, fault.Wrap("target.uid", autoscaling.CheckRunning(p.Target.UID, found))
+		return found, fault.Wrap("target.uid", readiness.CheckRunning(p.Target.UID, found))
 	case len(found.Native) > maxFound:
 		return found, fault.New(fault.Invalid, "target.uid: the scaling of %.300s takes %d bytes to remember; "+
 			"at most %d", p.Target.UID, len(found.Native), maxFound)
@@ -158,7 +158,7 @@ func (s *service) adopt(ctx context.Context, p autoscaling.Policy, account inven
 }
 
 // fill gives a policy what the client says, and what was found where it says nothing.
-func (n NewAutoscalerPolicy) fill(p *autoscaling.Policy) {
+func (n NewAutoscalerPolicy) fill(p *readiness.Policy) {
 	p.Min, p.Max = or(n.Min, p.Found.Min), or(n.Max, p.Found.Max)
 	p.Desired = or(n.Desired, min(max(p.Found.Desired, p.Min), p.Max))
 	p.TargetCPUPercent = or(n.TargetCPUPercent, or(p.Found.TargetCPUPercent, usualTarget))
@@ -173,7 +173,7 @@ func or(v *int64, otherwise int64) int64 {
 }
 
 // checkAll is check for a policy whose account is to be read.
-func (s *service) checkAll(ctx context.Context, p *autoscaling.Policy) (inventory.Account, error) {
+func (s *service) checkAll(ctx context.Context, p *readiness.Policy) (inventory.Account, error) {
 	account, err := s.account(ctx, *p)
 	if err != nil {
 		return account, err
@@ -182,14 +182,14 @@ func (s *service) checkAll(ctx context.Context, p *autoscaling.Policy) (inventor
 }
 
 // check brings the name into shape, and refuses sizes that contradict each other and a mode above what the account allows.
-func check(p *autoscaling.Policy, account inventory.Account) (err error) {
+func check(p *readiness.Policy, account inventory.Account) (err error) {
 	if p.Name, err = displayname.CleanName("name", p.Name, maxName); err != nil {
 		return err
 	}
 	if err := p.Wanted().Check(); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "%s", strings.TrimPrefix(err.Error(), "SetAutoscaling: "))
 	}
-	if p.Mode == autoscaling.Autopilot && account.ReadOnly() {
+	if p.Mode == readiness.Autopilot && account.ReadOnly() {
 		return fault.New(fault.Invalid,
 			"mode: autopilot is more than cloud account %s allows, which is read_only: send monitor or recommend, or "+
 				"make the account read_write", account.ID)

@@ -11,7 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -95,10 +95,10 @@ func (c *client) state() string {
 	c.Helper()
 	live := c.live(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG, UID: c.byType[cloud.AWSASG][0].UID,
 		Region: region}})
-	left := apitest.Rows[autoscaling.Policy](c.Fixture, autoscaling.Key(apitest.Org, "").PK)
-	left = slices.DeleteFunc(left, func(p autoscaling.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
+	left := apitest.Rows[readiness.Policy](c.Fixture, readiness.PolicyKey(apitest.Org, "").PK)
+	left = slices.DeleteFunc(left, func(p readiness.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
 	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left),
-		autoscaling.IsUntouched(live, c.found), apitest.JSON(live))
+		readiness.IsUntouched(live, c.found), apitest.JSON(live))
 }
 
 // A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target is given back as it was found.
@@ -135,7 +135,7 @@ func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 			f := newFixture(t)
 			p := f.make()
 			found := f.live(p)
-			f.Change(autoscaling.Key(apitest.Org, p.ID), table.Set("asked", asked))
+			f.Change(readiness.PolicyKey(apitest.Org, p.ID), table.Set("asked", asked))
 			if c.live != nil {
 				f.change(p, *c.live)
 			}
@@ -145,7 +145,7 @@ func TestRemove_GivesBackWhatAnApplyOfUnknownEndHasSet(t *testing.T) {
 			if c.given {
 				want = found
 			}
-			if got.Restored != c.given || !autoscaling.IsUntouched(f.live(p), want) {
+			if got.Restored != c.given || !readiness.IsUntouched(f.live(p), want) {
 				t.Errorf("given back %v; it has %s, want %s", got.Restored, apitest.JSON(f.live(p)), apitest.JSON(want))
 			}
 		})

@@ -3,14 +3,11 @@
 package autoscalerpolicies
 
 import (
-	"context"
 	"net/http"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/readiness"
@@ -25,7 +22,7 @@ const (
 
 type service struct {
 	p            *platform.Platform
-	store        *autoscaling.Store
+	store        *readiness.PolicyStore
 	inventory    *inventory.Store
 	measurements *measurement.Store
 	plans        *readiness.Store
@@ -34,7 +31,7 @@ type service struct {
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("VM Autoscaling")
-	s := &service{p, autoscaling.NewStore(p.Table, p.Clock), inventory.New(p), measurement.New(p),
+	s := &service{p, readiness.NewPolicyStore(p.Table, p.Clock), inventory.New(p), measurement.New(p),
 		readiness.New(p.Table, p.Clock)}
 	missing, all := []int{http.StatusNotFound}, []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	rest.Handle(g, rest.Op{
@@ -136,13 +133,11 @@ type PolicyInput struct {
 // orders are what policies can be sorted by.
 type orders struct{}
 
-var _ rest.Orders[autoscaling.Policy] = orders{}
+var _ rest.Orders[readiness.Policy] = orders{}
 
-func (orders) Orders() []rest.Order[autoscaling.Policy] {
-	return []rest.Order[autoscaling.Policy]{
-		rest.OrderByText("name", func(p autoscaling.Policy) string { return p.Name }),
-		rest.OrderByTime("createdAt", func(p autoscaling.Policy) time.Time { return p.CreatedAt }),
+func (orders) Orders() []rest.Order[readiness.Policy] {
+	return []rest.Order[readiness.Policy]{
+		rest.OrderByText("name", func(p readiness.Policy) string { return p.Name }),
+		rest.OrderByTime("createdAt", func(p readiness.Policy) time.Time { return p.CreatedAt }),
 	}
 }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

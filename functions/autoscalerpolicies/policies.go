@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -18,7 +18,7 @@ import (
 type AutoscalerPolicy struct {
 	ID               string             `json:"id" example:"asp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name             string             `json:"name"`
-	Mode             autoscaling.Mode   `json:"mode" enum:"monitor,recommend,autopilot"`
+	Mode             readiness.Mode     `json:"mode" enum:"monitor,recommend,autopilot"`
 	CloudAccountID   string             `json:"cloudAccountID"`
 	Target           AutoscalerTarget   `json:"target"`
 	Min              int64              `json:"min"`
@@ -64,7 +64,7 @@ func newOptionalScaling(a *cloud.Autoscaling) *AutoscalerScaling {
 	return &out
 }
 
-func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
+func newPolicy(p readiness.Policy) AutoscalerPolicy {
 	out := AutoscalerPolicy{
 		ID: p.ID, Name: p.Name, Mode: p.Mode, CloudAccountID: p.CloudAccountID, Target: AutoscalerTarget(p.Target),
 		Min: p.Min, Max: p.Max, Desired: p.Desired,
@@ -81,7 +81,7 @@ func newPolicy(p autoscaling.Policy) AutoscalerPolicy {
 
 type listInput struct {
 	rest.Page
-	rest.Sort[autoscaling.Policy, orders]
+	rest.Sort[readiness.Policy, orders]
 	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Only those of this account"`
 	Status         []string `query:"status" maxItems:"4" enum:"active,paused,error,held" doc:"Only those of these statuses"`
 	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only those of these modes"`
@@ -92,11 +92,11 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Autoscaler
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
-	all = slices.DeleteFunc(all, func(p autoscaling.Policy) bool {
+	all = slices.DeleteFunc(all, func(p readiness.Policy) bool {
 		return !sees(p.Target.UID) || in.CloudAccountID != "" && in.CloudAccountID != p.CloudAccountID ||
 			!rest.Among(in.Status, p.ToldStatus()) || !rest.Among(in.Mode, string(p.Mode))
 	})
@@ -115,17 +115,17 @@ func (s *service) sight(ctx context.Context, policy string) (func(uid string) bo
 }
 
 // read reads a policy of a target that the caller holds the policy on.
-func (s *service) read(ctx context.Context, policy, policyID string) (autoscaling.Policy, error) {
+func (s *service) read(ctx context.Context, policy, policyID string) (readiness.Policy, error) {
 	if !id.IsValid("asp", policyID) {
-		return autoscaling.Policy{}, autoscaling.Missing(policyID)
+		return readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
-	p, err := s.store.Get(ctx, callerOrg(ctx), policyID)
+	p, err := s.store.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err != nil {
 		return p, err
 	}
 	sees, err := s.sight(ctx, policy)
 	if err == nil && !sees(p.Target.UID) {
-		err = autoscaling.Missing(policyID)
+		err = readiness.MissingPolicy(policyID)
 	}
 	return p, err
 }
@@ -137,13 +137,13 @@ func (s *service) get(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, e
 
 // ChangedAutoscalerPolicy is the body of PUT /autoscaler-policies/{policyID}.
 type ChangedAutoscalerPolicy struct {
-	Name             rest.Patch[string]           `json:"name,omitzero" minLength:"1" maxLength:"128"`
-	Mode             rest.Patch[autoscaling.Mode] `json:"mode,omitzero" enum:"monitor,recommend,autopilot"`
-	Min              rest.Patch[int64]            `json:"min,omitzero"`
-	Max              rest.Patch[int64]            `json:"max,omitzero"`
-	Desired          rest.Patch[int64]            `json:"desired,omitzero"`
-	TargetCPUPercent rest.Patch[int64]            `json:"targetCPUPercent,omitzero"`
-	CooldownSeconds  rest.Patch[int64]            `json:"cooldownSeconds,omitzero"`
+	Name             rest.Patch[string]         `json:"name,omitzero" minLength:"1" maxLength:"128"`
+	Mode             rest.Patch[readiness.Mode] `json:"mode,omitzero" enum:"monitor,recommend,autopilot"`
+	Min              rest.Patch[int64]          `json:"min,omitzero"`
+	Max              rest.Patch[int64]          `json:"max,omitzero"`
+	Desired          rest.Patch[int64]          `json:"desired,omitzero"`
+	TargetCPUPercent rest.Patch[int64]          `json:"targetCPUPercent,omitzero"`
+	CooldownSeconds  rest.Patch[int64]          `json:"cooldownSeconds,omitzero"`
 }
 
 type updateInput struct {
@@ -158,7 +158,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	}
 	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newPolicy(old)})
 	if old.PlanID != "" {
-		return AutoscalerPolicy{}, autoscaling.HeldBy(old)
+		return AutoscalerPolicy{}, readiness.PolicyHeldBy(old)
 	}
 	next := old
 	if err = in.Body.apply(&next); err != nil {
@@ -166,13 +166,13 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	}
 	next.UpdatedAt = s.p.Clock.Now()
 	account, err := s.checkAll(ctx, &next)
-	if err == nil && next.Mode == autoscaling.Autopilot {
+	if err == nil && next.Mode == readiness.Autopilot {
 		err = s.checkActs(ctx, next) // before it is saved: it is applied at once, and again whenever it is resumed
 	}
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
-	if next, err = s.store.Save(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.Save(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	next, err = s.autopilot(ctx, next, account)
@@ -181,7 +181,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 }
 
 // apply changes the fields that were sent; none may be null.
-func (c ChangedAutoscalerPolicy) apply(to *autoscaling.Policy) error {
+func (c ChangedAutoscalerPolicy) apply(to *readiness.Policy) error {
 	for field, null := range map[string]bool{
 		"name": c.Name.Null, "mode": c.Mode.Null, "min": c.Min.Null, "max": c.Max.Null, "desired": c.Desired.Null,
 		"targetCPUPercent": c.TargetCPUPercent.Null, "cooldownSeconds": c.CooldownSeconds.Null,
@@ -221,11 +221,11 @@ func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[Autoscaler
 	if err != nil {
 		return rest.List[AutoscalerEntry]{}, err
 	}
-	all, err := s.store.Log(ctx, callerOrg(ctx), p.ID)
+	all, err := s.store.Log(ctx, identity.CallerOrg(ctx), p.ID)
 	return rest.MapItems(rest.PageOf(all, in.Page), newEntry), err
 }
 
-func newEntry(e autoscaling.Entry) AutoscalerEntry {
+func newEntry(e readiness.PolicyEntry) AutoscalerEntry {
 	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message),
 		newOptionalScaling(e.Before), newOptionalScaling(e.After)}
 }

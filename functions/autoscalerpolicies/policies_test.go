@@ -11,7 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -27,7 +27,7 @@ func TestPolicies_FromAdoptionToRestore(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			made := apitest.Data[AutoscalerPolicy](f.Call(ada, "POST /autoscaler-policies", f.body(kind, 0, larger)))
 			found := f.live(made)
-			if !id.IsValid("asp", made.ID) || made.Mode != autoscaling.Recommend || made.Status != "active" ||
+			if !id.IsValid("asp", made.ID) || made.Mode != readiness.Recommend || made.Status != "active" ||
 				made.Target.Region != region || made.Applied != nil {
 				t.Fatalf("%+v", made)
 			}
@@ -160,7 +160,7 @@ func TestPolicies_ListFiltersAndPages(t *testing.T) {
 func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 	f := newFixture(t)
 	p := f.make(larger)
-	store := autoscaling.NewStore(f.Table, f.Clock)
+	store := readiness.NewPolicyStore(f.Table, f.Clock)
 	f.Must(f.Table.Transact(f.In(apitest.Org), store.Hold(apitest.Org, p.ID, "evt_1")))
 	held := f.get(p)
 	f.Equal("status", held.Status, "held")
@@ -178,10 +178,10 @@ func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
-	for i := range autoscaling.MaxPolicies {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
-		it, err := table.NewItem(autoscaling.Key(apitest.Org, p.ID), p)
+	for i := range readiness.MaxPolicies {
+		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		it, err := table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))
 	}
@@ -191,20 +191,20 @@ func TestPolicies_AreAtMostSoMany(t *testing.T) {
 // Of several that count the policies at the same moment, as many are added as there is room for.
 func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
-	for i := range autoscaling.MaxPolicies - 1 {
-		p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: autoscaling.Target{UID: strconv.Itoa(i)}}
-		f.Write(table.Put(apitest.Value(table.NewItem(autoscaling.Key(apitest.Org, p.ID), p))(f)))
+	for i := range readiness.MaxPolicies - 1 {
+		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		f.Write(table.Put(apitest.Value(table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p))(f)))
 	}
 	const makers = 3
-	store := autoscaling.NewStore(apitest.Meet(f.Table, autoscaling.Key(apitest.Org, "").PK, makers), f.Clock)
+	store := readiness.NewPolicyStore(apitest.Meet(f.Table, readiness.PolicyKey(apitest.Org, "").PK, makers), f.Clock)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)
 	for i := range errs {
 		wg.Go(func() {
 			name := "late " + strconv.Itoa(i)
-			p := autoscaling.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: autoscaling.Target{UID: name}}
-			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p)
+			p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: readiness.PolicyTarget{UID: name}}
+			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p, nil)
 		})
 	}
 	wg.Wait()
@@ -216,8 +216,8 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if all := apitest.Value(autoscaling.NewStore(f.Table, f.Clock).List(f.In(apitest.Org),
-		apitest.Org))(f); made != 1 || len(all) != autoscaling.MaxPolicies {
+	if all := apitest.Value(readiness.NewPolicyStore(f.Table, f.Clock).List(f.In(apitest.Org),
+		apitest.Org))(f); made != 1 || len(all) != readiness.MaxPolicies {
 		t.Errorf("%d are made, and there are %d", made, len(all))
 	}
 }

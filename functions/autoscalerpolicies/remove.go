@@ -6,8 +6,8 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -38,9 +38,9 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	if p.PlanID != "" {
-		return out, autoscaling.HeldBy(p)
+		return out, readiness.PolicyHeldBy(p)
 	}
-	if mayHaveSet(p) && !in.Force {
+	if p.MayHaveSet() && !in.Force {
 		if err = s.checkActs(ctx, p); err != nil {
 			return out, err
 		}
@@ -49,22 +49,22 @@ func (s *service) remove(ctx context.Context, in *removeInput) (DeletedAutoscale
 	if err != nil {
 		return out, err
 	}
-	if p, err = s.store.Claim(ctx, callerOrg(ctx), p); err != nil {
+	if p, err = s.store.Claim(ctx, identity.CallerOrg(ctx), p); err != nil {
 		return out, err
 	}
-	var log []autoscaling.Entry
-	if mayHaveSet(p) && !in.Force {
+	var log []readiness.PolicyEntry
+	if p.MayHaveSet() && !in.Force {
 		if out, log, err = s.restore(ctx, p); err != nil {
 			_, err = s.refused(ctx, p, nil, err)
 			return out, err
 		}
 	}
-	return out, s.store.Delete(context.WithoutCancel(ctx), callerOrg(ctx), p, log, unheld)
+	return out, s.store.Delete(context.WithoutCancel(ctx), identity.CallerOrg(ctx), p, log, unheld)
 }
 
 // unheld returns the write that goes with the deletion of a policy, or the error that lists the plans that name it.
-func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write, error) {
-	holders, err := s.plans.HoldersOf(ctx, callerOrg(ctx), p.ID)
+func (s *service) unheld(ctx context.Context, p readiness.Policy) (table.Write, error) {
+	holders, err := s.plans.HoldersOf(ctx, identity.CallerOrg(ctx), p.ID)
 	if err != nil {
 		return table.Write{}, err
 	}
@@ -73,11 +73,8 @@ func (s *service) unheld(ctx context.Context, p autoscaling.Policy) (table.Write
 		"then delete")
 }
 
-// mayHaveSet reports whether the cloud may have set the target of a policy so.
-func mayHaveSet(p autoscaling.Policy) bool { return p.Applied != nil || p.Asked != nil }
-
 // restore gives the target back as it was found. One that is gone needs nothing.
-func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAutoscalerPolicy, []autoscaling.Entry,
+func (s *service) restore(ctx context.Context, p readiness.Policy) (DeletedAutoscalerPolicy, []readiness.PolicyEntry,
 	error) {
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	account, err := s.settable(ctx, p)
@@ -92,7 +89,7 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 		return out, nil, nil
 	}
 	if err == nil {
-		err = autoscaling.CheckRunning(p.Target.UID, live)
+		err = readiness.CheckRunning(p.Target.UID, live)
 	}
 	if err != nil {
 		return out, nil, kept(p, err)
@@ -102,7 +99,7 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 		out.Drift = &AutoscalerDrift{newScaling(*p.Applied), newScaling(live)}
 	}
 	got, err := s.set(ctx, p.Target, account, p.Found)
-	if err == nil && !autoscaling.IsRestored(got, p.Found) {
+	if err == nil && !readiness.IsRestored(got, p.Found) {
 		err = fault.New(fault.Conflict,
 			"it has min %d, max %d, desired %d, where min %d, max %d, desired %d was given back",
 			got.Min, got.Max, got.Desired, p.Found.Min, p.Found.Max, p.Found.Desired)
@@ -111,11 +108,11 @@ func (s *service) restore(ctx context.Context, p autoscaling.Policy) (DeletedAut
 		return out, nil, kept(p, err)
 	}
 	out.Restored = true
-	return out, append(log, autoscaling.Entry{Kind: autoscaling.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got}), nil
+	return out, append(log, readiness.PolicyEntry{Kind: readiness.LogRestored, By: identity.CallerFrom(ctx).Email, Before: &live, After: &got}), nil
 }
 
 // settable returns the account of a policy, in which its target may be set.
-func (s *service) settable(ctx context.Context, p autoscaling.Policy) (inventory.Account, error) {
+func (s *service) settable(ctx context.Context, p readiness.Policy) (inventory.Account, error) {
 	account, err := s.account(ctx, p)
 	switch {
 	case err != nil:
@@ -127,7 +124,7 @@ func (s *service) settable(ctx context.Context, p autoscaling.Policy) (inventory
 }
 
 // kept tells why a policy is not deleted, and what to do.
-func kept(p autoscaling.Policy, why error) error {
+func kept(p readiness.Policy, why error) error {
 	return fault.NewWithCause(fault.Conflict, why,
 		"autoscaler policy %s is kept, for %.300s could not be given back as it was found: %s; try again, or delete "+
 			"with force=true to leave it as it is", p.ID, p.Target.UID, fault.Message(why))

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -53,7 +54,7 @@ func (s *service) suggest(ctx context.Context, in *suggestInput) (AutoscalerSugg
 	if err != nil {
 		return AutoscalerSuggestion{}, err
 	}
-	p := autoscaling.Policy{Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region}}
+	p := readiness.Policy{Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}}
 	live, err := s.adopt(ctx, p, account)
 	if err != nil {
 		return AutoscalerSuggestion{}, err
@@ -76,7 +77,8 @@ func (s *service) load(ctx context.Context, r inventory.Listed) (*AutoscalerLoad
 		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
 	}
 	end := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
-	h, err := s.measurements.Read(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+	h, err := s.measurements.Read(ctx,
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
 		end.AddDate(0, 0, -measuredDays), end)
 	if err != nil {
 		return nil, "", err

@@ -55,8 +55,6 @@ type NewBudget struct {
 	ForecastAlerts bool                `json:"forecastAlerts,omitempty"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Budget, error) {
 	amount, err := in.Body.AmountUSD.Read("amountUSD")
 	if err != nil {
@@ -76,7 +74,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Bud
 	if err != nil {
 		return Budget{}, err
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	err = budgeting.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		if err := s.room(ctx); err != nil {
 			return err
@@ -101,7 +99,7 @@ func check(b *budgeting.Budget) (err error) {
 
 // room refuses one budget too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= budgeting.MaxBudgets {
 		return fault.New(fault.Invalid, "the organization has %d budgets, which is the most; delete one first",
 			len(all))
@@ -112,7 +110,7 @@ func (s *service) room(ctx context.Context) error {
 // holds returns the writes by which a budget counts as a use of its scope, so that nobody deletes the scope at the
 // same time. They fail when the scope does not exist.
 func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	none := fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists", b.ScopeID,
 		b.ScopeType)
 	switch b.ScopeType {
@@ -149,7 +147,7 @@ func (s *service) seen(ctx context.Context, budgetID string) (budgeting.Budget, 
 	if !id.IsValid("bud", budgetID) {
 		return budgeting.Budget{}, budgeting.Missing(budgetID)
 	}
-	b, err := s.store.Read(ctx, callerOrg(ctx), budgetID)
+	b, err := s.store.Read(ctx, identity.CallerOrg(ctx), budgetID)
 	if err != nil {
 		return b, err
 	}
@@ -195,7 +193,7 @@ func (s *service) visible(ctx context.Context) ([]budgeting.Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	return slices.DeleteFunc(all, func(b budgeting.Budget) bool { return !sees(b) }), err
 }
 
@@ -235,7 +233,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 			return Budget{}, err
 		}
 	}
-	if next, err = s.store.Update(ctx, callerOrg(ctx), old, next, holds...); err != nil {
+	if next, err = s.store.Update(ctx, identity.CallerOrg(ctx), old, next, holds...); err != nil {
 		return Budget{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newBudget(next)})
@@ -272,5 +270,5 @@ func (s *service) remove(ctx context.Context, in *BudgetInput) (rest.Deleted, er
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: newBudget(b)})
-	return rest.Deleted{ID: b.ID}, s.store.Delete(ctx, callerOrg(ctx), b)
+	return rest.Deleted{ID: b.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), b)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -75,7 +76,7 @@ func (s *service) status(ctx context.Context, in *BudgetInput) (BudgetStatus, er
 	if err != nil {
 		return BudgetStatus{}, err
 	}
-	states, err := budgeting.ReadStates(ctx, s.costs, callerOrg(ctx), []budgeting.Budget{b}, s.p.Clock.Now())
+	states, err := budgeting.ReadStates(ctx, s.costs, identity.CallerOrg(ctx), []budgeting.Budget{b}, s.p.Clock.Now())
 	if err != nil {
 		return BudgetStatus{}, err
 	}
@@ -111,7 +112,7 @@ func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, erro
 	if err != nil {
 		return BudgetSummary{}, err
 	}
-	states, err := budgeting.ReadStates(ctx, s.costs, callerOrg(ctx), all, s.p.Clock.Now())
+	states, err := budgeting.ReadStates(ctx, s.costs, identity.CallerOrg(ctx), all, s.p.Clock.Now())
 	if err != nil {
 		return BudgetSummary{}, err
 	}

@@ -87,7 +87,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewCalendar }) (C
 	if err := s.check(&c, nil); err != nil {
 		return Calendar{}, err
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	err := scheduling.LimitedCalendars(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		err := s.room(ctx)
 		if err == nil {
@@ -113,7 +113,7 @@ func (s *service) check(c *scheduling.Calendar, known []scheduling.Entry) error 
 
 // room refuses one calendar too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.store.ListCalendars(ctx, callerOrg(ctx))
+	all, err := s.store.ListCalendars(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxCalendars {
 		return fault.New(fault.Invalid, "the organization has %d calendars, which is the most; delete one first",
 			len(all))
@@ -134,7 +134,7 @@ func (s *service) read(ctx context.Context, calendarID string) (scheduling.Calen
 	if !id.IsValid("cal", calendarID) {
 		return scheduling.Calendar{}, fault.New(fault.NotFound, "calendar %.64q does not exist", calendarID)
 	}
-	return s.store.ReadCalendar(ctx, callerOrg(ctx), calendarID)
+	return s.store.ReadCalendar(ctx, identity.CallerOrg(ctx), calendarID)
 }
 
 // ChangedCalendar is the body of PUT /calendars/{calendarID}.
@@ -166,7 +166,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Calendar, error)
 	if err = s.check(&next, old.Entries); err != nil {
 		return Calendar{}, err
 	}
-	if next, err = s.store.UpdateCalendar(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.UpdateCalendar(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Calendar{}, err
 	}
 	return newCalendar(next), nil
@@ -196,14 +196,14 @@ func (s *service) remove(ctx context.Context, in *CalendarInput) (rest.Deleted, 
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: newCalendar(c)})
-	uses, err := s.store.UsesOfCalendar(ctx, callerOrg(ctx), c.ID)
+	uses, err := s.store.UsesOfCalendar(ctx, identity.CallerOrg(ctx), c.ID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	if err = inUse(ctx, c, uses); err != nil {
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: c.ID}, s.store.DeleteCalendar(ctx, callerOrg(ctx), c)
+	return rest.Deleted{ID: c.ID}, s.store.DeleteCalendar(ctx, identity.CallerOrg(ctx), c)
 }
 
 // inUse returns the error that lists the schedules that name a calendar, or nil without any.

@@ -94,10 +94,8 @@ func (orders) Orders() []rest.Order[scheduling.Calendar] {
 	}
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Calendar], error) {
-	all, err := s.store.ListCalendars(ctx, callerOrg(ctx))
+	all, err := s.store.ListCalendars(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Calendar]{}, err
 	}

@@ -30,7 +30,7 @@ type accessInput struct {
 
 // registerCluster lets a cluster be deployed to. It replaces an earlier registration.
 func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return Cluster{}, err
@@ -151,7 +151,7 @@ func crowded(was table.Item, accountID string) error {
 
 // deregisterCluster forgets how a cluster is entered. The cloud is not asked: it may have the cluster no more.
 func (s *service) deregisterCluster(ctx context.Context, in *ClusterPath) (rest.Deleted, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err

@@ -113,7 +113,7 @@ type clustersInput struct {
 }
 
 func (s *service) listClusters(ctx context.Context, in *clustersInput) (ClusterList, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return ClusterList{}, err

@@ -24,7 +24,7 @@ type NewAccount struct {
 }
 
 func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccount }) (connection.Account, error) {
-	org, b, now := identity.CallerFrom(ctx).Org, in.Body, s.p.Clock.Now()
+	org, b, now := identity.CallerOrg(ctx), in.Body, s.p.Clock.Now()
 	a := inventory.Account{
 		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: b.Name,
 		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,

@@ -16,12 +16,13 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/people/teams"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const (
@@ -167,4 +168,30 @@ func TestRemove_AnAccountThatNothingNamesIsDeleted(t *testing.T) {
 	f := newUsedFixture(t)
 	f.remove(usedPath, http.StatusOK, usedCA)
 	f.remove(usedPath, http.StatusNotFound)
+}
+
+func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testing.T) {
+	size := cloud.Autoscaling{Min: 4, Max: 9, Desired: 6}
+	tests := []struct {
+		name   string
+		policy readiness.Policy
+		code   int
+	}{
+		{"one that set nothing", readiness.Policy{}, http.StatusOK},
+		{"one that was applied", readiness.Policy{Applied: &size}, http.StatusConflict},
+		{"one whose apply has an unknown end", readiness.Policy{Asked: &size}, http.StatusConflict},
+		{"one that a plan holds", readiness.Policy{PlanID: "plan_1"}, http.StatusConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newUsedFixture(t)
+			p := tt.policy
+			p.ID, p.Name, p.CloudAccountID = "asp_01k00000000000000000000000", "Shop fleet", usedCA
+			p.Target = readiness.PolicyTarget{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
+			_, err := readiness.NewPolicyStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
+			f.must(err)
+			f.remove(usedPath, http.StatusConflict, p.ID, "Shop fleet")
+			f.remove(usedPath+"?detach=true", tt.code)
+		})
+	}
 }

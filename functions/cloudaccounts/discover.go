@@ -14,7 +14,7 @@ import (
 )
 
 func (s *service) startDiscovery(ctx context.Context, in *accountInput) (rest.Job, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	if _, err := s.readAccount(ctx, org, in.AccountID); err != nil {
 		return rest.Job{}, err
 	}
@@ -64,7 +64,7 @@ func (s *service) getProgress(ctx context.Context, in *progressInput) (Discovery
 	if !id.IsValid("job", in.JobID) {
 		return DiscoveryProgress{}, missing
 	}
-	j, parts, err := discovery.ReadJob(ctx, s.p.Table, identity.CallerFrom(ctx).Org, in.JobID)
+	j, parts, err := discovery.ReadJob(ctx, s.p.Table, identity.CallerOrg(ctx), in.JobID)
 	if err != nil {
 		return DiscoveryProgress{}, err
 	}
@@ -106,7 +106,7 @@ type Permission struct {
 }
 
 func (s *service) listPermissions(ctx context.Context, in *accountInput) ([]Permission, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const nobody = "000000000000"
 // getOnboarding returns what to set up, for an account or for a provider. The provider's page is there before any account is,
 // since a role has to demand the external id before it can be connected.
 func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboarding.Steps, error) {
-	org, name := identity.CallerFrom(ctx).Org, in.AccountID
+	org, name := identity.CallerOrg(ctx), in.AccountID
 	if !connection.IsProvider(s.p, name) {
 		a, err := s.readAccount(ctx, org, in.AccountID)
 		if err != nil {

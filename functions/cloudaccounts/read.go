@@ -37,7 +37,7 @@ func (orders) Orders() []rest.Order[inventory.Account] {
 }
 
 func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[connection.Account], error) {
-	all, err := connection.ListAccounts(ctx, s.p.Table, identity.CallerFrom(ctx).Org)
+	all, err := connection.ListAccounts(ctx, s.p.Table, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[connection.Account]{}, err
 	}
@@ -59,6 +59,6 @@ type accountInput struct {
 }
 
 func (s *service) getAccount(ctx context.Context, in *accountInput) (connection.Account, error) {
-	a, err := s.readAccount(ctx, identity.CallerFrom(ctx).Org, in.AccountID)
+	a, err := s.readAccount(ctx, identity.CallerOrg(ctx), in.AccountID)
 	return connection.NewRecord(s.opener.Explain(a)), err
 }

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
@@ -38,7 +38,7 @@ type used struct {
 // removeAccount ends an account. Its resources are forgotten by a discovery that finds no account any more, so that the answer
 // does not wait for them and a process that dies loses nothing.
 func (s *service) removeAccount(ctx context.Context, in *removeInput) (rest.Deleted, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	a, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return rest.Deleted{}, err
@@ -88,7 +88,7 @@ func (s *service) end(ctx context.Context, org string, a inventory.Account) (dis
 		connection.Release(connection.NativeKey(org, a.Provider, a.CloudAccountID), a.ID),
 		connection.Release(connection.NameKey(org, a.Name), a.ID), discovery.RemoveDue(a.ID))
 	// its bills give way to those of accounts that are still connected
-	rebuilt, err := billing.AddRebuild(org, s.p.Clock.Now())
+	rebuilt, err := billimport.AddRebuild(org, s.p.Clock.Now())
 	if err != nil {
 		return j, err
 	}

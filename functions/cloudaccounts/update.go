@@ -29,7 +29,7 @@ type changeInput struct {
 }
 
 func (s *service) updateAccount(ctx context.Context, in *changeInput) (connection.Account, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	old, err := s.readAccount(ctx, org, in.AccountID)
 	if err != nil {
 		return connection.Account{}, err

@@ -5,17 +5,15 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/integration"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/domain/reference"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -31,9 +29,9 @@ type accountUses struct {
 	policies []unappliedPolicy
 }
 
-// unappliedPolicy is an autoscaler policy that has changed nothing, and the write that goes with its deletion.
+// unappliedPolicy is an autoscaler policy that has not set its target, and the write that goes with its deletion.
 type unappliedPolicy struct {
-	autoscaling.Policy
+	readiness.Policy
 	unheld table.Write
 }
 
@@ -122,14 +120,14 @@ func (s *service) listOverrides(ctx context.Context, org, accountID string, to *
 	return err
 }
 
-// listPolicies adds the autoscaler policies of an account. One that was applied is binding, for its deletion gives
-// the target back; so are the plans that name a policy.
+// listPolicies adds the autoscaler policies of an account. A policy that may have set its target is
+// binding, because its deletion restores the target; so are the plans that name a policy.
 func (s *service) listPolicies(ctx context.Context, org, accountID string, to *accountUses) error {
-	all, err := autoscaling.NewStore(s.p.Table, s.p.Clock).List(ctx, org)
+	all, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).List(ctx, org)
 	if err != nil {
 		return err
 	}
-	var own []autoscaling.Policy
+	var own []readiness.Policy
 	var ids []string
 	for i := range all {
 		if all[i].CloudAccountID == accountID {
@@ -146,9 +144,9 @@ func (s *service) listPolicies(ctx context.Context, org, accountID string, to *a
 	return nil
 }
 
-func (u *accountUses) addPolicy(p autoscaling.Policy, by readiness.Holders) {
+func (u *accountUses) addPolicy(p readiness.Policy, by readiness.Holders) {
 	use := fault.Use{Kind: "autoscaler policy", ID: p.ID, Name: p.Name, Policy: "autoscaler-policies:read"}
-	if p.Applied != nil || p.PlanID != "" || len(by.Plans) > 0 {
+	if p.MayHaveSet() || p.PlanID != "" || len(by.Plans) > 0 {
 		u.binding = append(append(u.binding, use), by.Plans...)
 		return
 	}
@@ -167,7 +165,7 @@ func (s *service) listScoped(ctx context.Context, org, accountID string, to *acc
 // again.
 func (s *service) endUses(ctx context.Context, org, accountID string, uses accountUses) error {
 	for _, p := range uses.policies {
-		if err := autoscaling.NewStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
+		if err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).Delete(ctx, org, p.Policy, nil, p.unheld); err != nil {
 			return err
 		}
 	}
@@ -203,7 +201,7 @@ func (s *service) endScoped(ctx context.Context, org string, of event.Scope) err
 
 // endReceivers deletes the webhooks and integrations for a scope.
 func (s *service) endReceivers(ctx context.Context, org string, of event.Scope) error {
-	hooks, services := webhook.NewStore(s.p.Table, s.p.Sealer), integration.NewStore(s.p.Table, s.p.Sealer)
+	hooks, services := receiver.NewWebhookStore(s.p.Table, s.p.Sealer), receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
 	called, err := hooks.ReceiversFor(ctx, org, of)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 	if err != nil {
 		return Question{}, err
 	}
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	q, bound, err := s.boundToScope(ctx, q)
 	if err != nil {
 		return Question{}, err

@@ -54,7 +54,7 @@ type getInput struct {
 
 // get answers with a question, which whoever polls it drives on.
 func (s *service) get(ctx context.Context, in *getInput) (Question, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	r, err := s.readVisible(ctx, in.QueryID)
 	if err == nil && r.EndedAt.IsZero() {
 		if err = s.advance(ctx, org, r.ID); err == nil {

@@ -112,8 +112,9 @@ func key(org, dashboardID string) table.Key {
 	return identity.DashboardKey(org, dashboardID)
 }
 
-func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "DASHBOARDNAME", SK: strings.ToLower(name)}
+// names returns the names of an organization's dashboards.
+func names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + namePartition.Name(), Noun: "dashboard"}
 }
 
 func missing(dashboardID string) error {
@@ -122,7 +123,7 @@ func missing(dashboardID string) error {
 
 // limited returns the dashboards of an organization as a list of maxDashboards at most.
 func limited(org string) table.LimitedList {
-	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "dashboards"}
+	return table.LimitedList{PK: names(org).PK, Noun: "dashboards"}
 }
 
 // store keeps the dashboards of organizations.
@@ -173,26 +174,19 @@ func (s store) write(ctx context.Context, org string, old stored, next Dashboard
 	if old.ID == "" {
 		cond = table.Absent()
 	}
-	ws := []table.Write{table.Put(it, cond)}
-	if from, to := nameKey(org, old.Name), nameKey(org, next.Name); old.ID == "" || from != to {
-		named, err := table.NewItem(to, map[string]string{"id": next.ID})
-		if err != nil {
-			return err
-		}
-		ws = append(ws, table.Put(named, table.Absent()))
-		if old.ID != "" {
-			ws = append(ws, table.Delete(from))
-		}
+	renamed, err := names(org).Rename(old.Name, next.Name, next.ID)
+	if err != nil {
+		return err
 	}
+	ws := append([]table.Write{table.Put(it, cond)}, renamed...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
 	if table.IsTurnLost(err) {
 		return err
 	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		if _, taken := lost.Old(1); taken {
-			return fault.New(fault.Conflict, "name: a dashboard named %.64q exists already; choose another name",
-				next.Name)
-		}
+	if taken := names(org).Refusal(err, next.Name); taken != nil {
+		return taken
+	}
+	if _, lost := errors.AsType[*table.ConditionError](err); lost {
 		return changed(next.ID)
 	}
 	return fault.Wrap("write dashboard "+next.ID, err)
@@ -206,7 +200,7 @@ func changed(dashboardID string) error {
 // delete deletes a dashboard as it was read, unless it is the default dashboard of its organization.
 func (s store) delete(ctx context.Context, org string, d stored) error {
 	err := s.table.Transact(ctx, table.Delete(key(org, d.ID), table.Equal("generation", d.Generation)),
-		table.Delete(nameKey(org, d.Name)),
+		names(org).Release(d.Name),
 		table.Check(identity.OrganisationKey(org),
 			table.Any(table.Lacks("defaultDashboard"), table.NotEqual("defaultDashboard", d.ID))))
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {

@@ -59,7 +59,7 @@ type answer struct {
 const atOnce = 4
 
 func (s *service) data(ctx context.Context, in *DashboardInput) (DashboardData, error) {
-	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
+	d, err := s.store.read(ctx, identity.CallerOrg(ctx), in.DashboardID)
 	if err != nil {
 		return DashboardData{}, err
 	}

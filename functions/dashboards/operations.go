@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/saving"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -36,14 +36,14 @@ type service struct {
 	inventory *inventory.Store
 	budgets   *budgeting.Store
 	anomalies *anomaly.Store
-	savings   *saving.Reader
+	savings   *report.SavingReader
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
 	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
-		anomaly.NewStore(p.Table), saving.NewReader(p)}
+		anomaly.NewStore(p.Table), report.NewSavingReader(p)}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true,
@@ -98,15 +98,13 @@ func Operations(p *platform.Platform) *rest.Group {
 const shape = "At most 24 widgets; GET /dashboards/widgets lists their types and what they take. Names are unique " +
 	"without regard to case. At most 50 dashboards an organization."
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // DashboardInput names the dashboard of a request.
 type DashboardInput struct {
 	DashboardID string `path:"dashboardID" maxLength:"64"`
 }
 
 func (s *service) list(ctx context.Context, in *struct{ rest.Page }) (rest.List[Dashboard], error) {
-	all, err := s.store.list(ctx, callerOrg(ctx))
+	all, err := s.store.list(ctx, identity.CallerOrg(ctx))
 	for i := range all {
 		all[i] = hideFilters(ctx, all[i])
 	}
@@ -151,7 +149,7 @@ func (s *service) add(ctx context.Context, name, description string, widgets []W
 	if err := d.check(); err != nil {
 		return Dashboard{}, err
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	err := limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		if err := s.room(ctx); err != nil {
 			return err
@@ -167,7 +165,7 @@ func (s *service) add(ctx context.Context, name, description string, widgets []W
 
 // room refuses one dashboard too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.store.list(ctx, callerOrg(ctx))
+	all, err := s.store.list(ctx, identity.CallerOrg(ctx))
 	if n := len(all) - len(presets); err == nil && n >= maxDashboards {
 		return fault.New(fault.Invalid, "the organization has %d dashboards, which is the most; delete one first", n)
 	}
@@ -175,7 +173,7 @@ func (s *service) room(ctx context.Context) error {
 }
 
 func (s *service) get(ctx context.Context, in *DashboardInput) (Dashboard, error) {
-	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
+	d, err := s.store.read(ctx, identity.CallerOrg(ctx), in.DashboardID)
 	return hideFilters(ctx, d.Dashboard), err
 }
 
@@ -194,7 +192,7 @@ func hideFilters(ctx context.Context, d Dashboard) Dashboard {
 
 // own reads a dashboard that can be changed.
 func (s *service) own(ctx context.Context, dashboardID string) (stored, error) {
-	d, err := s.store.read(ctx, callerOrg(ctx), dashboardID)
+	d, err := s.store.read(ctx, identity.CallerOrg(ctx), dashboardID)
 	if err == nil && d.Preset {
 		err = fault.New(fault.Conflict,
 			"dashboard %s is a preset, which nobody can change: POST /dashboards/%[1]s/clone makes one of it "+
@@ -229,7 +227,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Dashboard, error
 	if err = next.check(); err != nil {
 		return Dashboard{}, err
 	}
-	if err = s.store.write(ctx, callerOrg(ctx), old, next); err != nil {
+	if err = s.store.write(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Dashboard{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: next})
@@ -242,7 +240,7 @@ func (s *service) remove(ctx context.Context, in *DashboardInput) (rest.Deleted,
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: d.ID, Before: d.Dashboard})
-	return rest.Deleted{ID: d.ID}, s.store.delete(ctx, callerOrg(ctx), d)
+	return rest.Deleted{ID: d.ID}, s.store.delete(ctx, identity.CallerOrg(ctx), d)
 }
 
 // DashboardCopy is the body of POST /dashboards/{dashboardID}/clone.
@@ -256,7 +254,7 @@ type cloneInput struct {
 }
 
 func (s *service) clone(ctx context.Context, in *cloneInput) (Dashboard, error) {
-	d, err := s.store.read(ctx, callerOrg(ctx), in.DashboardID)
+	d, err := s.store.read(ctx, identity.CallerOrg(ctx), in.DashboardID)
 	if err != nil {
 		return Dashboard{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
@@ -60,7 +61,7 @@ func Operations(p *platform.Platform, s Source) *rest.Group {
 			return v.yaml, err
 		})
 	rest.Handle(g, rest.Op{
-		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: "text/html; charset=utf-8",
+		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: htmlpage.ContentType,
 		Summary:     "The interface description as a page",
 		Description: "Self-contained: it loads nothing but `/openapi.json`.",
 	}, func(context.Context, *none) (rest.Raw, error) { return docsPage(), nil })

@@ -1,12 +1,11 @@
 package description
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"net/http"
 	"strings"
 
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/rest"
 )
 
@@ -19,19 +18,13 @@ var (
 	script string
 )
 
-// docsPage returns the docs page. The policy in its header lets the browser run this script and style and nothing else, and talk
-// to nobody but the service that it came from.
+// docsPage returns the docs page. Its Content-Security-Policy lets the browser run this script and style and nothing else, and send
+// requests only to the service that the page came from.
 func docsPage() rest.Raw {
 	body := strings.NewReplacer("{{css}}", style, "{{js}}", script).Replace(markup)
 	policy := "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-		"script-src " + hash(script) + "; style-src " + hash(style)
+		"script-src " + htmlpage.HashSource(script) + "; style-src " + htmlpage.HashSource(style)
 	return rest.Raw{Body: []byte(body), Header: http.Header{
 		"Content-Security-Policy": {policy}, "Referrer-Policy": {"no-referrer"},
 	}}
-}
-
-// hash names an inline script or style in a content security policy.
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -7,9 +7,9 @@ import (
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -20,7 +20,7 @@ import (
 var Declaration = platform.Declaration{
 	Name: "discovery",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
-		estimation.PricePartition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
+		pricing.Partition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // what a deleted account is detached from

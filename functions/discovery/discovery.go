@@ -11,9 +11,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -53,7 +53,7 @@ type worker struct {
 	providers    cloud.Providers
 	inventory    *inventory.Store
 	measurements *measurement.Store
-	estimates    *estimation.Store
+	estimates    *pricing.Store
 	writing      chan struct{} // held while pages are written
 }
 
@@ -69,7 +69,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
-		estimates: estimation.New(p, providers), writing: make(chan struct{}, writers),
+		estimates: pricing.New(p, providers), writing: make(chan struct{}, writers),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -19,9 +18,9 @@ const eventPlan = "evt_01k00000000000000000000009"
 func (a *fixture) holdForEvent(until time.Time, instances ...int) {
 	a.Helper()
 	for _, n := range instances {
-		h := eventhold.Hold{PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n),
+		h := scheduling.EventHold{PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n),
 			Since: a.Clock.Now(), Until: until}
-		a.Write(eventhold.Begin(ours, h)[0])
+		a.Write(scheduling.BeginEventHold(ours, h)[0])
 	}
 }
 
@@ -29,7 +28,7 @@ func (a *fixture) holdForEvent(until time.Time, instances ...int) {
 func (a *fixture) endEvent(instances ...int) {
 	a.Helper()
 	for _, n := range instances {
-		ws := apitest.Value(eventhold.End(a.In(ours), a.Table, ours, fmt.Sprint("asp_", n), a.Clock.Now()))(a)
+		ws := apitest.Value(scheduling.EndEventHold(a.In(ours), a.Table, ours, fmt.Sprint("asp_", n), a.Clock.Now()))(a)
 		a.Must(a.Table.Transact(table.Within(a.In(ours), scheduling.DuePrefix), ws...))
 	}
 }
@@ -53,7 +52,7 @@ func TestEvaluator_SkipsTargetsOfAnEventAndMakesTheStopGoodAtItsEnd(t *testing.T
 	a.until(at(1, 22, 10))
 	equal(t, "asked by the end of the event", a.asked()[before+1:], []string{"stop 1 schedule:" + sch.Name + ":cron_1"})
 	equal(t, "stopped after the event", a.targets(ours, a.bulks(ours)[before+1]), []string{"i-0"})
-	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
+	if n := len(apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
 		t.Errorf("%d holds that have ended are still on the list", n)
 	}
 }

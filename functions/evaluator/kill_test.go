@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/nightly"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -103,7 +104,8 @@ func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
 // Two evaluators at once, each killed at a random call in each minute, and 10,000 firings in 100 minutes: each is asked for once, and told
 // once. Those of one resource lie so far apart that none is superseded.
 func TestEvaluator_TwoAtOnceKilledAtRandomFireEachOnce(t *testing.T) {
-	const orgs, schedules, minutes, each = 10, 100, 100, 10
+	const schedules, minutes, each = 100, 100, 10
+	orgs := nightly.Count(4, 10)
 	a := newFixture(t)
 	a.Workflow = apitest.Idle{}
 	for n := range orgs {

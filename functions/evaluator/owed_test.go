@@ -8,16 +8,16 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // owe has the holds keep a stop of an instance of ours from being made, as the executor does.
 func (a *fixture) owe(uid string, promised bool) {
 	a.Helper()
-	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
-	w, some := l.Owe(ours, eventhold.Order{BulkID: "bulk_1", UIDs: []string{uid}, Promised: promised})
+	l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
+	w, some := l.Owe(ours, scheduling.OwedOrder{BulkID: "bulk_1", UIDs: []string{uid}, Promised: promised})
 	if !some {
 		a.Fatalf("nothing holds %s", uid)
 	}
@@ -63,8 +63,8 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 			if len(got) != len(c.want) || len(got) == 1 && short(got[0]) != c.want[0] {
 				t.Errorf("asked by the end of the event: %v; want %v", got, c.want)
 			}
-			l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t)
-			if _, owed := l.Owed(eventhold.Hold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed ||
+			l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(t)
+			if _, owed := l.Owed(scheduling.EventHold{PolicyID: "asp_0", Since: at(1, 21, 0)}, "i-0"); owed ||
 				len(l.Ended()) != 0 {
 				t.Errorf("owed %v, and %d holds have ended", owed, len(l.Ended()))
 			}
@@ -89,7 +89,7 @@ func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testin
 	a.until(at(1, 18, 0))
 	before := len(a.bulks(ours))
 	for n, until := range []time.Time{at(1, 20, 0), at(1, 22, 0)} {
-		a.Write(eventhold.Begin(ours, eventhold.Hold{
+		a.Write(scheduling.BeginEventHold(ours, scheduling.EventHold{
 			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n), Enclosing: []string{"i-2"},
 			Since: a.Clock.Now(), Until: until,
 		})[0])
@@ -104,7 +104,7 @@ func TestEvaluator_WhatEnclosesTwoTargetsIsStoppedWhenTheLastEventEnds(t *testin
 		t.Fatalf("%v", a.asked()[before:])
 	}
 	equal(t, "stopped after the second event", a.targets(ours, a.bulks(ours)[before]), []string{"i-2"})
-	if n := len(apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
+	if n := len(apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(t).Ended()); n != 0 {
 		t.Errorf("%d holds that have ended are still on the list", n)
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -19,7 +17,7 @@ import (
 // effect at once.
 type simPlans struct {
 	*simReal
-	precheck.Checker
+	readiness.PrecheckReader
 	runner  *rescaling.Runner
 	store   *readiness.Store
 	steps   []simStep
@@ -44,11 +42,11 @@ const (
 
 // newSimPlans makes the plans of a day, and schedules them.
 func newSimPlans(a *simReal) *simPlans {
-	s := &simPlans{simReal: a, Checker: precheck.Checker{Table: a.Table, Inventory: a.inventory},
+	s := &simPlans{simReal: a, PrecheckReader: readiness.PrecheckReader{Table: a.Table, Inventory: a.inventory},
 		store: readiness.New(a.Table, a.now)}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,
-		Open: func(context.Context, string, string, autoscaling.Target) (rescaling.Group, error) { return s, nil },
+		Open: func(context.Context, string, string, readiness.PolicyTarget) (rescaling.Group, error) { return s, nil },
 		Report: func(ctx context.Context, org, planID string, r readiness.Report) error {
 			_, err := s.store.Take(ctx, org, planID, r)
 			return err
@@ -74,9 +72,9 @@ func (s *simPlans) schedulePlan(n int, e simEvent) {
 	}
 	for _, r := range e.Targets {
 		uid := fmt.Sprint("i-", r)
-		s.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
-			ID: "asp_" + uid, Mode: autoscaling.Autopilot, CloudAccountID: "ca_1",
-			Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		s.Put(readiness.PolicyKey(ours, "asp_"+uid), readiness.Policy{
+			ID: "asp_" + uid, Mode: readiness.Autopilot, CloudAccountID: "ca_1",
+			Target: readiness.PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 		})
 		p.Targets = append(p.Targets,
 			readiness.Target{PolicyID: "asp_" + uid, OriginalMin: 1, OriginalMax: 1, OriginalDesired: 1})
@@ -110,7 +108,7 @@ func (s *simPlans) take(step *simStep) {
 
 // held returns which resources plans hold now.
 func (s *simPlans) held() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for r := range out {
 		_, out[r] = l.Of(fmt.Sprint("i-", r))
@@ -120,7 +118,7 @@ func (s *simPlans) held() []bool {
 
 // unsettled returns of which resources a hold has ended whose end the evaluator has not seen to.
 func (s *simPlans) unsettled() []bool {
-	l := apitest.Value(eventhold.Read(s.In(ours), s.Table, ours))(s)
+	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for _, h := range l.Ended() {
 		out[simResource(h.UID)] = true
@@ -129,7 +127,7 @@ func (s *simPlans) unsettled() []bool {
 }
 
 // letGo has plans let a resource go for a forced stop.
-func (s *simPlans) letGo(resource int, holds []eventhold.Hold) {
+func (s *simPlans) letGo(resource int, holds []scheduling.EventHold) {
 	s.Helper()
 	for _, h := range holds {
 		at, why, err := s.runner.LetGo(s.In(ours),

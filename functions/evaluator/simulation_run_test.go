@@ -12,18 +12,17 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // real is an organization as the product keeps it: with its evaluator, overrides, schedules and store, and an executor that carries bulk
@@ -234,8 +233,8 @@ func (a *simReal) owe(b execution.Bulk, left []execution.LeftOut) {
 	if len(uids) == 0 || !b.Ordered() || b.Force {
 		return
 	}
-	l := apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
-	if w, some := l.Owe(ours, eventhold.Order{BulkID: b.ID, UIDs: uids}); some {
+	l := apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
+	if w, some := l.Owe(ours, scheduling.OwedOrder{BulkID: b.ID, UIDs: uids}); some {
 		a.Write(w)
 	}
 }
@@ -266,7 +265,7 @@ func (a *simReal) act(b execution.Bulk, ids ...string) {
 // order is owed.
 func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
 	a.Helper()
-	uid, l := fmt.Sprint("i-", resource), apitest.Value(eventhold.Read(a.In(ours), a.Table, ours))(a)
+	uid, l := fmt.Sprint("i-", resource), apitest.Value(scheduling.ReadEventHolds(a.In(ours), a.Table, ours))(a)
 	if b.Type == cloud.Stop && b.Force {
 		if may {
 			a.plans.letGo(resource, l.Inside(uid))
@@ -277,7 +276,7 @@ func (a *simReal) unheld(b execution.Bulk, resource int, may bool) bool {
 		return true
 	}
 	if w, some := l.Owe(ours,
-		eventhold.Order{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some &&
+		scheduling.OwedOrder{BulkID: b.ID, UIDs: []string{uid}, Promised: b.Ordered() && b.Plan.Promised}); some &&
 		b.Ordered() {
 		a.Write(w)
 	}

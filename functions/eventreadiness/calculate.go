@@ -3,8 +3,8 @@ package eventreadiness
 import (
 	"context"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -59,10 +59,10 @@ func multiplierIn(text string) (readiness.Multiplier, error) {
 }
 
 // visiblePolicy reads the policy of a query; one that is not in sight is missing as one that does not exist.
-func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (autoscaling.Policy, error) {
-	p, err := s.policies.Get(ctx, callerOrg(ctx), policyID)
+func (s *service) visiblePolicy(ctx context.Context, sees policySight, policyID string) (readiness.Policy, error) {
+	p, err := s.policies.Get(ctx, identity.CallerOrg(ctx), policyID)
 	if err == nil && !sees.has(p.ID) {
-		p, err = autoscaling.Policy{}, autoscaling.Missing(policyID)
+		p, err = readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
 	return p, fault.Wrap("policy_id", err)
 }

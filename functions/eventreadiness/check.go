@@ -12,7 +12,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/precheck"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -106,13 +105,13 @@ func (s *service) checkTargets(ctx context.Context, p *readiness.Plan, groups []
 	return out, g.Wait()
 }
 
-func (s *service) checker() precheck.Checker {
-	return precheck.Checker{Table: s.p.Table, Inventory: s.inventory}
+func (s *service) checker() readiness.PrecheckReader {
+	return readiness.PrecheckReader{Table: s.p.Table, Inventory: s.inventory}
 }
 
 // obstacles returns which targets an override holds stopped when the plan scales up, by their native ids.
 func (s *service) obstacles(ctx context.Context, p *readiness.Plan, groups []group) (map[string]string, error) {
-	q := precheck.Query{Org: p.Org, At: p.CheckedAt(s.p.Clock.Now())}
+	q := readiness.PrecheckQuery{Org: p.Org, At: p.CheckedAt(s.p.Clock.Now())}
 	for i := range groups {
 		if uid := groups[i].policy.Target.UID; uid != "" {
 			q.Targets = append(q.Targets, groups[i].policy.Target)

@@ -4,10 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/estimation"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/money"
@@ -92,7 +91,7 @@ func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Est
 	if err != nil {
 		return nil, err
 	}
-	var pairs []estimation.Pair
+	var pairs []pricing.ProviderRegion
 	for _, r := range records {
 		if at := pairOf(r); !slices.Contains(pairs, at) {
 			pairs = append(pairs, at)
@@ -119,19 +118,19 @@ func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Est
 	return out, nil
 }
 
-func pairOf(r inventory.Priceable) estimation.Pair {
-	return estimation.Pair{Provider: r.Provider, Region: r.Region}
+func pairOf(r pricing.Priceable) pricing.ProviderRegion {
+	return pricing.ProviderRegion{Provider: r.Provider, Region: r.Region}
 }
 
 // records finds what the inventory knows of groups, and of which classes their members are: one round trip.
-func (s *service) records(ctx context.Context, groups []group) (records map[string]inventory.Priceable,
+func (s *service) records(ctx context.Context, groups []group) (records map[string]pricing.Priceable,
 	members map[string][]string, err error) {
 	wanted := map[string]bool{}
 	for _, g := range groups {
 		wanted[g.policy.Target.UID] = true
 	}
-	records, members = map[string]inventory.Priceable{}, map[string][]string{}
-	err = s.inventory.EachPriceable(ctx, callerOrg(ctx), func(r inventory.Priceable) {
+	records, members = map[string]pricing.Priceable{}, map[string][]string{}
+	err = pricing.EachPriceable(ctx, s.inventory, identity.CallerOrg(ctx), func(r pricing.Priceable) {
 		if wanted[r.UID] {
 			records[r.UID] = r
 		}
@@ -143,7 +142,7 @@ func (s *service) records(ctx context.Context, groups []group) (records map[stri
 }
 
 // dearest rates one member of a group: of the group's own class or else, where it names none, of the dearest class that its members have.
-func dearest(t *pricing.Table, r inventory.Priceable, members []string) pricing.Estimate {
+func dearest(t *pricing.Table, r pricing.Priceable, members []string) pricing.Estimate {
 	if r.Class != "" || len(members) == 0 {
 		return pricing.Rate(t, unit(r))
 	}
@@ -158,7 +157,7 @@ func dearest(t *pricing.Table, r inventory.Priceable, members []string) pricing.
 }
 
 // unit returns one member of a group, as far as its price depends on it: of groups of machines the inventory knows the class, and Linux is assumed.
-func unit(r inventory.Priceable) pricing.Resource {
+func unit(r pricing.Priceable) pricing.Resource {
 	out := r.Resource
 	out.Status, out.Capacity = cloud.Running, map[string]int64{"desired": 1}
 	switch r.Type {

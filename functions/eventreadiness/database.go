@@ -6,9 +6,9 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -74,7 +74,7 @@ func (s *service) databaseOf(ctx context.Context, in *databaseInput) (inventory.
 }
 
 func (s *service) byUID(ctx context.Context, uid string) (inventory.Listed, error) {
-	found, err := s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{uid}, inventory.SeeEverything())
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{uid}, inventory.SeeEverything())
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, "resource %.256q is not in the inventory", uid)
 	}
@@ -92,7 +92,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 		return out, fault.New(
 			fault.Invalid, "resource_id: what class %.64q of %s has cannot be read", r.InstanceType, r.ID)
 	}
-	average, err := s.averageCPU(ctx, measurement.Of{Org: callerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
+	average, err := s.averageCPU(ctx,
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: r.CloudAccountID, UID: r.UID},
 		r.Type)
 	if err != nil {
 		return out, err
@@ -101,8 +102,8 @@ func (s *service) stepUp(ctx context.Context, r inventory.Listed, m readiness.Mu
 	c, _ := t.CPU()
 	out.EstimationReason = why(t)
 	out.IsEstimated = out.EstimationReason != nil
-	pair := estimation.Pair{Provider: r.Provider, Region: r.Region}
-	tables, err := s.prices.Tables(ctx, []estimation.Pair{pair})
+	pair := pricing.ProviderRegion{Provider: r.Provider, Region: r.Region}
+	tables, err := s.prices.Tables(ctx, []pricing.ProviderRegion{pair})
 	if err != nil {
 		return out, err
 	}

@@ -9,13 +9,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lamplighter.dev/functions/executor/rehearsal"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rehearsal"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -99,17 +98,17 @@ func newFixture(t *testing.T) *fixture {
 		cloud.Resource{UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
 			InstanceType: "x9.unknown"})
 	for _, uid := range []string{"web", "api", "watch"} {
-		f.policy(uid, autoscaling.Autopilot)
+		f.policy(uid, readiness.Autopilot)
 	}
-	f.policy("watch", autoscaling.Monitor)
+	f.policy("watch", readiness.Monitor)
 	return f
 }
 
-func (f *fixture) policy(uid string, mode autoscaling.Mode) {
+func (f *fixture) policy(uid string, mode readiness.Mode) {
 	f.cloud.groups[uid] = cloud.Autoscaling{Min: 2, Max: 10, Desired: 4}
-	f.Put(autoscaling.Key(ours, "asp_"+uid), autoscaling.Policy{
+	f.Put(readiness.PolicyKey(ours, "asp_"+uid), readiness.Policy{
 		ID: "asp_" + uid, Mode: mode, CloudAccountID: inventorytest.Account, TargetCPUPercent: 70,
-		Target: autoscaling.Target{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
+		Target: readiness.PolicyTarget{Type: cloud.AWSASG, UID: uid, Region: "eu-west-1"},
 	})
 }
 

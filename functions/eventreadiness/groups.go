@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -20,7 +20,7 @@ import (
 
 // group is what a policy scales: how it is now, and how busy it was.
 type group struct {
-	policy  autoscaling.Policy
+	policy  readiness.Policy
 	account inventory.Account
 	now     cloud.Autoscaling
 	average int64 // of the CPU, in hundredths of a percent; 0: it is not measured
@@ -87,7 +87,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 		}
 		ids[i] = n.PolicyID
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	policies, err := s.policies.GetMany(ctx, org, ids...)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (s *service) policiesOf(ctx context.Context, sees policySight, names []Even
 // scalable refuses a group that no plan may scale; the field names it.
 func (g *group) scalable(field string) error {
 	switch reason := execution.Refusal(g.policy.CloudAccountID, g.account); {
-	case g.policy.Mode == autoscaling.Monitor:
+	case g.policy.Mode == readiness.Monitor:
 		return fault.New(fault.Invalid, "%s: policy %s only monitors: set its mode to recommend or autopilot first",
 			field, g.policy.ID)
 	case reason != "" && g.account.ReadOnly():
@@ -142,7 +142,8 @@ func (s *service) readGroup(ctx context.Context, g *group) error {
 		return err
 	}
 	g.average, err = s.averageCPU(ctx,
-		measurement.Of{Org: callerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID}, g.policy.Target.Type)
+		measurement.Of{Org: identity.CallerOrg(ctx), AccountID: g.account.ID, UID: g.policy.Target.UID},
+		g.policy.Target.Type)
 	return err
 }
 
@@ -171,7 +172,7 @@ func (s *service) askNow(ctx context.Context, g *group) (now cloud.Autoscaling, 
 func (s *service) ask(ctx context.Context, g *group, about string, answer any) (err error) {
 	t := g.policy.Target
 	q := inventory.Question{
-		Ask: about, Org: callerOrg(ctx), Account: g.account,
+		Ask: about, Org: identity.CallerOrg(ctx), Account: g.account,
 		Autoscaling: inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID},
 	}
 	if t.Type == cloud.KubernetesDeployment && g.account.Provider != inventory.ClusterProvider {

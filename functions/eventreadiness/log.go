@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/readiness"
 )
@@ -16,7 +17,7 @@ func (s *service) report(ctx context.Context, in *struct {
 },
 ) (EventPlan, error) {
 	audit.NoteChange(ctx, audit.Change{Target: in.EventID})
-	p, err := s.plans.Take(ctx, callerOrg(ctx), in.EventID, in.Body.taken())
+	p, err := s.plans.Take(ctx, identity.CallerOrg(ctx), in.EventID, in.Body.taken())
 	if err != nil {
 		return EventPlan{}, err
 	}
@@ -60,7 +61,7 @@ func (s *service) logs(ctx context.Context, in *struct {
 	rest.Page
 },
 ) (rest.List[EventPlanLine], error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	if _, err := s.visiblePlan(ctx, in.EventID); err != nil {
 		return rest.List[EventPlanLine]{}, err
 	}

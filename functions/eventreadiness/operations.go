@@ -7,10 +7,9 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 )
 
@@ -25,19 +24,19 @@ const (
 type service struct {
 	p         *platform.Platform
 	plans     *readiness.Store
-	policies  *autoscaling.Store
+	policies  *readiness.PolicyStore
 	inventory *inventory.Store
 	measured  *measurement.Store
-	prices    *estimation.Store
+	prices    *pricing.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Event Readiness")
 	s := &service{
-		p, readiness.New(p.Table, p.Clock), autoscaling.NewStore(p.Table, p.Clock), inventory.New(p),
+		p, readiness.New(p.Table, p.Clock), readiness.NewPolicyStore(p.Table, p.Clock), inventory.New(p),
 		measurement.New(p),
-		estimation.New(p, nil), // which are fetched by whoever can ask the clouds for them
+		pricing.New(p, nil), // which are fetched by whoever can ask the clouds for them
 	}
 	s.planOperations(g)
 	s.statusOperations(g)

@@ -19,8 +19,6 @@ const (
 	halfHour = 30
 )
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // draft makes the plan that a body describes, without its targets.
 func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
 	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
@@ -115,7 +113,7 @@ func (s *service) find(ctx context.Context, f *Filter, page rest.Page) (rest.Lis
 		return rest.List[readiness.Plan]{}, err
 	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: page}
-	return r.Filtered(ctx, readiness.All(callerOrg(ctx)), func(p readiness.Plan) bool {
+	return r.Filtered(ctx, readiness.All(identity.CallerOrg(ctx)), func(p readiness.Plan) bool {
 		return f.meets(p) && sees.covers(&p)
 	})
 }
@@ -155,7 +153,7 @@ func (s *service) filters(ctx context.Context, _ *struct{}) (EventPlanFilters, e
 		return false
 	}
 	r := rest.Reading[readiness.Plan]{Store: s.p.Table, Page: rest.Page{Page: 1, Limit: 1}}
-	if _, err = r.Filtered(ctx, readiness.All(callerOrg(ctx)), note); err != nil {
+	if _, err = r.Filtered(ctx, readiness.All(identity.CallerOrg(ctx)), note); err != nil {
 		return EventPlanFilters{}, err
 	}
 	out := EventPlanFilters{[]readiness.Status{}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/readiness"
 )
 
@@ -47,7 +48,7 @@ func (s *service) imagined(ctx context.Context, in *EventPreviewInput) (readines
 		return p, nil, err
 	}
 	groups, err := s.groups(ctx, reading, in.Targets)
-	p.Org, p.Targets = callerOrg(ctx), captured(groups)
+	p.Org, p.Targets = identity.CallerOrg(ctx), captured(groups)
 	return p, groups, err
 }
 

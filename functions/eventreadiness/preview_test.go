@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/estimation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -103,9 +102,9 @@ func TestPreview_ShowsSizesAndTimesAndSavesNothing(t *testing.T) {
 // price gives eu-west-1 a price.
 func (f *fixture) price(key, usd string) {
 	f.Helper()
-	f.Must(estimation.New(f.Platform,
+	f.Must(pricing.New(f.Platform,
 		cloud.Providers{"aws": pricer{keys: key, usd: usd}}).RefreshPrices(table.Within(f.Context(),
-		estimation.PricePrefix), estimation.Pair{Provider: "aws", Region: "eu-west-1"}))
+		pricing.Prefix), pricing.ProviderRegion{Provider: "aws", Region: "eu-west-1"}))
 }
 
 // The example of design/finops.md, section 8: five machines of 0.096 for nine hours.
@@ -155,8 +154,8 @@ func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	}
 	p := f.create("asp_web")
 	f.call("GET /event-readiness/"+p.ID+"/db-impact").Want(200, `{"data":[]}`)
-	f.Change(autoscaling.Key(ours, "asp_web"),
-		table.Set("target", autoscaling.Target{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
+	f.Change(readiness.PolicyKey(ours, "asp_web"),
+		table.Set("target", readiness.PolicyTarget{Type: cloud.AWSRDS, UID: "db-1", Region: "eu-west-1"}))
 	impact := apitest.Data[[]DatabaseImpact](f.call("GET /event-readiness/" + p.ID + "/db-impact"))
 	if len(impact) != 1 || impact[0].VCPUDelta != 6 || impact[0].MemoryMiBDelta != 24576 {
 		t.Errorf("%s", apitest.JSON(impact))

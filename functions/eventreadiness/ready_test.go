@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
@@ -85,7 +84,7 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 				Status: "denied", Message: "no"}}
 		}, "autoscaling:UpdateAutoScalingGroup"},
 		"a policy that is gone": {func(f *fixture) {
-			f.Write(table.Delete(autoscaling.Key(ours, "asp_web")))
+			f.Write(table.Delete(readiness.PolicyKey(ours, "asp_web")))
 		}, "the policy does not exist any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +171,7 @@ func TestCheck_ASlowCloudIsUnknownAfterFiveSeconds(t *testing.T) {
 	f := newFixture(t)
 	p := f.create("asp_web", "asp_api")
 	stored := apitest.Value(readiness.New(f.Table, f.Clock).Get(f.In(ours), ours, p.ID))(t)
-	s := &service{p: f.Platform, policies: autoscaling.NewStore(f.Table, f.Clock), inventory: inventory.New(f.Platform)}
+	s := &service{p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock), inventory: inventory.New(f.Platform)}
 	groups := apitest.Value(s.stored(f.In(ours), &stored))(t)
 	p2 := f.Clone()
 	p2.Workers, p2.Table = slow{}, f.Table

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
@@ -44,7 +45,7 @@ func (s *service) rehearse(ctx context.Context, in *struct {
 	Body *EventRehearsalInput `required:"false"`
 },
 ) (EventRehearsal, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), in.EventID)
 	if err != nil {
 		return EventRehearsal{}, err
 	}

@@ -21,7 +21,7 @@ func (s *service) start(ctx context.Context, w readiness.Work) error {
 
 // known reads the plan of a path, for a request that changes it.
 func (s *service) known(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Change, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), in.EventID)
 	if err == nil {
 		audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: shown(p)})
 	}

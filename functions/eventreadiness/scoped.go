@@ -8,7 +8,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 )
@@ -47,9 +46,9 @@ func (s *service) sight(ctx context.Context, permission string) (policySight, er
 	return out, nil
 }
 
-func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]autoscaling.Policy,
+func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]readiness.Policy,
 	inventory.ResourceSet, error) {
-	var policies []autoscaling.Policy
+	var policies []readiness.Policy
 	var sets []inventory.ResourceSet
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -68,7 +67,7 @@ func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([
 
 // visiblePlan reads a plan that the caller may see; a plan outside the caller's scopes is missing as one that does not exist.
 func (s *service) visiblePlan(ctx context.Context, planID string) (readiness.Plan, error) {
-	p, err := s.plans.Get(ctx, callerOrg(ctx), planID)
+	p, err := s.plans.Get(ctx, identity.CallerOrg(ctx), planID)
 	if err != nil {
 		return p, err
 	}

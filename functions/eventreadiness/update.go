@@ -18,7 +18,7 @@ func (s *service) update(ctx context.Context, in *struct {
 	Body EventPlanPatch
 },
 ) (EventPlan, error) {
-	was, err := s.plans.Get(ctx, callerOrg(ctx), in.EventID)
+	was, err := s.plans.Get(ctx, identity.CallerOrg(ctx), in.EventID)
 	if err != nil {
 		return EventPlan{}, err
 	}

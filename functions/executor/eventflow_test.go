@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -192,7 +191,7 @@ func (f *eventFlow) state() string {
 	out := []string{fmt.Sprintf("plan %s: %s", p.Status, actionIDs.ReplaceAllString(p.Message, "act"))}
 	sizes := f.sizes()
 	for i, g := range f.groups {
-		policy := apitest.Read[autoscaling.Policy](f.Fixture, autoscaling.Key(org, policyID(i)))
+		policy := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(org, policyID(i)))
 		out = append(out, fmt.Sprintf("group %d: %s %s, held by %q, in flight %q, remembers %s",
 			i, f.state0(i), sizes[g.UID], policy.PlanID, f.resource(g.UID).ActionID, f.remembered(i)))
 	}

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -32,7 +32,7 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 			e := newEvent(t, "scheduled")
 			g, live := e.groups[0], e.snapshotOf(0)
 			e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-				Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+				Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
 				KeepUntil: e.Clock.Now().Add(time.Hour),
 			}))
 			e.Clock.Advance(c.wait)
@@ -73,7 +73,7 @@ func TestRemember_AForcedStopKeepsWhatItsPlanHasLeft(t *testing.T) {
 	a := apitest.Value(e.ask(g, cloud.Stop, true))(t)
 	original := []byte(`{"min":1,"max":3,"desired":2}`)
 	e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-		Org: org, Target: autoscaling.Target{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+		Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
 		ActionID: a.ID,
 	}))
 	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})

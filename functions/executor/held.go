@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -35,7 +35,7 @@ func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Act
 	if !hasUnaskedStop(p.actions) {
 		return p.actions, p.wait, nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, p.org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, p.org)
 	if err != nil {
 		return nil, p.wait, err
 	}
@@ -66,7 +66,7 @@ func (e *Executor) unheld(ctx context.Context, p pending) (free []*execution.Act
 // letForcedGo has plans let the targets of forced stops go. It returns the stops that may go on, the ends of those that failed, and in how many
 // seconds to look again at the others.
 func (e *Executor) letForcedGo(
-	ctx context.Context, p pending, held eventhold.List,
+	ctx context.Context, p pending, held scheduling.EventHolds,
 ) (free []*execution.Action, ended []execution.Outcome, again int, err error) {
 	skips, err := e.skipsOf(ctx, p.org, p.bulk, p.actions)
 	if err != nil {
@@ -104,12 +104,12 @@ func resourcesOf(ended []execution.Outcome) []string {
 // owe has the holds on resources remember the stops that an order of a schedule or an override cannot make now. What a person has asked for is not made
 // good: the answer tells the person. A hold that has ended meanwhile is fault.Unavailable: the step is tried again, and finds the resource free.
 func (e *Executor) owe( //nolint:revive // of which order, as holds are
-	ctx context.Context, org string, b execution.Bulk, held eventhold.List, uids []string,
+	ctx context.Context, org string, b execution.Bulk, held scheduling.EventHolds, uids []string,
 ) error {
 	if !b.Ordered() || b.Force || len(uids) == 0 {
 		return nil
 	}
-	w, some := held.Owe(org, eventhold.Order{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
+	w, some := held.Owe(org, scheduling.OwedOrder{BulkID: b.ID, UIDs: uids, Promised: b.Plan.Promised})
 	if !some {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (e *Executor) oweLeftOut(ctx context.Context, org string, b execution.Bulk,
 	if !b.Ordered() || len(uids) == 0 {
 		return nil
 	}
-	held, err := eventhold.Read(ctx, e.p.Table, org)
+	held, err := scheduling.ReadEventHolds(ctx, e.p.Table, org)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Ou
 
 // letGo has plans let the targets of a forced stop go. It returns in how many seconds to call it again, 0 when all are let go, or why the stop
 // fails: after letGoPatience the capacity was not given back.
-func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []eventhold.Hold) (seconds int,
+func (e *Executor) letGo(ctx context.Context, org string, a *execution.Action, holds []scheduling.EventHold) (seconds int,
 	failed string, err error) {
 	now := e.p.Clock.Now()
 	for _, h := range holds {

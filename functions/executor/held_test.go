@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -105,9 +104,9 @@ func (e *heldEvent) force(r inventory.Resource) execution.Action {
 	return e.action(a.ID)
 }
 
-func (e *heldEvent) holds() eventhold.List {
+func (e *heldEvent) holds() scheduling.EventHolds {
 	e.Helper()
-	return apitest.Value(eventhold.Read(e.ctx, e.Table, org))(e)
+	return apitest.Value(scheduling.ReadEventHolds(e.ctx, e.Table, org))(e)
 }
 
 // TestHeld_FromTheFirstRaiseToTheLastRestore follows the hold on the targets of a plan through the plan's life.
@@ -173,9 +172,9 @@ func TestHeld_IsLookedAtAgainWhenAStopBegins(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
 	before := e.size(0)
 	a := apitest.Value(e.ask(e.groups[0], cloud.Stop, false))(t)
-	h := eventhold.Hold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
+	h := scheduling.EventHold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
 		Until: e.Clock.Now().Add(time.Hour)}
-	e.Write(eventhold.Begin(org, h)[0])
+	e.Write(scheduling.BeginEventHold(org, h)[0])
 	e.drive(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if a = e.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "event") ||
 		!strings.Contains(a.ErrorMessage, e.in.PlanID) {
@@ -260,7 +259,7 @@ func (e *heldEvent) checkForcedOnRecord(a execution.Action) {
 		!strings.Contains(p.Message, "ada") {
 		e.Errorf("the plan is %s: %q", p.Status, p.Message)
 	}
-	if got := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(1))); got.PlanID != "" {
+	if got := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(1))); got.PlanID != "" {
 		e.Errorf("policy %s is still held by %s", got.ID, got.PlanID)
 	}
 	q := readiness.Logs(org, p.ID)

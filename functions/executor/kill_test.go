@@ -15,32 +15,34 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/nightly"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const bulkSize = 1000
 
-// kills are fifty; with the race detector, under which a process needs long to begin, enough for races.
+// kills is how often a test kills a process: 50 times in .ci/nightly, 15 times otherwise, and 10 times with the race detector, under
+// which a process needs long to begin.
 func kills() int {
 	if race.Enabled {
 		return 10
 	}
-	return 50
+	return nightly.Count(15, 50)
 }
 
-// TestKilledFiftyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
+// TestKilledManyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random
 // moments, and then holds every action, every record and the cloud itself against what was asked for.
-func TestKilledFiftyTimesABulkActionLosesNothing(t *testing.T) {
+func TestKilledManyTimesABulkActionLosesNothing(t *testing.T) {
 	if dir := os.Getenv("LAMPLIGHTER_KILL_DIR"); dir != "" {
 		live(t, dir, os.Getenv("LAMPLIGHTER_KILL_BULK"))
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir := t.TempDir()
 	var g inventory.Group
@@ -84,7 +86,7 @@ func opposite(v cloud.Verb) cloud.Verb {
 // run1000 runs the bulk action in a process of its own until it ends, or kills that process when it has run for a while.
 func run1000(t *testing.T, dir, bulkID string, kill time.Duration) (ended bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesABulkActionLosesNothing$", "-test.v") //nolint:gosec // this very binary
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledManyTimesABulkActionLosesNothing$", "-test.v") //nolint:gosec // this very binary
 	cmd.Env = append(os.Environ(), "LAMPLIGHTER_KILL_DIR="+dir, "LAMPLIGHTER_KILL_BULK="+bulkID)
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -28,7 +28,7 @@ func (e *heldEvent) order(plan execution.BulkPlan) execution.BulkInput {
 }
 
 // owed returns whether a stop of the nth group is owed to the hold on it.
-func (e *heldEvent) owed(n int) (eventhold.Owed, bool) {
+func (e *heldEvent) owed(n int) (scheduling.OwedAction, bool) {
 	e.Helper()
 	l := e.holds()
 	h, _ := l.OfPolicy(policyID(n))
@@ -59,7 +59,7 @@ func TestOwe_AnOrderThatAnEventLeavesOutIsMadeGoodAndWhatAPersonAsksIsNot(t *tes
 // hold has the plan hold the nth group.
 func (e *heldEvent) hold(n int) {
 	e.Helper()
-	e.Write(eventhold.Begin(org, eventhold.Hold{
+	e.Write(scheduling.BeginEventHold(org, scheduling.EventHold{
 		PlanID: e.in.PlanID, PolicyID: policyID(n), UID: e.groups[n].UID, Since: e.Clock.Now(),
 		Until: e.Clock.Now().Add(time.Hour),
 	})[0])
@@ -118,7 +118,7 @@ func TestOwe_AHoldThatEndsAtThatMomentHasTheOrderTriedAgain(t *testing.T) {
 	in := e.order(execution.BulkPlan{Reason: execution.ReasonSchedule})
 	inner := e.e.p.Table
 	e.e.p.Table = endingStore{inner, func() {
-		apitest.Value(inner.Write(e.ctx, eventhold.Drop(org, policyID(0))))(e)
+		apitest.Value(inner.Write(e.ctx, scheduling.DropEventHold(org, policyID(0))))(e)
 	}}
 	if _, err := e.e.expandBulk(e.ctx, in); !fault.Is(err, fault.Unavailable) {
 		t.Fatalf("%v", err)

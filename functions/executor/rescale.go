@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"net/http"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -24,7 +23,7 @@ func (e *Executor) rescaler() *rescaling.Runner {
 // connectTo opens an account, and its registered clusters for what is in them.
 //
 //nolint:revive // whose account it is, and for what
-func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of autoscaling.Target) (cloud.Conn,
+func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Account, of readiness.PolicyTarget) (cloud.Conn,
 	error) {
 	if of.Type != cloud.KubernetesDeployment || a.Provider == inventory.ClusterProvider {
 		return e.newClouds().Connect(ctx, org, a)
@@ -37,7 +36,7 @@ func (e *Executor) connectTo(ctx context.Context, org string, a inventory.Accoun
 }
 
 // openAutoscaler connects to an account that may be scaled.
-func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of autoscaling.Target) (rescaling.Group,
+func (e *Executor) openAutoscaler(ctx context.Context, org, accountID string, of readiness.PolicyTarget) (rescaling.Group,
 	error) {
 	account, err := e.inventory.ReadAccount(ctx, org, accountID)
 	if err != nil && !fault.Is(err, fault.NotFound) {

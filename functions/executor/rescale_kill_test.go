@@ -18,12 +18,10 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/clock"
@@ -31,6 +29,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // hurried is the clock of an event: a minute of it is a fifth of a second, in all processes alike.
@@ -57,16 +56,16 @@ type planUnderWay struct {
 
 const eventDir, eventBegan = "LAMPLIGHTER_EVENT_DIR", "LAMPLIGHTER_EVENT_BEGAN"
 
-// TestKilledFiftyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random moments, of which every
+// TestKilledManyTimesAnEventEndsAsIfNobodyHad kills the process that carries out event readiness plans, at random moments, of which every
 // other plan is cancelled at one, and then holds plans, logs, policies and the cloud itself against how they were.
-func TestKilledFiftyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
+func TestKilledManyTimesAnEventEndsAsIfNobodyHad(t *testing.T) {
 	if dir := os.Getenv(eventDir); dir != "" {
 		began := apitest.Value(time.Parse(time.RFC3339Nano, os.Getenv(eventBegan)))(t)
 		carryOut(t, dir, hurried{began: began})
 		return
 	}
 	if testing.Short() {
-		t.Skip("kills a process fifty times: not with -short")
+		t.Skip("kills a process many times: not with -short")
 	}
 	dir, clk, r := t.TempDir(), hurried{began: clock.System{}.Now()}, seed.Random(t)
 	killed, ended := 0, map[readiness.Status]int{}
@@ -103,7 +102,7 @@ func lifetime(r *rand.Rand, killed int) time.Duration {
 // oneLife carries plans out in a process of its own until they are over, or kills that when it has lived for a while.
 func oneLife(t *testing.T, dir string, clk hurried, kill time.Duration) (over bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledFiftyTimesAnEventEndsAsIfNobodyHad$", "-test.v") //nolint:gosec // this very binary
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledManyTimesAnEventEndsAsIfNobodyHad$", "-test.v") //nolint:gosec // this very binary
 	cmd.Env = append(os.Environ(), eventDir+"="+dir, eventBegan+"="+clk.began.Format(time.RFC3339Nano))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -209,12 +208,12 @@ func (e *planUnderWay) settle() {
 		}
 	}
 	for i, r := range e.groups {
-		_, err := e.Table.Get(e.ctx, autoscaling.Key(org, policyID(i)))
+		_, err := e.Table.Get(e.ctx, readiness.PolicyKey(org, policyID(i)))
 		if fault.Is(err, fault.NotFound) {
-			_, err = autoscaling.NewStore(e.Table, e.e.p.Clock).Create(e.ctx, org, autoscaling.Policy{
-				ID: policyID(i), Name: policyID(i), Mode: autoscaling.Autopilot, CloudAccountID: e.account.ID,
-				Target: autoscaling.Target{Type: r.Type, UID: r.UID, Region: r.Region},
-			})
+			_, err = readiness.NewPolicyStore(e.Table, e.e.p.Clock).Create(e.ctx, org, readiness.Policy{
+				ID: policyID(i), Name: policyID(i), Mode: readiness.Autopilot, CloudAccountID: e.account.ID,
+				Target: readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region},
+			}, nil)
 		}
 		e.Must(err)
 	}
@@ -281,7 +280,7 @@ func (e *planUnderWay) auditEvent(planID string, before map[string]string) readi
 		}
 	}
 	for i := range e.groups {
-		if p := apitest.Read[autoscaling.Policy](e.Fixture, autoscaling.Key(org, policyID(i))); p.PlanID != "" {
+		if p := apitest.Read[readiness.Policy](e.Fixture, readiness.PolicyKey(org, policyID(i))); p.PlanID != "" {
 			e.Errorf("%s is held by %s", p.ID, p.PlanID)
 		}
 	}

@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/functions/executor/rescaling"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/autoscaling"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/readiness/precheck"
-	"lamplighter.dev/shared/domain/readiness/rescaling"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,17 +19,17 @@ type targetStarter struct{ e *Executor }
 
 var _ rescaling.Starter = targetStarter{}
 
-func (s targetStarter) checker() precheck.Checker {
-	return precheck.Checker{Table: s.e.p.Table, Inventory: s.e.inventory}
+func (s targetStarter) checker() readiness.PrecheckReader {
+	return readiness.PrecheckReader{Table: s.e.p.Table, Inventory: s.e.inventory}
 }
 
 // Obstacles returns why targets cannot be raised.
-func (s targetStarter) Obstacles(ctx context.Context, q precheck.Query) (map[string]string, error) {
+func (s targetStarter) Obstacles(ctx context.Context, q readiness.PrecheckQuery) (map[string]string, error) {
 	return s.checker().Obstacles(ctx, q)
 }
 
 // StartProblem returns why a stopped target cannot be started.
-func (s targetStarter) StartProblem(ctx context.Context, org string, of autoscaling.Target) (string, error) {
+func (s targetStarter) StartProblem(ctx context.Context, org string, of readiness.PolicyTarget) (string, error) {
 	return s.checker().StartProblem(ctx, org, of)
 }
 

@@ -47,16 +47,10 @@ func withMailerPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, mail.Prefix, deadPartition)
 }
 
-// Failed is an item that the store kept the mailer from taking. It still lies in the outbox.
-type Failed struct {
-	table.Key
-	Err error
-}
-
 // Deliver takes the mails among items of the change feed, codes first, and leaves the others alone. It returns those that are to
 // be delivered again; should nobody do that, a round finds them. A note for which there is no room in this second is left to a
 // round, so that nothing waits behind it.
-func (m *Mailer) Deliver(ctx context.Context, items []table.Item) []Failed {
+func (m *Mailer) Deliver(ctx context.Context, items []table.Item) []table.FeedFailure {
 	var mails []table.Item
 	for _, kind := range []mail.Kind{mail.Code, mail.Note} {
 		for _, it := range items {
@@ -79,23 +73,25 @@ func isNew(it table.Item) bool {
 type room func(context.Context, mail.Kind) (bool, error)
 
 // sendAll tries the mails side by side.
-func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []Failed {
+func (m *Mailer) sendAll(ctx context.Context, items []table.Item, r room) []table.FeedFailure {
 	var g errgroup.Group
 	var mu sync.Mutex
-	var failed []Failed
+	var failed []table.FeedFailure
 	g.SetLimit(sideBySide)
 	for _, it := range items {
 		g.Go(func() error {
 			if err := m.try(ctx, it, r); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failed = append(failed, Failed{it.Key, err})
+				failed = append(failed, table.FeedFailure{Key: it.Key, Err: err})
 			}
 			return nil
 		})
 	}
 	_ = g.Wait() // each failure is told with its item
-	slices.SortFunc(failed, func(a, b Failed) int { return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK}) })
+	slices.SortFunc(failed, func(a, b table.FeedFailure) int {
+		return slices.Compare([]string{a.PK, a.SK}, []string{b.PK, b.SK})
+	})
 	return failed
 }
 

@@ -61,7 +61,7 @@ func (f *fixture) feed() []table.Item {
 }
 
 // deliver hands the whole feed to a mailer, as a feed does that brings everything again.
-func (f *fixture) deliver(s mail.Sender) []Failed {
+func (f *fixture) deliver(s mail.Sender) []table.FeedFailure {
 	f.Helper()
 	return New(f.Platform, s, 0).Deliver(f.Context(), f.feed())
 }

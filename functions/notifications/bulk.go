@@ -36,7 +36,7 @@ func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewS
 	if err := s.check(ctx, many, all...); err != nil {
 		return UpsertedSubscriptions{}, err
 	}
-	done, err := s.store.UpsertSubscriptions(ctx, callerOrg(ctx), all)
+	done, err := s.store.UpsertSubscriptions(ctx, identity.CallerOrg(ctx), all)
 	audit.NoteChange(ctx, audit.Change{After: UpsertedSubscriptions(done)})
 	return UpsertedSubscriptions(done), err
 }
@@ -88,7 +88,7 @@ type existing struct {
 }
 
 func (s *service) existing(ctx context.Context, all []notification.Subscription) (existing, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	out := existing{map[string]*notification.Channel{}, map[event.Scope]bool{{Type: event.ScopeOrg}: true}}
 	var keys []table.Key
 	var uids []string
@@ -120,7 +120,7 @@ func (s *service) existing(ctx context.Context, all []notification.Subscription)
 	if len(uids) == 0 {
 		return out, nil
 	}
-	found, err := s.inventory.ByUIDs(ctx, identity.CallerFrom(ctx).Org, uids, inventory.SeeEverything())
+	found, err := s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), uids, inventory.SeeEverything())
 	for i := range found {
 		out.scopes[event.Scope{Type: event.ScopeResource, ID: found[i].UID}] = true
 	}

@@ -79,7 +79,7 @@ type updateChannelInput struct {
 }
 
 func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, error) {
-	all, err := s.store.ListChannels(ctx, callerOrg(ctx))
+	all, err := s.store.ListChannels(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, err
 	if !writes {
 		return out, nil
 	}
-	open, err := s.store.Addresses(ctx, callerOrg(ctx), all...)
+	open, err := s.store.Addresses(ctx, identity.CallerOrg(ctx), all...)
 	for i := range open {
 		out[i] = newChannel(&all[i], open[i].WebhookURL)
 	}
@@ -104,7 +104,7 @@ func (s *service) listChannels(ctx context.Context, _ *struct{}) ([]Channel, err
 
 // shown shows a channel to who may write it.
 func (s *service) shown(ctx context.Context, c *notification.Channel) (Channel, error) {
-	open, err := s.store.Addresses(ctx, callerOrg(ctx), *c)
+	open, err := s.store.Addresses(ctx, identity.CallerOrg(ctx), *c)
 	if err != nil {
 		return Channel{}, err
 	}
@@ -122,11 +122,11 @@ func (s *service) createChannel(ctx context.Context, in *struct{ Body NewChannel
 	if c.Name, err = notification.CleanName(in.Body.Name); err != nil {
 		return Channel{}, err
 	}
-	if err = s.store.Point(ctx, callerOrg(ctx), &c, in.Body.Config.address()); err != nil {
+	if err = s.store.Point(ctx, identity.CallerOrg(ctx), &c, in.Body.Config.address()); err != nil {
 		return Channel{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: c.ID, After: newChannel(&c, c.Masked)})
-	if c, err = s.store.CreateChannel(ctx, callerOrg(ctx), c); err != nil {
+	if c, err = s.store.CreateChannel(ctx, identity.CallerOrg(ctx), c); err != nil {
 		return Channel{}, err
 	}
 	return s.shown(ctx, &c)
@@ -152,12 +152,12 @@ func (s *service) updateChannel(ctx context.Context, in *updateChannelInput) (Ch
 	}
 	if in.Body.Config.Sent {
 		next.TakeOver(identity.CallerFrom(ctx), nil, next.UpdatedAt)
-		if err = s.store.Point(ctx, callerOrg(ctx), &next, in.Body.Config.Value.address()); err != nil {
+		if err = s.store.Point(ctx, identity.CallerOrg(ctx), &next, in.Body.Config.Value.address()); err != nil {
 			return Channel{}, err
 		}
 	}
 	audit.NoteChange(ctx, audit.Change{After: newChannel(&next, next.Masked)})
-	if next, err = s.store.UpdateChannel(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.UpdateChannel(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Channel{}, err
 	}
 	return s.shown(ctx, &next)
@@ -168,7 +168,7 @@ func (s *service) channel(ctx context.Context, channelID string) (notification.C
 	if !id.IsValid("chn", channelID) {
 		return notification.Channel{}, notification.MissingChannel(channelID)
 	}
-	return s.store.ReadChannel(ctx, callerOrg(ctx), channelID)
+	return s.store.ReadChannel(ctx, identity.CallerOrg(ctx), channelID)
 }
 
 func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Deleted, error) {
@@ -180,5 +180,5 @@ func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Del
 	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID): // one whose deletion was interrupted is not there for anybody
 		return rest.Deleted{}, err
 	}
-	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, callerOrg(ctx), in.ChannelID)
+	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, identity.CallerOrg(ctx), in.ChannelID)
 }

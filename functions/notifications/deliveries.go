@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/foundation/fault"
@@ -74,6 +75,6 @@ func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (
 	if f.Sees, err = s.deliverySight(ctx); err != nil {
 		return rest.List[NotificationDelivery]{}, err
 	}
-	found, err := s.log.List(ctx, callerOrg(ctx), f, in.Page)
+	found, err := s.log.List(ctx, identity.CallerOrg(ctx), f, in.Page)
 	return rest.MapItems(found, newDelivery), err
 }

@@ -63,7 +63,7 @@ type updateLegacyNotificationInput struct {
 }
 
 func (s *service) listLegacy(ctx context.Context, _ *struct{}) ([]LegacyNotification, error) {
-	all, err := s.store.ListLegacy(ctx, callerOrg(ctx))
+	all, err := s.store.ListLegacy(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *service) listLegacy(ctx context.Context, _ *struct{}) ([]LegacyNotifica
 	for i := range all {
 		address := all[i].Masked
 		if writes {
-			if address, err = s.store.LegacyAddress(ctx, callerOrg(ctx), &all[i]); err != nil {
+			if address, err = s.store.LegacyAddress(ctx, identity.CallerOrg(ctx), &all[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -90,7 +90,7 @@ func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNo
 		OnOverride: b.NotifyOnOverride, CreatedAt: now, UpdatedAt: now,
 	}
 	l.TakeOver(identity.CallerFrom(ctx), l.Keys(), now)
-	if err := s.store.PointLegacy(ctx, callerOrg(ctx), &l, b.WebhookURL); err != nil {
+	if err := s.store.PointLegacy(ctx, identity.CallerOrg(ctx), &l, b.WebhookURL); err != nil {
 		return LegacyNotification{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, After: newLegacy(&l, l.Masked)})
@@ -98,11 +98,11 @@ func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNo
 }
 
 func (s *service) writeLegacy(ctx context.Context, old, next notification.Legacy) (LegacyNotification, error) {
-	next, err := s.store.WriteLegacy(ctx, callerOrg(ctx), old, next)
+	next, err := s.store.WriteLegacy(ctx, identity.CallerOrg(ctx), old, next)
 	if err != nil {
 		return LegacyNotification{}, err
 	}
-	address, err := s.store.LegacyAddress(ctx, callerOrg(ctx), &next)
+	address, err := s.store.LegacyAddress(ctx, identity.CallerOrg(ctx), &next)
 	return newLegacy(&next, address), err
 }
 
@@ -110,7 +110,7 @@ func (s *service) legacy(ctx context.Context, notificationID string) (notificati
 	if !id.IsValid("ntf", notificationID) {
 		return notification.Legacy{}, notification.MissingLegacy(notificationID)
 	}
-	return s.store.ReadLegacy(ctx, callerOrg(ctx), notificationID)
+	return s.store.ReadLegacy(ctx, identity.CallerOrg(ctx), notificationID)
 }
 
 func (s *service) updateLegacy(ctx context.Context, in *updateLegacyNotificationInput) (LegacyNotification, error) {
@@ -134,7 +134,7 @@ func (s *service) updateLegacy(ctx context.Context, in *updateLegacyNotification
 	b.NotifyOnFailure.Apply(&next.OnFailure)
 	b.NotifyOnOverride.Apply(&next.OnOverride)
 	if b.WebhookURL.Set() {
-		if err = s.store.PointLegacy(ctx, callerOrg(ctx), &next, b.WebhookURL.Value); err != nil {
+		if err = s.store.PointLegacy(ctx, identity.CallerOrg(ctx), &next, b.WebhookURL.Value); err != nil {
 			return LegacyNotification{}, err
 		}
 	}
@@ -150,5 +150,5 @@ func (s *service) deleteLegacy(ctx context.Context, in *LegacyNotificationInput)
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: newLegacy(&l, l.Masked)})
-	return rest.Deleted{ID: l.ID}, s.store.DeleteLegacy(ctx, callerOrg(ctx), l)
+	return rest.Deleted{ID: l.ID}, s.store.DeleteLegacy(ctx, identity.CallerOrg(ctx), l)
 }

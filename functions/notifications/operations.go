@@ -5,12 +5,11 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/message"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -30,15 +29,15 @@ const (
 
 // Recommendations are where those are read that are shared; fault.NotFound of one that is not there, or that the caller may not see.
 type Recommendations interface {
-	ReadRecommendation(ctx context.Context, org, recID string) (message.Recommendation, error)
+	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
 }
 
 // noRecommendations is an organization without any.
 type noRecommendations struct{}
 
 // ReadRecommendation finds nothing.
-func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (message.Recommendation, error) {
-	return message.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
+func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (notification.Recommendation, error) {
+	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
 }
 
 type service struct {
@@ -176,14 +175,14 @@ func (s *service) ownOperations(g *rest.Group) {
 		Summary:  "Set an own e-mail preference", Description: own,
 	}, s.setPreference)
 	rest.Handle(g, rest.Op{
-		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true, Produces: htmlType,
+		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true, Produces: htmlpage.ContentType,
 		Statuses: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		Summary:  "The page of the link that ends mails",
 		Description: "Has a button that switches the e-mail preference off which the mail came from. It changes " +
 			"nothing by itself. " + tries,
 	}, s.showUnsubscribe)
 	rest.Handle(g, rest.Op{
-		ID: "unsubscribe", Method: http.MethodPost, Path: unsubscribing, Public: true, Produces: htmlType,
+		ID: "unsubscribe", Method: http.MethodPost, Path: unsubscribing, Public: true, Produces: htmlpage.ContentType,
 		Statuses:    []int{http.StatusNotFound, http.StatusTooManyRequests},
 		Summary:     "End mails by the link in them",
 		Description: "One request, without a log-in, as RFC 8058 has it. " + tries,
@@ -237,5 +236,3 @@ const (
 		"was never set is off. An unknown key is 404."
 	tries = "At most 60 requests in ten minutes from one address."
 )
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

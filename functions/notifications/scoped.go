@@ -53,7 +53,7 @@ func (s *service) reachedChannels(ctx context.Context) (map[string]bool, error) 
 		return nil, err
 	}
 	out := map[string]bool{}
-	err = s.store.EachSubscription(ctx, callerOrg(ctx), func(sub *notification.Subscription) {
+	err = s.store.EachSubscription(ctx, identity.CallerOrg(ctx), func(sub *notification.Subscription) {
 		if sees(sub) {
 			out[sub.ChannelID] = true
 		}

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/message"
+	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -39,7 +39,7 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 	}
 	audit.NoteChange(ctx, audit.Change{Target: c.ID})
 	m := s.message(ctx, c.ID,
-		event.Event{Key: message.Test, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
+		event.Event{Key: notification.TestMessage, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: c.ID})
 	a, sent := s.send(ctx, m)
 	if fault.KindOf(sent) == fault.Internal && sent != nil {
 		return TestedChannel{}, sent
@@ -55,7 +55,7 @@ func (s *service) testChannel(ctx context.Context, in *ChannelInput) (TestedChan
 // message is what is sent to a channel by a person.
 func (s *service) message(ctx context.Context, channelID string, e event.Event) delivery.Message {
 	return delivery.Message{
-		ID: delivery.NewID(s.p.Clock.Now()), Org: callerOrg(ctx),
+		ID: delivery.NewID(s.p.Clock.Now()), Org: identity.CallerOrg(ctx),
 		Target: delivery.Target{Kind: delivery.Channel, ID: channelID},
 		Events: []event.Event{e}, Total: 1,
 	}
@@ -99,14 +99,14 @@ func (s *service) share(ctx context.Context, in *shareInput) (SharedRecommendati
 	if err != nil {
 		return SharedRecommendation{}, fmt.Errorf("encode recommendation %s: %w", rec.ID, err)
 	}
-	e := event.Event{Key: message.Share, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: rec.ID, Data: data}
+	e := event.Event{Key: notification.RecommendationShared, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(), Subject: rec.ID, Data: data}
 	out, err := s.sendAll(ctx, ids, e, in.Body.Message)
 	audit.NoteChange(ctx, audit.Change{Target: rec.ID, After: out})
 	return out, err
 }
 
 func (s *service) checkChannels(ctx context.Context, ids []string) error {
-	all, err := s.store.ListChannels(ctx, callerOrg(ctx))
+	all, err := s.store.ListChannels(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (s *service) listSubscriptions(ctx context.Context, in *listSubscriptionsIn
 		}
 		return out, err
 	}
-	err = s.store.EachSubscription(ctx, callerOrg(ctx), func(sub *notification.Subscription) {
+	err = s.store.EachSubscription(ctx, identity.CallerOrg(ctx), func(sub *notification.Subscription) {
 		if len(out) >= limit || !in.wants(sub) || !sees(sub) {
 			return
 		}
@@ -157,7 +157,7 @@ func (s *service) createSubscription(ctx context.Context, in *struct{ Body NewSu
 	if err := s.check(ctx, one, sub); err != nil {
 		return Subscription{}, err
 	}
-	sub, err := s.store.CreateSubscription(ctx, callerOrg(ctx), sub)
+	sub, err := s.store.CreateSubscription(ctx, identity.CallerOrg(ctx), sub)
 	return newSubscription(&sub), err
 }
 
@@ -170,7 +170,7 @@ func (s *service) subscription(ctx context.Context, subID string) (notification.
 	if err != nil {
 		return notification.Subscription{}, err
 	}
-	sub, err := s.store.ReadSubscription(ctx, callerOrg(ctx), subID)
+	sub, err := s.store.ReadSubscription(ctx, identity.CallerOrg(ctx), subID)
 	if err == nil && !sees(&sub) {
 		err = notification.MissingSubscription(subID)
 	}
@@ -198,7 +198,7 @@ func (s *service) updateSubscription(ctx context.Context, in *updateSubscription
 			return Subscription{}, err
 		}
 	}
-	next, err = s.store.UpdateSubscription(ctx, callerOrg(ctx), old, next)
+	next, err = s.store.UpdateSubscription(ctx, identity.CallerOrg(ctx), old, next)
 	return newSubscription(&next), err
 }
 
@@ -208,5 +208,5 @@ func (s *service) deleteSubscription(ctx context.Context, in *SubscriptionInput)
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: sub.ID, Before: newSubscription(&sub)})
-	return rest.Deleted{ID: sub.ID}, s.store.DeleteSubscription(ctx, callerOrg(ctx), sub)
+	return rest.Deleted{ID: sub.ID}, s.store.DeleteSubscription(ctx, identity.CallerOrg(ctx), sub)
 }

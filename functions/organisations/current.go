@@ -47,7 +47,7 @@ func (s service) currentOperations(g *rest.Group) {
 
 // readOrganisation reads the record of the organization that the caller works in.
 func (s service) readOrganisation(ctx context.Context) (identity.OrganisationRecord, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	o, err := table.Read[identity.OrganisationRecord](ctx, s.Table, identity.OrganisationKey(org))
 	if fault.Is(err, fault.NotFound) || err == nil && o.Ended {
 		return o, errOrganisationGone(org)

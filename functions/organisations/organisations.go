@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
@@ -136,5 +135,5 @@ func rows(ctx context.Context, o identity.Organisation, email string) ([]table.W
 
 // nameKey returns where a user claims the name of an organization: case does not make another name.
 func nameKey(user, name string) table.Key {
-	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, strings.ToLower(name))}
+	return table.Key{PK: identity.UserPrefix + user, SK: "ORGNAME#" + identity.Digest(nil, table.FoldName(name))}
 }

@@ -19,7 +19,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
 			// the maker of an older wake link
-			evaluation.FiringPartition, identity.UserPartition, identity.AddressPartition,
+			identity.UserPartition, identity.AddressPartition,
 		},
 		Writes: []table.Partition{
 			event.Partition, override.WakeLinkPartition, override.WakeTokenPartition, ratelimit.Partition,

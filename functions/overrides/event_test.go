@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/evaluation"
-	"lamplighter.dev/shared/domain/eventhold"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -19,9 +19,9 @@ const eventPlan = "evt_01k00000000000000000000009"
 // holdForEvent has an event readiness plan hold the first instance for a time.
 func (a *fixture) holdForEvent(d time.Duration) {
 	a.Helper()
-	h := eventhold.Hold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(),
+	h := scheduling.EventHold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(),
 		Until: a.Clock.Now().Add(d)}
-	a.Write(eventhold.Begin(ours, h)[0])
+	a.Write(scheduling.BeginEventHold(ours, h)[0])
 }
 
 func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {

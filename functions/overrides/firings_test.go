@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/schedules"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/evaluation"
@@ -29,16 +30,16 @@ func (a *fixture) schedule() scheduling.Schedule {
 	return sch
 }
 
-func TestFirings_TellWhatAScheduleDid(t *testing.T) {
+func TestFirings_NameTheOverrideThatKeptAScheduleFromActing(t *testing.T) {
 	a := newFixture(t)
-	a.Mount(Operations, Firings)
+	a.Mount(Operations, schedules.Operations)
 	sch := a.schedule()
 	o := a.hold(override.ForceOn, 24*time.Hour)
 	due := time.Date(2026, a.Clock.Now().Month(), a.Clock.Now().Day(), 19, 0, 0, 0, time.UTC)
 	a.Clock.Advance(due.Sub(a.Clock.Now()))
 	rows := apitest.Rows[scheduling.Due](a.Fixture, duePKs()...)
 	apitest.Value(evaluation.New(a.Platform).Evaluate(a.Anywhere(), ours, a.Clock.Now(), rows))(t)
-	l := apitest.Data[rest.List[PastFiring]](a.call("GET /schedules/" + sch.ID + "/firings").AtMost(2))
+	l := apitest.Data[rest.List[schedules.PastFiring]](a.call("GET /schedules/" + sch.ID + "/firings").AtMost(2))
 	if l.Total != 1 || l.Items[0].CronID != "cron_2" || !l.Items[0].At.Equal(due) || l.Items[0].SkippedCount != 3 ||
 		l.Items[0].Resources != 0 ||
 		l.Items[0].Skipped[0].Reason != "override" || !strings.Contains(l.Items[0].Skipped[0].Detail, o.ID) {

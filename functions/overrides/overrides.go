@@ -82,8 +82,6 @@ type GroupPath struct {
 	GroupID string `path:"groupID" maxLength:"64"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (Override, error) {
 	b := in.Body
 	audit.NoteChange(ctx, audit.Change{Target: cmp.Or(b.ResourceUID, b.GroupID)})
@@ -108,7 +106,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewOverride }) (O
 		return Override{}, err
 	}
 	o.ResourceUID, o.ResourceID = b.ResourceUID, resourceID
-	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{t.Resource.CloudAccountID})
+	holds, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{t.Resource.CloudAccountID})
 	if err != nil {
 		return Override{}, err
 	}
@@ -141,7 +139,7 @@ func (s *service) holdGroup(ctx context.Context, groupID string, b NewGroupOverr
 	}
 	o.GroupID = groupID
 	// A group that is deleted at the same moment is not held any more, and one with an override is not deleted.
-	return s.begin(ctx, o, t, inventory.HoldGroup(callerOrg(ctx), groupID)...)
+	return s.begin(ctx, o, t, inventory.HoldGroup(identity.CallerOrg(ctx), groupID)...)
 }
 
 // newOverride makes an override of a body, on nothing yet.
@@ -168,7 +166,7 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 func (s *service) begin(ctx context.Context, o override.Override, t evaluation.Target, more ...table.Write) (Override,
 	error) {
 	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.shown(o)})
-	o, err := s.evaluation.BeginOverride(ctx, identity.CallerFrom(ctx).Org, o, t, more...)
+	o, err := s.evaluation.BeginOverride(ctx, identity.CallerOrg(ctx), o, t, more...)
 	if err != nil {
 		return Override{}, err
 	}
@@ -193,7 +191,7 @@ func (s *service) seen(ctx context.Context, overrideID string) (override.Overrid
 	if !id.IsValid("ovr", overrideID) {
 		return override.Override{}, missing
 	}
-	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(identity.CallerFrom(ctx).Org, overrideID))
+	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(identity.CallerOrg(ctx), overrideID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return o, fmt.Errorf("read override %s: %w", overrideID, err)
 	}
@@ -261,7 +259,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Override],
 		return rest.List[Override]{}, err
 	}
 	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
-	q := table.Query{PK: override.PK(identity.CallerFrom(ctx).Org), From: override.First, To: override.Last,
+	q := table.Query{PK: override.PK(identity.CallerOrg(ctx)), From: override.First, To: override.Last,
 		Reverse: true}
 	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.meets(in, o) })
 	return rest.MapItems(all, s.shown), err

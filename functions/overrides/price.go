@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -16,7 +16,7 @@ func (s *service) priceOf(ctx context.Context, w *woken, now, until time.Time) (
 	for i, m := range w.target.Members {
 		uids[i] = m.UID
 	}
-	rates, err := s.inventory.Rates(ctx, w.org, uids...)
+	rates, err := pricing.ReadRates(ctx, s.p.Table, s.inventory, w.org, uids...)
 	if err != nil {
 		return "", fmt.Errorf("read what the members of wake link %s cost: %w", w.ID, err)
 	}
@@ -24,7 +24,7 @@ func (s *service) priceOf(ctx context.Context, w *woken, now, until time.Time) (
 }
 
 // describePrice adds up what an hour of resources costs, and says of how many no price is known.
-func describePrice(rates map[string]inventory.Rate, uids []string, length time.Duration) string {
+func describePrice(rates map[string]pricing.HourlyRate, uids []string, length time.Duration) string {
 	hourly, unknown := money.Amount{}, 0
 	for _, uid := range uids {
 		r, known := rates[uid]

@@ -119,7 +119,7 @@ func (s *service) actionable(ctx context.Context, t evaluation.Target, field, va
 	for i, l := range t.LeftOut {
 		members[i] = l.Member
 	}
-	accounts, err := execution.ReadAccounts(ctx, s.p.Table, identity.CallerFrom(ctx).Org, members)
+	accounts, err := execution.ReadAccounts(ctx, s.p.Table, identity.CallerOrg(ctx), members)
 	if err != nil {
 		return err
 	}

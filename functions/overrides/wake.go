@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -20,8 +21,6 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-const htmlType = "text/html; charset=utf-8"
-
 // TokenPath names a wake link in a path, by its token, which is its secret.
 type TokenPath struct {
 	Token string `path:"token" maxLength:"64" doc:"Of the address that POST …/wake-links answered"`
@@ -30,7 +29,7 @@ type TokenPath struct {
 func (s *service) wakeOperations(g *rest.Group) {
 	statuses := []int{http.StatusNotFound, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
-		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlType, Statuses: statuses,
+		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlpage.ContentType, Statuses: statuses,
 		Summary: "The page of a wake link",
 		Description: "Says what the link starts, until when, and what that costs, with a button that does it. " +
 			"It changes nothing, however often it is looked at. A token that is wrong, expired or revoked is 404, " +
@@ -38,7 +37,7 @@ func (s *service) wakeOperations(g *rest.Group) {
 			"from one address.",
 	}, s.showWake)
 	rest.Handle(g, rest.Op{
-		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlType,
+		ID: "wake", Method: http.MethodPost, Path: wakePage, Public: true, Produces: htmlpage.ContentType,
 		Statuses: append(statuses, http.StatusConflict),
 		Summary:  "Start what a wake link is for",
 		Description: "Until the next stop of its schedules, at most for the link's maxHours. While that lasts, " +
@@ -68,7 +67,7 @@ type woken struct {
 func (s *service) showWake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
 	_, w, err := s.open(ctx, in.Token)
 	if err != nil {
-		return failurePage(err)
+		return htmlpage.AnswerFailure(err)
 	}
 	return w.page(http.StatusOK, ""), nil
 }
@@ -208,7 +207,7 @@ func (s *service) wake(ctx context.Context, in *TokenPath) (rest.Raw, error) {
 	ctx, w, err := s.open(ctx, in.Token)
 	if err != nil {
 		audit.Omit(ctx)
-		return failurePage(err)
+		return htmlpage.AnswerFailure(err)
 	}
 	audit.NoteActor(ctx, w.org, "", "wake link "+w.ID)
 	audit.NoteChange(ctx, audit.Change{Target: w.ID})

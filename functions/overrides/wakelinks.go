@@ -152,7 +152,7 @@ func (s *service) linkGroup(ctx context.Context, in *struct {
 		return NewLink{}, err
 	}
 	l := link{Name: cmp.Or(in.Body.Name, t.Group.Name), GroupID: in.GroupID}
-	return s.newLink(ctx, l, in.Body, inventory.HoldGroup(callerOrg(ctx), in.GroupID))
+	return s.newLink(ctx, l, in.Body, inventory.HoldGroup(identity.CallerOrg(ctx), in.GroupID))
 }
 
 func (s *service) linkResource(ctx context.Context, in *struct {
@@ -171,7 +171,7 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 		return NewLink{}, err
 	}
 	m := t.Members[0]
-	holds, err := inventory.HoldAccounts(callerOrg(ctx), []string{m.CloudAccountID})
+	holds, err := inventory.HoldAccounts(identity.CallerOrg(ctx), []string{m.CloudAccountID})
 	if err != nil {
 		return NewLink{}, err
 	}
@@ -181,7 +181,7 @@ func (s *service) linkResource(ctx context.Context, in *struct {
 
 // resourceByID returns the resource of our id on which the caller may act.
 func (s *service) resourceByID(ctx context.Context, resourceID string) (evaluation.Target, error) {
-	org, missing := identity.CallerFrom(ctx).Org, fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
+	org, missing := identity.CallerOrg(ctx), fault.New(fault.NotFound, "resource %.64q does not exist", resourceID)
 	if !id.IsValid("res", resourceID) {
 		return evaluation.Target{}, missing
 	}
@@ -228,7 +228,7 @@ func (s *service) newLink(ctx context.Context, l link, b WakeLinkBody, holds []t
 // storeLink stores a new link when the organization has room for it, and counts it as a use of its target by holds:
 // fault.Conflict without room, fault.NotFound without the target. The limit holds however many are made at once.
 func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) error {
-	limited := table.LimitedList{PK: override.WakeLinkPK(callerOrg(ctx)), Noun: "wake links"}
+	limited := table.LimitedList{PK: override.WakeLinkPK(identity.CallerOrg(ctx)), Noun: "wake links"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
 		n, err := s.countLinks(ctx)
 		if err == nil && n >= maxLinks {
@@ -244,7 +244,7 @@ func (s *service) storeLink(ctx context.Context, l link, holds []table.Write) er
 
 // writeLink writes a new link and the way to it together with more.
 func (s *service) writeLink(ctx context.Context, l link, more []table.Write) error {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	row, err := table.NewItem(override.WakeLinkKey(org, l.ID), l)
 	if err != nil {
 		return err
@@ -286,8 +286,8 @@ func (s *service) hash(token string) string {
 
 // allLinks is the query for the wake links of the caller's organization, newest first.
 func allLinks(ctx context.Context) table.Query {
-	org := identity.CallerFrom(ctx).Org
-	return table.Query{PK: override.WakeLinkPK(org), From: "wake_", To: "wake_~", Reverse: true, Limit: maxLinks}
+	pk := override.WakeLinkPK(identity.CallerOrg(ctx))
+	return table.Query{PK: pk, From: "wake_", To: "wake_~", Reverse: true, Limit: maxLinks}
 }
 
 func (s *service) countLinks(ctx context.Context) (int, error) {
@@ -321,11 +321,11 @@ func (s *service) revoke(ctx context.Context, in *struct {
 	WakeLinkID string `path:"wakeLinkID" maxLength:"64"`
 },
 ) (rest.Deleted, error) {
-	c, missing := identity.CallerFrom(ctx), fault.New(fault.NotFound, "no wake link %.64q", in.WakeLinkID)
+	org, missing := identity.CallerOrg(ctx), fault.New(fault.NotFound, "no wake link %.64q", in.WakeLinkID)
 	if !id.IsValid("wake", in.WakeLinkID) {
 		return rest.Deleted{}, missing
 	}
-	l, err := table.Read[link](ctx, s.p.Table, override.WakeLinkKey(c.Org, in.WakeLinkID))
+	l, err := table.Read[link](ctx, s.p.Table, override.WakeLinkKey(org, in.WakeLinkID))
 	if fault.Is(err, fault.NotFound) {
 		return rest.Deleted{}, missing
 	}
@@ -337,7 +337,7 @@ func (s *service) revoke(ctx context.Context, in *struct {
 	}
 	audit.NoteChange(ctx, audit.Change{Target: l.ID, Before: shownLink(l), Final: true})
 	err = s.p.Table.Transact(table.Within(ctx, override.WakeTokenPrefix),
-		table.Delete(override.WakeLinkKey(c.Org, l.ID)), table.Delete(override.WakeTokenKey(l.Hash)))
+		override.RemoveWakeLink(org, override.NamedTarget{ID: l.ID, Hash: l.Hash})...)
 	return rest.Deleted{ID: l.ID}, fault.Wrap("revoke wake link "+l.ID, err)
 }
 

@@ -1,16 +1,12 @@
 package reports
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/money"
 )
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
 
 // Basis is what the figures of a report are based on.
 type Basis struct {

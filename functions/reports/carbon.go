@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/reports/carbon"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/carbon"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -61,7 +62,7 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 	}
 	pks := make([]string, len(machines))
 	for i, m := range machines {
-		pks[i] = execution.HistoryResourcePK(callerOrg(ctx), m.UID)
+		pks[i] = execution.HistoryResourcePK(identity.CallerOrg(ctx), m.UID)
 	}
 	items, err := table.NewMerge(s.p.Table, table.Query{From: id.LowestAt("sh", from)}, pks...).Next(ctx,
 		maxPageChanges+1)

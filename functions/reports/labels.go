@@ -48,7 +48,7 @@ func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
 			continue
 		}
 		var err error
-		if out[dim], err = read(ctx, callerOrg(ctx)); err != nil {
+		if out[dim], err = read(ctx, identity.CallerOrg(ctx)); err != nil {
 			return nil, fault.Wrap("read the names of "+dim, err)
 		}
 	}

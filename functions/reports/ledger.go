@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
@@ -13,7 +14,7 @@ import (
 
 // months returns the summaries of the months in which the days lie.
 func (s *service) months(ctx context.Context, from, to time.Time) ([]cost.Summary, error) {
-	out, err := s.Books.Summaries(ctx, callerOrg(ctx), cost.MonthOf(from), cost.MonthOf(to.Add(-report.Day)))
+	out, err := s.Books.Summaries(ctx, identity.CallerOrg(ctx), cost.MonthOf(from), cost.MonthOf(to.Add(-report.Day)))
 	for i := range out {
 		if err == nil {
 			err = s.Balanced(ctx, checkSummary(&out[i]))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 )
 
@@ -27,7 +28,7 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 	if err != nil {
 		return nil, err
 	}
-	periods, err := s.Books.Periods(ctx, callerOrg(ctx))
+	periods, err := s.Books.Periods(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
@@ -140,7 +141,7 @@ func (s *service) team(ctx context.Context, in *TeamInput, within *cost.Within) 
 	if !sees(within, in.TeamID) {
 		return "", in.missing()
 	}
-	_, err := s.teams.Get(ctx, callerOrg(ctx), in.TeamID)
+	_, err := s.teams.Get(ctx, identity.CallerOrg(ctx), in.TeamID)
 	if fault.Is(err, fault.NotFound) {
 		err = in.missing()
 	}
@@ -165,7 +166,8 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	if id != "" && !sees(q.Within, id) {
 		return "", nil, in.missing()
 	}
-	saved, it, ok, err := s.rules.ListBeside(ctx, callerOrg(ctx), teams.Key(callerOrg(ctx), in.TeamID))
+	saved, it, ok, err := s.rules.ListBeside(ctx, identity.CallerOrg(ctx),
+		teams.Key(identity.CallerOrg(ctx), in.TeamID))
 	if err != nil {
 		return "", nil, err
 	}

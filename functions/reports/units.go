@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"time"
 
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -65,7 +66,7 @@ func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric
 	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description,
 		CreatedAt: s.p.Clock.Now()}
 	audit.NoteChange(ctx, audit.Change{Target: m.Name, After: newUnitMetric(m)})
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	return newUnitMetric(m), unitmetric.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		all, err := s.unitsOf.List(ctx, org)
 		if err == nil && len(all) >= unitmetric.MaxMetrics {
@@ -101,7 +102,7 @@ type Pushed struct {
 }
 
 func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) {
-	if _, err := s.unitsOf.Get(ctx, callerOrg(ctx), in.Name); err != nil {
+	if _, err := s.unitsOf.Get(ctx, identity.CallerOrg(ctx), in.Name); err != nil {
 		return Pushed{}, err
 	}
 	values := make(map[time.Time]money.Amount, len(in.Body.Values))
@@ -121,7 +122,7 @@ func (s *service) pushUnits(ctx context.Context, in *pushInput) (Pushed, error) 
 		values[at] = amount
 	}
 	audit.NoteChange(ctx, audit.Change{Target: in.Name, After: in.Body})
-	return Pushed{in.Name, len(values)}, s.unitsOf.Put(ctx, callerOrg(ctx), in.Name, values)
+	return Pushed{in.Name, len(values)}, s.unitsOf.Put(ctx, identity.CallerOrg(ctx), in.Name, values)
 }
 
 // UnitPoint is what units cost on a day, or in a week or month. Where the units of a day are not known, its cost is not in it.
@@ -150,7 +151,7 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	if err != nil {
 		return UnitReport{}, err
 	}
-	all, err := s.unitsOf.List(ctx, callerOrg(ctx))
+	all, err := s.unitsOf.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return UnitReport{}, err
 	}
@@ -158,7 +159,7 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	if err != nil {
 		return UnitReport{}, err
 	}
-	values, err := s.unitsOf.Values(ctx, callerOrg(ctx), q.From, q.To)
+	values, err := s.unitsOf.Values(ctx, identity.CallerOrg(ctx), q.From, q.To)
 	if err != nil {
 		return UnitReport{}, err
 	}

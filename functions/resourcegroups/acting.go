@@ -40,7 +40,7 @@ func (s *service) newcomers(ctx context.Context, before, after []inventory.Group
 			ids = append(ids, p.ResourceID)
 		}
 	}
-	found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything())
 	members, _ := execution.Resources(found)
 	return members, err
 }
@@ -50,12 +50,12 @@ func (s *service) checkRegrouping(ctx context.Context, old, g inventory.Group,
 	places []inventory.GroupPlacement) error {
 	return s.checkJoining(ctx, old, func() ([]inventory.Member, error) {
 		if g.Selector != nil {
-			return s.inventory.SelectMembers(ctx, callerOrg(ctx), *g.Selector)
+			return s.inventory.SelectMembers(ctx, identity.CallerOrg(ctx), *g.Selector)
 		}
 		var before []inventory.GroupPlacement
 		if old.Selector == nil {
 			var err error
-			if before, err = s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID); err != nil {
+			if before, err = s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), old.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -36,13 +36,13 @@ func (s *service) deleteGroup(ctx context.Context, in *GroupInput) (rest.Deleted
 		return rest.Deleted{}, err
 	}
 	return rest.Deleted{ID: g.ID},
-		s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), g, extra...)
+		s.inventory.DeleteGroup(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), g, extra...)
 }
 
 // releaseUnused returns the writes that go with the deletion of a group, or the error that lists its uses. The writes
 // fail when a use begins meanwhile.
 func (s *service) releaseUnused(ctx context.Context, g inventory.Group) ([]table.Write, error) {
-	holds, err := s.inventory.CountGroupHolds(ctx, callerOrg(ctx), g.ID)
+	holds, err := s.inventory.CountGroupHolds(ctx, identity.CallerOrg(ctx), g.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +58,12 @@ func (s *service) releaseUnused(ctx context.Context, g inventory.Group) ([]table
 	if err = identity.InUse(ctx, named, append(uses, bulk...), wayOut); err != nil {
 		return nil, err
 	}
-	return []table.Write{unclaimed, inventory.ReleaseGroup(callerOrg(ctx), g.ID, holds)}, nil
+	return []table.Write{unclaimed, inventory.ReleaseGroup(identity.CallerOrg(ctx), g.ID, holds)}, nil
 }
 
 // usesOf lists the records that name a group: schedules, overrides and wake links, and those whose scope it is.
 func (s *service) usesOf(ctx context.Context, groupID string) ([]fault.Use, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	schedules, err := scheduling.New(s.p).UsesOfGroup(ctx, org, groupID)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *service) usesOf(ctx context.Context, groupID string) ([]fault.Use, erro
 // bulkUses returns the bulk action that is under way on a group, and the write that goes with the deletion of the
 // group: it fails when a bulk action begins meanwhile.
 func (s *service) bulkUses(ctx context.Context, g inventory.Group) ([]fault.Use, table.Write, error) {
-	key := execution.GroupClaimKey(callerOrg(ctx), g.ID)
+	key := execution.GroupClaimKey(identity.CallerOrg(ctx), g.ID)
 	claim, err := table.Read[execution.GroupClaim](ctx, s.p.Table, key)
 	if fault.Is(err, fault.NotFound) {
 		return nil, table.Check(key, table.Absent()), nil
@@ -91,7 +91,7 @@ func (s *service) bulkUses(ctx context.Context, g inventory.Group) ([]fault.Use,
 	if err != nil {
 		return nil, table.Write{}, fault.Wrap("read the bulk action under way on "+g.ID, err)
 	}
-	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(callerOrg(ctx), claim.BulkActionID))
+	b, err := table.Read[execution.Bulk](ctx, s.p.Table, execution.BulkKey(identity.CallerOrg(ctx), claim.BulkActionID))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, table.Write{}, fault.Wrap("read bulk action "+claim.BulkActionID, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -47,8 +47,6 @@ type Selector struct {
 	Tags     map[string]string `json:"tags" required:"false" maxProperties:"20"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // newBriefGroup returns a group without its members.
 func newBriefGroup(g inventory.Group) Group {
 	out := Group{
@@ -72,7 +70,7 @@ func (s *service) readGroup(ctx context.Context, groupID string) (inventory.Grou
 	if !id.IsValid("grp", groupID) {
 		return inventory.Group{}, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	}
-	return s.inventory.ReadGroup(ctx, callerOrg(ctx), groupID)
+	return s.inventory.ReadGroup(ctx, identity.CallerOrg(ctx), groupID)
 }
 
 // groupWithMembers returns a group with its members.
@@ -80,7 +78,7 @@ func (s *service) groupWithMembers(ctx context.Context, g inventory.Group) (Grou
 	out := newBriefGroup(g)
 	out.Members = []Member{}
 	if g.Selector != nil {
-		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), g.ID)
+		members, err := s.inventory.ExpandGroup(ctx, identity.CallerOrg(ctx), g.ID)
 		for _, m := range members {
 			out.Members = append(out.Members, Member{m.ResourceID, m.Tier, m.Order})
 		}
@@ -88,7 +86,7 @@ func (s *service) groupWithMembers(ctx context.Context, g inventory.Group) (Grou
 		out.MemberCount = &n
 		return out, err
 	}
-	places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), g.ID)
+	places, err := s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), g.ID)
 	for _, p := range places {
 		out.Members = append(out.Members, Member(p))
 	}
@@ -130,7 +128,7 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 	if held, err = s.andRebuild(ctx, held, true); err != nil {
 		return Group{}, err
 	}
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	err = inventory.LimitedGroups(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		if err := s.room(ctx); err != nil {
 			return err
@@ -150,7 +148,7 @@ func (s *service) andRebuild(ctx context.Context, ws []table.Write, changed bool
 	if !changed {
 		return ws, nil
 	}
-	w, err := billing.AddRebuild(callerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return append(ws, w), err
 }
 
@@ -172,7 +170,7 @@ func sound(g *inventory.Group, members int) error {
 
 // room refuses one group too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.inventory.ListGroups(ctx, callerOrg(ctx))
+	all, err := s.inventory.ListGroups(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= inventory.MaxGroups {
 		return fault.New(fault.Invalid, "the organization has %d resource groups, which is the most; delete one first",
 			len(all))
@@ -225,7 +223,7 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 	if held, err = s.andRebuild(ctx, held, regrouped); err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old,
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), old,
 		inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}
@@ -236,7 +234,7 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 func (s *service) note(ctx context.Context, old inventory.Group, members bool) error {
 	was := newBriefGroup(old)
 	if members && old.Selector == nil {
-		places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID)
+		places, err := s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), old.ID)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -34,7 +35,7 @@ func (s *service) placementsOf(ctx context.Context, members []Member) ([]invento
 	if len(ids) == 0 {
 		return out, nil, nil
 	}
-	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)
+	unknown, accounts, err := s.inventory.Locate(ctx, identity.CallerOrg(ctx), ids)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,7 +46,7 @@ func (s *service) placementsOf(ctx context.Context, members []Member) ([]invento
 		}
 		return nil, nil, fault.New(fault.Invalid, "members: no resource has the id %s%s", quoted(unknown), more)
 	}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), accounts)
 	return out, held, err
 }
 
@@ -75,11 +76,11 @@ type addInput struct {
 }
 
 func (s *service) addMember(ctx context.Context, in *addInput) (Group, error) {
-	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), []string{in.ResourceID})
+	unknown, accounts, err := s.inventory.Locate(ctx, identity.CallerOrg(ctx), []string{in.ResourceID})
 	if err != nil {
 		return Group{}, err
 	}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), accounts)
 	if err != nil {
 		return Group{}, err
 	}
@@ -184,7 +185,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 		return Group{}, fault.New(fault.Invalid, "resource group %s is dynamic: its selector says what belongs to "+
 			"it; change that", old.ID)
 	}
-	places, err := s.inventory.ListPlacements(ctx, callerOrg(ctx), old.ID)
+	places, err := s.inventory.ListPlacements(ctx, identity.CallerOrg(ctx), old.ID)
 	if err != nil {
 		return Group{}, err
 	}
@@ -206,7 +207,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 	if held, err = s.andRebuild(ctx, slices.Clip(held), true); err != nil {
 		return Group{}, err
 	}
-	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old,
+	if g, err = s.inventory.UpdateGroup(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), old,
 		inventory.Grouping{Group: g, Places: places}, held...); err != nil {
 		return Group{}, err
 	}

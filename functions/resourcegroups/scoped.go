@@ -44,7 +44,7 @@ func (s *service) part(ctx context.Context, groupID string, scopes grant.Scopes)
 	if !id.IsValid("grp", groupID) {
 		return Group{}, missing
 	}
-	parts, err := s.inventory.GroupsInScope(ctx, callerOrg(ctx), scopes, groupID)
+	parts, err := s.inventory.GroupsInScope(ctx, identity.CallerOrg(ctx), scopes, groupID)
 	if err != nil {
 		return Group{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -33,15 +34,16 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 	if bounds.Rows == 0 {
 		bounds.Rows = exportRows
 	}
+	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org,
-		inventory.List{Filter: in.inventoryFilter(s.sight(c)), By: inventory.ByUID, After: after,
+		inventory.List{Filter: in.inventoryFilter(s.sight(c, costs)), By: inventory.ByUID, After: after,
 			Limit: bounds.Rows + 1})
 	if err != nil {
 		return rest.Raw{}, err
 	}
 	f := in.Begin(rest.Exported{Name: "resources", Format: rest.CSV, Columns: columns, Bounds: bounds})
 	for i := range found {
-		if !f.Add(newRecord(found[i])) {
+		if !f.Add(newRecord(found[i], costs)) {
 			return f.Answer(ctx, writeCursor(found[i-1].UID))
 		}
 	}

@@ -54,7 +54,7 @@ type Actual struct {
 	LastMonth   string `json:"lastMonth"`
 }
 
-func newRecord(r inventory.Listed) Record {
+func newRecord(r inventory.Listed, costs *pricing.Costs) Record {
 	out := Record{
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
@@ -66,29 +66,28 @@ func newRecord(r inventory.Listed) Record {
 	if !r.CreatedAt.IsZero() {
 		out.CreatedAt = &r.CreatedAt
 	}
-	out.addCosts(r)
+	out.addCosts(costs.Of(r.UID))
 	return out
 }
 
 // addCosts shows what the resource costs: the estimate and what was billed both stay visible.
-func (r *Record) addCosts(l inventory.Listed) {
-	if l.Rate != nil && l.Rate.Reason == "" {
-		hour := l.Rate.Hourly(l.Status)
-		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), l.Rate.Version,
-			l.Rate.Stale}
+func (r *Record) addCosts(rate *pricing.HourlyRate, billed *pricing.Invoiced) {
+	if rate != nil && rate.Reason == "" {
+		hour := rate.Hourly(r.Status)
+		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), rate.Version, rate.Stale}
 	}
-	if l.Billed != nil {
-		r.ActualUSD = &Actual{l.Billed.MonthToDate.Fixed(2), l.Billed.LastMonth.Fixed(2)}
+	if billed != nil {
+		r.ActualUSD = &Actual{billed.MonthToDate.Fixed(2), billed.LastMonth.Fixed(2)}
 	}
-	r.CostSource = rest.Optional(inventory.SourceOfCost(l.Rate, l.Billed))
+	r.CostSource = rest.Optional(pricing.SourceOfCost(rate, billed))
 }
 
 // unpriced returns why a resource has no rack rate; empty when it has one.
-func unpriced(l inventory.Listed) string {
-	if l.Rate == nil {
+func unpriced(rate *pricing.HourlyRate) string {
+	if rate == nil {
 		return "what it costs was not looked at yet: that is done when a discovery ends, and every night"
 	}
-	return l.Rate.Reason
+	return rate.Reason
 }
 
 // lastSeen returns when the resource was seen last. Discovery dates what a listing tells back by as much as a listing may lag;
@@ -107,10 +106,10 @@ func orEmpty[V any](m map[string]V) map[string]V {
 	return m
 }
 
-func shownAll(found []inventory.Listed) []Record {
+func shownAll(found []inventory.Listed, costs *pricing.Costs) []Record {
 	out := make([]Record, len(found))
 	for i, r := range found {
-		out[i] = newRecord(r)
+		out[i] = newRecord(r, costs)
 	}
 	return out
 }
@@ -166,11 +165,12 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 
 func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
+	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.sight(c)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
+		Filter: in.inventoryFilter(s.sight(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
 		Limit: in.Limit,
 	})
-	return shownAll(found), err
+	return shownAll(found, costs), err
 }
 
 // Summary counts resources.
@@ -186,7 +186,7 @@ type summaryInput struct{ Filters }
 
 func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c)))
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c, nil)))
 	return Summary(sum), err
 }
 
@@ -203,8 +203,10 @@ type Described struct {
 
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c))
-	return Described{newRecord(r), unpriced(r), orEmpty(map[string]any(r.Facts))}, err
+	costs := pricing.NewCosts(s.p.Table)
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c, costs))
+	rate, _ := costs.Of(r.UID)
+	return Described{newRecord(r, costs), unpriced(rate), orEmpty(map[string]any(r.Facts))}, err
 }
 
 // UIDs asks for resources by their native ids.
@@ -214,6 +216,7 @@ type UIDs struct {
 
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c))
-	return shownAll(found), err
+	costs := pricing.NewCosts(s.p.Table)
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c, costs))
+	return shownAll(found, costs), err
 }

@@ -122,7 +122,7 @@ func (s *service) types(context.Context, *struct{}) ([]Type, error) {
 	return out, nil
 }
 
-// sight returns what the caller may see, and that all of it is asked for.
-func (s *service) sight(c identity.Caller) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules().WithCosts().WithSmartTags(s.tagger)
+// sight returns what the caller may see, and asks for schedules, smart tags and what costs reads; nil asks for no costs.
+func (s *service) sight(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
+	return inventory.SightOf(c, policy).WithSchedules().WithCosts(costs).WithSmartTags(s.tagger)
 }

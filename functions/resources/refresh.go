@@ -57,7 +57,7 @@ func passKey(org, jobID string) table.Key {
 }
 
 func (s *service) refresh(ctx context.Context, _ *struct{}) (rest.Job, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	jobs, err := s.start(ctx, org)
 	if err != nil {
 		return rest.Job{}, err
@@ -134,7 +134,7 @@ type refreshInput struct {
 }
 
 func (s *service) progress(ctx context.Context, in *refreshInput) (Refresh, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	missing := fault.New(fault.NotFound, "there is no refresh %.64q", in.JobID)
 	if !id.IsValid("job", in.JobID) {
 		return Refresh{}, missing

@@ -51,7 +51,7 @@ func (s *service) listAssignments(ctx context.Context, in *assignmentsInput) (re
 	if err != nil {
 		return out, err
 	}
-	err = s.people.EachAssignment(ctx, callerOrg(ctx), func(g membership.Assignment) bool {
+	err = s.people.EachAssignment(ctx, identity.CallerOrg(ctx), func(g membership.Assignment) bool {
 		if in.wants(g, address) {
 			out.Add(shownIn(a, g))
 		}

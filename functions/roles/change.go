@@ -136,23 +136,23 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	review, err := membership.AddReview(membership.Review{Org: callerOrg(ctx), User: membership.Everybody,
+	review, err := membership.AddReview(membership.Review{Org: identity.CallerOrg(ctx), User: membership.Everybody,
 		At: s.p.Clock.Now()})
 	if err != nil {
 		return err
 	}
 	err = s.p.Table.Transact(table.Within(ctx, membership.ReviewPrefix),
-		table.Update(identity.AccessKey(callerOrg(ctx)),
+		table.Update(identity.AccessKey(identity.CallerOrg(ctx)),
 			[]table.Change{table.Set("roles", a.Roles), table.Add("generation", 1)},
 			table.Equal("generation", a.Generation), table.NotEqual("ended", true)), review)
-	return fault.Wrap("change roles of "+callerOrg(ctx), err)
+	return fault.Wrap("change roles of "+identity.CallerOrg(ctx), err)
 }
 
 // readAccess reads the organization's roles.
 func (s *service) readAccess(ctx context.Context) (identity.Access, error) {
-	a, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(callerOrg(ctx)))
+	a, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(identity.CallerOrg(ctx)))
 	if fault.Is(err, fault.NotFound) || err == nil && a.Ended {
 		return a, fault.New(fault.NotFound, "the organization is being deleted")
 	}
-	return a, fault.Wrap("read roles of "+callerOrg(ctx), err)
+	return a, fault.Wrap("read roles of "+identity.CallerOrg(ctx), err)
 }

@@ -35,8 +35,6 @@ func system(r grant.Role) Role {
 	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) listRoles(ctx context.Context, in *struct{ rest.Page }) (rest.List[Role], error) {
 	a, err := s.readAccess(ctx)
 	if err != nil {

@@ -3,6 +3,7 @@ package roles
 import (
 	"context"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -18,13 +19,13 @@ func (s *service) checkScope(ctx context.Context, scope string) error {
 	case scope == grant.OrgScope:
 		return nil
 	case kind == "team" && id.IsValid("team", ref):
-		_, err := s.teams.Get(ctx, callerOrg(ctx), ref)
+		_, err := s.teams.Get(ctx, identity.CallerOrg(ctx), ref)
 		if fault.Is(err, fault.NotFound) {
 			return fault.New(fault.Invalid, "scope: team %q does not exist", ref)
 		}
 		return err
 	case kind == "resource" && id.IsValid("res", ref):
-		unknown, err := s.inventory.FilterUnknown(ctx, callerOrg(ctx), []string{ref})
+		unknown, err := s.inventory.FilterUnknown(ctx, identity.CallerOrg(ctx), []string{ref})
 		if err == nil && len(unknown) > 0 {
 			return fault.New(fault.Invalid, "scope: resource %q does not exist", ref)
 		}

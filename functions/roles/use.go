@@ -28,14 +28,14 @@ func (s *service) checkUnused(ctx context.Context, r identity.CustomRole) error 
 		return err
 	}
 	if first == r.ID {
-		uses = append(uses, fault.Use{Kind: "single sign-on", ID: callerOrg(ctx), Name: "as the default role"})
+		uses = append(uses, fault.Use{Kind: "single sign-on", ID: identity.CallerOrg(ctx), Name: "as the default role"})
 	}
 	return identity.InUse(ctx, fmt.Sprintf("role %s (%s)", r.ID, r.Name), uses,
 		"delete them first, or give another role")
 }
 
 func (s *service) assignmentUses(ctx context.Context, roleID string) (uses []fault.Use, err error) {
-	err = s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
+	err = s.people.EachAssignment(ctx, identity.CallerOrg(ctx), func(a membership.Assignment) bool {
 		if a.Role == roleID {
 			uses = append(uses, fault.Use{Kind: "assignment", ID: a.ID, Name: a.Email, Policy: "roles:read"})
 		}
@@ -45,7 +45,7 @@ func (s *service) assignmentUses(ctx context.Context, roleID string) (uses []fau
 }
 
 func (s *service) invitationUses(ctx context.Context, roleID string) (uses []fault.Use, err error) {
-	all, err := s.people.ListInvitations(ctx, callerOrg(ctx))
+	all, err := s.people.ListInvitations(ctx, identity.CallerOrg(ctx))
 	for _, i := range all {
 		if i.Role == roleID {
 			uses = append(uses, fault.Use{Kind: "invitation", ID: i.ID, Name: i.Email, Policy: "users:read"})
@@ -58,9 +58,9 @@ func (s *service) invitationUses(ctx context.Context, roleID string) (uses []fau
 func (s *service) firstRole(ctx context.Context) (string, error) {
 	setup, err := table.Read[struct {
 		DefaultRole string `json:"defaultRole"`
-	}](ctx, s.p.Table, identity.SSOKey(callerOrg(ctx)))
+	}](ctx, s.p.Table, identity.SSOKey(identity.CallerOrg(ctx)))
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}
-	return setup.DefaultRole, fault.Wrap("read single sign-on of "+callerOrg(ctx), err)
+	return setup.DefaultRole, fault.Wrap("read single sign-on of "+identity.CallerOrg(ctx), err)
 }

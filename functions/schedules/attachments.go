@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -50,7 +51,7 @@ func (s *service) listAttachments(ctx context.Context, in *attachmentsInput) (re
 	if err != nil {
 		return none, err
 	}
-	all, err := s.store.ListAttachments(ctx, callerOrg(ctx), sch.ID)
+	all, err := s.store.ListAttachments(ctx, identity.CallerOrg(ctx), sch.ID)
 	if err != nil {
 		return none, err
 	}
@@ -80,7 +81,7 @@ func (s *service) name(ctx context.Context, page []Attachment) error {
 	}
 	names, uids := map[string]string{}, map[string]string{}
 	if len(ids) > 0 {
-		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything())
+		found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything())
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (s *service) name(ctx context.Context, page []Attachment) error {
 		}
 	}
 	if grouped {
-		all, err := s.inventory.ListGroups(ctx, callerOrg(ctx))
+		all, err := s.inventory.ListGroups(ctx, identity.CallerOrg(ctx))
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (s *service) attach(ctx context.Context, in *attachInput) (Attached, error)
 	if err != nil {
 		return Attached{}, err
 	}
-	if err = s.store.Attach(ctx, callerOrg(ctx), a); err != nil {
+	if err = s.store.Attach(ctx, identity.CallerOrg(ctx), a); err != nil {
 		return Attached{}, err
 	}
 	page := []Attachment{newAttachment(a)}
@@ -168,10 +169,10 @@ func (s *service) target(ctx context.Context, in NewAttachment) (scheduling.Atta
 	var found []inventory.Listed
 	var err error
 	if in.ResourceUID != "" {
-		found, err = s.inventory.ByUIDs(ctx, callerOrg(ctx), []string{in.ResourceUID},
+		found, err = s.inventory.ByUIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceUID},
 			inventory.SeeEverything().WithSchedules())
 	} else {
-		found, err = s.inventory.ByIDs(ctx, callerOrg(ctx), []string{in.ResourceID},
+		found, err = s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), []string{in.ResourceID},
 			inventory.SeeEverything().WithSchedules())
 	}
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	if !id.IsValid("grp", groupID) {
 		return nil, fault.New(fault.NotFound, "resource group %.64q does not exist", groupID)
 	}
-	members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), groupID)
+	members, err := s.inventory.ExpandGroup(ctx, identity.CallerOrg(ctx), groupID)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
 }
 
 // maxPreview is the longest time that is looked ahead.
@@ -237,7 +238,7 @@ func warning(c scheduling.Contradiction) string {
 
 // timetables reads schedules by their ids with their calendars, for a time. Two round trips.
 func (s *service) timetables(ctx context.Context, ids []string, span scheduling.Span, more ...scheduling.Schedule) (map[string]*scheduling.Timetable, error) { //nolint:revive // what is not stored goes last
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func (s *service) timetables(ctx context.Context, ids []string, span scheduling.
 	for i := range all {
 		named = append(named, all[i].CalendarIDs...)
 	}
-	calendars, err := s.store.ReadCalendars(ctx, callerOrg(ctx), named...)
+	calendars, err := s.store.ReadCalendars(ctx, identity.CallerOrg(ctx), named...)
 	if err != nil {
 		return nil, err
 	}
@@ -271,10 +272,10 @@ func (s *service) detach(ctx context.Context, in *detachInput) (rest.Deleted, er
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	a, err := s.store.ReadAttachment(ctx, callerOrg(ctx), sch.ID, in.AttachmentID)
+	a, err := s.store.ReadAttachment(ctx, identity.CallerOrg(ctx), sch.ID, in.AttachmentID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: sch.ID, Before: newAttachment(a)})
-	return rest.Deleted{ID: a.ID()}, s.store.Detach(ctx, callerOrg(ctx), a)
+	return rest.Deleted{ID: a.ID()}, s.store.Detach(ctx, identity.CallerOrg(ctx), a)
 }

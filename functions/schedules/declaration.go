@@ -3,8 +3,7 @@ package schedules
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
+	"lamplighter.dev/shared/domain/evaluation"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
@@ -16,8 +15,8 @@ import (
 var Declaration = platform.Declaration{
 	Name: "schedules",
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, eventhold.Partition, readiness.Partition,
-			autoscaling.Partition},
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
+			readiness.PolicyPartition, evaluation.FiringPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,
 			scheduling.DuePartition,

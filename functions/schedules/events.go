@@ -4,8 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"lamplighter.dev/shared/domain/autoscaling"
-	"lamplighter.dev/shared/domain/eventhold"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
@@ -18,7 +17,7 @@ var coming = []readiness.Status{readiness.Scheduling, readiness.Scheduled, readi
 // events returns when event readiness plans hold resources, now and as far as plans are scheduled, by the UIDs of the resources: two round
 // trips, and one or two more where plans are scheduled.
 func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, error) {
-	held, err := eventhold.Read(ctx, s.p.Table, callerOrg(ctx))
+	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, er
 // comingPlans returns the plans that are going to hold their targets: at most readiness.MostPlans are looked at.
 func (s *service) comingPlans(ctx context.Context) ([]readiness.Plan, error) {
 	var out []readiness.Plan
-	q := readiness.All(callerOrg(ctx))
+	q := readiness.All(identity.CallerOrg(ctx))
 	for q.Limit = readiness.MostPlans; ; {
 		plans, next, err := table.ReadPage[readiness.Plan](ctx, s.p.Table, q)
 		if err != nil {
@@ -61,7 +60,8 @@ func (s *service) addWindows(ctx context.Context, plans []readiness.Plan, events
 		ids = append(ids, plans[i].PolicyIDs()...)
 	}
 	slices.Sort(ids)
-	policies, err := autoscaling.NewStore(s.p.Table, s.p.Clock).GetMany(ctx, callerOrg(ctx), slices.Compact(ids)...)
+	policies, err := readiness.NewPolicyStore(s.p.Table, s.p.Clock).GetMany(ctx, identity.CallerOrg(ctx),
+		slices.Compact(ids)...)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.scheduleOperations(g)
 	s.attachmentOperations(g)
 	s.previewOperations(g)
+	s.firingOperations(g)
 	return g
 }
 

@@ -73,7 +73,7 @@ func (s *service) previewOne(ctx context.Context, in *previewInput) (Preview, er
 	if err != nil {
 		return Preview{}, err
 	}
-	members, err := s.store.Members(ctx, callerOrg(ctx), sch.ID)
+	members, err := s.store.Members(ctx, identity.CallerOrg(ctx), sch.ID)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -98,7 +98,7 @@ func (s *service) previewNew(ctx context.Context, in *struct{ Body NewPreview })
 	if err != nil {
 		return Preview{}, err
 	}
-	calendars, err := s.store.ReadCalendars(ctx, callerOrg(ctx), slices.Clone(sch.CalendarIDs)...)
+	calendars, err := s.store.ReadCalendars(ctx, identity.CallerOrg(ctx), slices.Clone(sch.CalendarIDs)...)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -155,7 +155,7 @@ func (s *service) span(from, to rest.Time) (scheduling.Span, error) {
 func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member, error) {
 	var out []inventory.Member
 	if len(in.ResourceIDs) > 0 {
-		found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), in.ResourceIDs,
+		found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), in.ResourceIDs,
 			inventory.SightOf(identity.CallerFrom(ctx), reading))
 		if err != nil {
 			return nil, err
@@ -173,7 +173,7 @@ func (s *service) asked(ctx context.Context, in NewPreview) ([]inventory.Member,
 		if err := s.seesGroup(ctx, id); err != nil {
 			return nil, err
 		}
-		members, err := s.inventory.ExpandGroup(ctx, callerOrg(ctx), id)
+		members, err := s.inventory.ExpandGroup(ctx, identity.CallerOrg(ctx), id)
 		if err != nil {
 			return nil, err
 		}

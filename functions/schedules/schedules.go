@@ -40,8 +40,6 @@ type Cron struct {
 	Action         cloud.Verb `json:"action" enum:"start,stop"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // newSchedule returns a schedule as it is shown.
 func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
 	out := Schedule{
@@ -67,7 +65,7 @@ func (s *service) read(ctx context.Context, scheduleID string) (scheduling.Sched
 	if !id.IsValid("sch", scheduleID) {
 		return scheduling.Schedule{}, missing(scheduleID)
 	}
-	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), scheduleID)
+	sch, err := s.store.ReadSchedule(ctx, identity.CallerOrg(ctx), scheduleID)
 	if err == nil && sch.Deleting {
 		return sch, missing(scheduleID)
 	}
@@ -117,12 +115,12 @@ func (s *service) remove(ctx context.Context, in *ScheduleInput) (rest.Deleted, 
 		return rest.Deleted{}, missing(in.ScheduleID)
 	}
 	// one whose deletion was cut off is deleted to its end
-	sch, err := s.store.ReadSchedule(ctx, callerOrg(ctx), in.ScheduleID)
+	sch, err := s.store.ReadSchedule(ctx, identity.CallerOrg(ctx), in.ScheduleID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: s.newSchedule(sch)})
-	return rest.Deleted{ID: sch.ID}, s.store.DeleteSchedule(ctx, callerOrg(ctx), sch)
+	return rest.Deleted{ID: sch.ID}, s.store.DeleteSchedule(ctx, identity.CallerOrg(ctx), sch)
 }
 
 type groupInput struct {
@@ -134,6 +132,6 @@ func (s *service) listOfGroup(ctx context.Context, in *groupInput) (rest.List[Sc
 	if err := s.seesGroup(ctx, in.GroupID); err != nil {
 		return rest.List[Schedule]{}, err
 	}
-	all, err := s.store.UsesOfGroup(ctx, callerOrg(ctx), in.GroupID)
+	all, err := s.store.UsesOfGroup(ctx, identity.CallerOrg(ctx), in.GroupID)
 	return rest.MapItems(rest.PageOf(all, in.Page), s.newSchedule), err
 }

@@ -13,7 +13,7 @@ import (
 
 // visible returns the schedules that the caller may see: all of them, or those that take a resource in the caller's scopes.
 func (s *service) visible(ctx context.Context) ([]scheduling.Schedule, error) {
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err != nil || identity.CallerFrom(ctx).Scopes(reading).All || len(all) == 0 {
 		return all, err
 	}
@@ -87,6 +87,6 @@ func (s *service) seesGroup(ctx context.Context, groupID string) error {
 	if seen != nil && !seen[groupID] {
 		return unknown
 	}
-	_, err = s.inventory.ReadGroup(ctx, callerOrg(ctx), groupID)
+	_, err = s.inventory.ReadGroup(ctx, identity.CallerOrg(ctx), groupID)
 	return err
 }

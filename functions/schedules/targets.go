@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/foundation/fault"
@@ -67,7 +68,7 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 	for i := range members {
 		ids[i] = members[i].ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, callerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules())
 	out := make(map[string][]string, len(found))
 	for i := range found {
 		out[found[i].ID] = found[i].ScheduleIDs
@@ -77,7 +78,7 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 
 // subjects tells of members whether their accounts are read-only or disconnected, and what overrides hold them.
 func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]scheduling.Target, error) {
-	accounts, err := s.inventory.ListAccounts(ctx, callerOrg(ctx))
+	accounts, err := s.inventory.ListAccounts(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s *service) subjects(ctx context.Context, members []inventory.Member) ([]s
 	for i := range accounts {
 		of[accounts[i].ID] = accounts[i]
 	}
-	standing, err := s.store.ReadStanding(ctx, callerOrg(ctx))
+	standing, err := s.store.ReadStanding(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}

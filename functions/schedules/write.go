@@ -62,7 +62,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewSchedule }) (S
 
 // room refuses one schedule too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.store.ListSchedules(ctx, callerOrg(ctx))
+	all, err := s.store.ListSchedules(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= scheduling.MaxSchedules {
 		return fault.New(fault.Invalid, "the organization has %d schedules, which is the most; delete one first",
 			len(all))
@@ -177,7 +177,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Schedule, error)
 		return Schedule{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
-	if next, err = s.store.UpdateSchedule(ctx, callerOrg(ctx), old, next); err != nil {
+	if next, err = s.store.UpdateSchedule(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Schedule{}, err
 	}
 	return s.newSchedule(next), nil

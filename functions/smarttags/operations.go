@@ -2,10 +2,8 @@
 package smarttags
 
 import (
-	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
@@ -110,5 +108,3 @@ const (
 type PolicyInput struct {
 	PolicyID string `path:"policyID" maxLength:"64"`
 }
-
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/smarttag"
@@ -52,7 +53,7 @@ func newPolicy(p smarttag.Policy) TagPolicy {
 }
 
 func (s *service) listPolicies(ctx context.Context, _ *struct{}) ([]TagPolicy, error) {
-	st, err := s.store.Read(ctx, callerOrg(ctx))
+	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (s *service) get(ctx context.Context, in *PolicyInput) (TagPolicy, error) {
 }
 
 func (s *service) read(ctx context.Context, in *PolicyInput) (*smarttag.State, smarttag.Policy, error) {
-	st, err := s.store.Read(ctx, callerOrg(ctx))
+	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, smarttag.Policy{}, err
 	}
@@ -91,7 +92,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (
 		ID: id.New("tagp", now), Name: in.Body.Name, Selector: inventory.Selector(in.Body.Selector), Key: in.Body.Key,
 		Fields: v.Fields, Separator: v.Separator, Lowercase: v.Lowercase, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	err := smarttag.Limited(callerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error {
+	err := smarttag.Limited(identity.CallerOrg(ctx)).Add(ctx, s.p.Table, func(take table.Write) error {
 		return s.add(ctx, &p, take)
 	})
 	return newPolicy(p), err
@@ -99,7 +100,7 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewTagPolicy }) (
 
 // add adds a policy that is sound, when there is room for one more, together with take.
 func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write) error {
-	st, err := s.store.Read(ctx, callerOrg(ctx))
+	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (s *service) add(ctx context.Context, p *smarttag.Policy, take table.Write)
 	if err = sound(p, st); err != nil {
 		return err
 	}
-	return s.store.Add(ctx, callerOrg(ctx), *p, take)
+	return s.store.Add(ctx, identity.CallerOrg(ctx), *p, take)
 }
 
 // sound brings the name into shape and refuses a policy that makes no tag, or has the name of another.
@@ -152,7 +153,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (TagPolicy, error
 	if err = sound(&p, st); err != nil {
 		return TagPolicy{}, err
 	}
-	if err = s.store.Put(ctx, callerOrg(ctx), p); err != nil {
+	if err = s.store.Put(ctx, identity.CallerOrg(ctx), p); err != nil {
 		return TagPolicy{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{After: newPolicy(p)})
@@ -177,7 +178,7 @@ func (s *service) remove(ctx context.Context, in *PolicyInput) (rest.Deleted, er
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: p.ID, Before: newPolicy(p)})
-	return rest.Deleted{ID: p.ID}, s.store.Delete(ctx, callerOrg(ctx), p)
+	return rest.Deleted{ID: p.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), p)
 }
 
 // ValueCount is how many resources would have a value.

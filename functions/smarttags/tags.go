@@ -48,7 +48,7 @@ type listInput struct {
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (SmartTags, error) {
-	st, err := s.store.Read(ctx, callerOrg(ctx))
+	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return SmartTags{}, err
 	}
@@ -130,7 +130,7 @@ func (s *service) accept(ctx context.Context, in *struct{ Body Named }) (Changed
 				smarttag.MaxAccepted)
 	}
 	in.Body.note(ctx)
-	return Changed{len(tags)}, s.store.Accept(ctx, callerOrg(ctx), tags)
+	return Changed{len(tags)}, s.store.Accept(ctx, identity.CallerOrg(ctx), tags)
 }
 
 func (s *service) revoke(ctx context.Context, in *struct{ Body Named }) (Changed, error) {
@@ -139,7 +139,7 @@ func (s *service) revoke(ctx context.Context, in *struct{ Body Named }) (Changed
 		return Changed{}, err
 	}
 	in.Body.note(ctx)
-	return Changed{len(tags)}, s.store.Revoke(ctx, callerOrg(ctx), tags)
+	return Changed{len(tags)}, s.store.Revoke(ctx, identity.CallerOrg(ctx), tags)
 }
 
 // note says in the audit log which tags the request was about.
@@ -156,7 +156,7 @@ func (s *service) named(ctx context.Context, n *Named, status string) (*smarttag
 	if (n.PolicyID == "") == (len(n.Tags) == 0) {
 		return nil, nil, fault.New(fault.Invalid, "policyID, tags: give one of them")
 	}
-	st, err := s.store.Read(ctx, callerOrg(ctx))
+	st, err := s.store.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
@@ -12,7 +13,6 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // ChangedSAML is the body of PUT /organisation/saml.
@@ -199,7 +199,7 @@ func (s service) defaultRolePolicies(ctx context.Context, org, role string) ([]s
 
 // storeSetup writes the setup, the claims that come and go with it, and what the organization's record repeats, all or none.
 func (s service) storeSetup(ctx context.Context, have, next setup, claims []table.Write) error {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	put, err := table.PutFields(identity.SSOKey(org), next, ifUnchanged(have))
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (s service) storeSetup(ctx context.Context, have, next setup, claims []tabl
 }
 
 func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
-	org := identity.CallerFrom(ctx).Org
+	org := identity.CallerOrg(ctx)
 	have, err := s.readSetup(ctx, org)
 	if err != nil {
 		return rest.Deleted{}, err

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // provider is the identity provider of a test. It goes by the clock of the test.

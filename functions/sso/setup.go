@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is
@@ -91,7 +91,7 @@ type Domain struct {
 }
 
 func (s service) getSettings(ctx context.Context, _ *struct{}) (SAML, error) {
-	have, err := s.readSetup(ctx, identity.CallerFrom(ctx).Org)
+	have, err := s.readSetup(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return SAML{}, err
 	}

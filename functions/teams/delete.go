@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/reference"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -37,9 +37,10 @@ func (s *service) deleteTeam(ctx context.Context, in *TeamInput) (rest.Deleted, 
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	gone := append(inventory.Disown(callerOrg(ctx), t.ID), table.Delete(rosterKey(callerOrg(ctx), t.ID)), unshared)
+	gone := append(inventory.Disown(identity.CallerOrg(ctx), t.ID),
+		table.Delete(rosterKey(identity.CallerOrg(ctx), t.ID)), unshared)
 	return rest.Deleted{ID: t.ID},
-		s.teams.Delete(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), t, append(gone, rebuilt...)...)
+		s.teams.Delete(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), t, append(gone, rebuilt...)...)
 }
 
 // releaseUnused returns the write that goes with the deletion of a team, or the error that lists its uses:
@@ -53,11 +54,12 @@ func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write,
 	if err != nil {
 		return table.Write{}, err
 	}
-	shared, unshared, err := showback.NewStore(s.p.Table).UsesOfTeam(ctx, callerOrg(ctx), t.ID)
+	shared, unshared, err := report.NewShowbackStore(s.p.Table).UsesOfTeam(ctx, identity.CallerOrg(ctx), t.ID)
 	if err != nil {
 		return table.Write{}, err
 	}
-	scoped, err := reference.ListUses(ctx, s.p.Table, callerOrg(ctx), event.Scope{Type: event.ScopeTeam, ID: t.ID})
+	scoped, err := reference.ListUses(ctx, s.p.Table, identity.CallerOrg(ctx),
+		event.Scope{Type: event.ScopeTeam, ID: t.ID})
 	if err != nil {
 		return table.Write{}, err
 	}
@@ -68,7 +70,7 @@ func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write,
 
 // eachAssignment returns each assignment of a role on the team.
 func (s *service) eachAssignment(ctx context.Context, teamID string, take func(membership.Assignment)) error {
-	return s.people.EachAssignment(ctx, callerOrg(ctx), func(a membership.Assignment) bool {
+	return s.people.EachAssignment(ctx, identity.CallerOrg(ctx), func(a membership.Assignment) bool {
 		if a.Scope == grant.TeamScope+teamID {
 			take(a)
 		}

@@ -62,7 +62,7 @@ func (s *service) member(ctx context.Context, teamID, email string) (identity.Me
 	if _, err := s.readTeam(ctx, teamID); err != nil {
 		return identity.Member{}, err
 	}
-	_, m, err := s.people.FindMember(ctx, callerOrg(ctx), email)
+	_, m, err := s.people.FindMember(ctx, identity.CallerOrg(ctx), email)
 	return m, err
 }
 

@@ -48,7 +48,7 @@ func rosterWrite(org, teamID string, members []identity.Member) (table.Write, er
 func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]identity.Member, error) {
 	keys := make([]table.Key, len(teamIDs))
 	for i, id := range teamIDs {
-		keys[i] = rosterKey(callerOrg(ctx), id)
+		keys[i] = rosterKey(identity.CallerOrg(ctx), id)
 	}
 	items, err := s.p.Table.BatchGet(ctx, keys...)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *service) peopleOf(ctx context.Context, teamIDs []string) (map[string][]
 			users = append(users, p.User)
 		}
 	}
-	members, err := s.people.ReadMembers(ctx, callerOrg(ctx), users)
+	members, err := s.people.ReadMembers(ctx, identity.CallerOrg(ctx), users)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,6 @@ type TeamMember struct {
 	Name  string `json:"name"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func brief(t teams.Team, people, owned int) TeamBrief {
 	return TeamBrief{t.ID, t.Name, t.Description, people, owned, t.CreatedAt, t.UpdatedAt}
 }
@@ -58,7 +56,7 @@ func (s *service) readTeam(ctx context.Context, teamID string) (teams.Team, erro
 	if !id.IsValid("team", teamID) {
 		return teams.Team{}, missing(teamID)
 	}
-	return s.teams.Get(ctx, callerOrg(ctx), teamID)
+	return s.teams.Get(ctx, identity.CallerOrg(ctx), teamID)
 }
 
 func missing(teamID string) error {
@@ -96,7 +94,7 @@ func (s *service) teamWithMembers(ctx context.Context, t teams.Team) (Team, erro
 	if err != nil {
 		return Team{}, err
 	}
-	owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
+	owned, err := s.inventory.ListOwned(ctx, identity.CallerOrg(ctx), t.ID)
 	return Team{brief(t, len(persons), len(owned)), persons, owned}, err
 }
 
@@ -118,7 +116,7 @@ func (orders) Orders() []rest.Order[teams.Team] {
 }
 
 func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamListed], error) {
-	all, err := s.teams.List(ctx, callerOrg(ctx))
+	all, err := s.teams.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[TeamListed]{}, err
 	}
@@ -147,7 +145,7 @@ func (s *service) listed(ctx context.Context, some []teams.Team) ([]TeamListed, 
 	if err != nil {
 		return nil, err
 	}
-	owned, err := s.inventory.OwnedFirst(ctx, callerOrg(ctx), ids, maxListed)
+	owned, err := s.inventory.OwnedFirst(ctx, identity.CallerOrg(ctx), ids, maxListed)
 	if err != nil {
 		return nil, err
 	}

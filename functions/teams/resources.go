@@ -35,11 +35,11 @@ func (s *service) listResources(ctx context.Context, in *pageInput) (rest.List[T
 		return rest.List[TeamResource]{}, err
 	}
 	f := inventory.Filter{TeamID: t.ID, Sight: inventory.SeeEverything()}
-	sum, err := s.inventory.SummarizeResources(ctx, callerOrg(ctx), f)
+	sum, err := s.inventory.SummarizeResources(ctx, identity.CallerOrg(ctx), f)
 	if err != nil {
 		return rest.List[TeamResource]{}, err
 	}
-	got, err := s.inventory.FindResources(ctx, callerOrg(ctx),
+	got, err := s.inventory.FindResources(ctx, identity.CallerOrg(ctx),
 		inventory.List{Filter: f, Skip: in.Skip(), Limit: in.Limit})
 	out := rest.List[inventory.Listed]{Items: got, Total: sum.Total, Page: in.Page.Page, Limit: in.Limit}
 	return rest.MapItems(out, shown), err
@@ -75,14 +75,14 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 			fault.New(fault.Invalid, "resourceID: name a resource by its id, or several with resourceIDs")
 	}
 	return s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
-		unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), ids)
+		unknown, accounts, err := s.inventory.Locate(ctx, identity.CallerOrg(ctx), ids)
 		if err != nil {
 			return nil, err
 		}
 		if len(unknown) > 0 {
 			return nil, fault.New(fault.NotFound, "no resource has the id %s", quoteIDs(unknown))
 		}
-		owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
+		owned, err := s.inventory.ListOwned(ctx, identity.CallerOrg(ctx), t.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (s *service) addResources(ctx context.Context, in *addResourcesInput) (Team
 			return nil, err
 		}
 		audit.NoteChange(ctx, audit.Change{Target: t.ID, After: NewTeamResources{ResourceIDs: more}})
-		held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
+		held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), accounts)
 		return &draft{Team: t, owned: append(owned, more...), held: held}, err
 	})
 }
@@ -125,7 +125,7 @@ type resourceInput struct {
 
 func (s *service) removeResource(ctx context.Context, in *resourceInput) (rest.Deleted, error) {
 	_, err := s.changeTeam(ctx, in.TeamID, func(t teams.Team) (*draft, error) {
-		owned, err := s.inventory.ListOwned(ctx, callerOrg(ctx), t.ID)
+		owned, err := s.inventory.ListOwned(ctx, identity.CallerOrg(ctx), t.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -148,9 +148,9 @@ func (s *service) mayGive(ctx context.Context, teamID string) error {
 	}); err != nil || len(roles) == 0 {
 		return err
 	}
-	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(callerOrg(ctx)))
+	access, err := table.Read[identity.Access](ctx, s.p.Table, identity.AccessKey(identity.CallerOrg(ctx)))
 	if err != nil {
-		return fmt.Errorf("read the roles of %s: %w", callerOrg(ctx), err)
+		return fmt.Errorf("read the roles of %s: %w", identity.CallerOrg(ctx), err)
 	}
 	for role := range roles {
 		held, _ := membership.PoliciesOfRole(access, role)

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -45,11 +45,11 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if err != nil {
 		return Team{}, err
 	}
-	roster, err := rosterWrite(callerOrg(ctx), t.ID, crew)
+	roster, err := rosterWrite(identity.CallerOrg(ctx), t.ID, crew)
 	if err != nil {
 		return Team{}, err
 	}
-	ownership, err := inventory.Own(callerOrg(ctx), t.ID, 1, owned)
+	ownership, err := inventory.Own(identity.CallerOrg(ctx), t.ID, 1, owned)
 	if err != nil {
 		return Team{}, err
 	}
@@ -70,13 +70,13 @@ func (s *service) rebuild(ctx context.Context, changed bool) ([]table.Write, err
 	if !changed {
 		return nil, nil
 	}
-	w, err := billing.AddRebuild(callerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return []table.Write{w}, err
 }
 
 // add stores a new team with the extra writes, when the organization has room for one more.
 func (s *service) add(ctx context.Context, t teams.Team, extra []table.Write) (teams.Team, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	err := teams.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {
 		err := s.room(ctx)
 		if err == nil {
@@ -89,7 +89,7 @@ func (s *service) add(ctx context.Context, t teams.Team, extra []table.Write) (t
 
 // room refuses one team too many.
 func (s *service) room(ctx context.Context) error {
-	all, err := s.teams.List(ctx, callerOrg(ctx))
+	all, err := s.teams.List(ctx, identity.CallerOrg(ctx))
 	if err == nil && len(all) >= teams.MaxTeams {
 		return fault.New(fault.Invalid, "the organization has %d teams, which is the most; delete one first", len(all))
 	}
@@ -98,7 +98,7 @@ func (s *service) room(ctx context.Context) error {
 
 // crew returns the members of the organization who have the addresses, each once.
 func (s *service) crew(ctx context.Context, emails []string) ([]identity.Member, error) {
-	all, err := s.people.MembersByEmail(ctx, callerOrg(ctx), emails)
+	all, err := s.people.MembersByEmail(ctx, identity.CallerOrg(ctx), emails)
 	if fault.Is(err, fault.NotFound) {
 		return nil, fault.NewWithCause(fault.Invalid, err, "members: %s", fault.Message(err))
 	}
@@ -121,14 +121,14 @@ func (s *service) existing(ctx context.Context, ids []string) ([]string, []table
 	if len(out) == 0 {
 		return out, nil, nil
 	}
-	unknown, accounts, err := s.inventory.Locate(ctx, callerOrg(ctx), out)
+	unknown, accounts, err := s.inventory.Locate(ctx, identity.CallerOrg(ctx), out)
 	if err != nil {
 		return out, nil, err
 	}
 	if len(unknown) > 0 {
 		return out, nil, fault.New(fault.Invalid, "resources: no resource has the id %s", quoteIDs(unknown))
 	}
-	held, err := inventory.HoldAccounts(callerOrg(ctx), accounts)
+	held, err := inventory.HoldAccounts(identity.CallerOrg(ctx), accounts)
 	return out, held, err
 }
 
@@ -222,14 +222,14 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 	d.UpdatedAt = s.p.Clock.Now()
 	extra := slices.Clone(d.held)
 	if d.crew != nil {
-		w, err := rosterWrite(callerOrg(ctx), old.ID, d.crew)
+		w, err := rosterWrite(identity.CallerOrg(ctx), old.ID, d.crew)
 		if err != nil {
 			return old, err
 		}
 		extra = append(extra, w)
 	}
 	if d.owned != nil {
-		ws, err := inventory.Own(callerOrg(ctx), old.ID, old.Generation+1, d.owned)
+		ws, err := inventory.Own(identity.CallerOrg(ctx), old.ID, old.Generation+1, d.owned)
 		if err != nil {
 			return old, err
 		}
@@ -239,7 +239,7 @@ func (s *service) store(ctx context.Context, old teams.Team, d draft) (teams.Tea
 	if err != nil {
 		return old, err
 	}
-	return s.teams.Update(table.Within(ctx, workqueue.Prefix), callerOrg(ctx), old, d.Team,
+	return s.teams.Update(table.Within(ctx, workqueue.Prefix), identity.CallerOrg(ctx), old, d.Team,
 		append(extra, rebuilt...)...)
 }
 

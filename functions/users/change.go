@@ -81,7 +81,7 @@ func (s service) amend(ctx context.Context, a identity.Access, inv membership.In
 		}
 		next.Role, next.Inviter = c.Role.Value, identity.CallerFrom(ctx).User
 	}
-	return s.AmendInvitation(ctx, callerOrg(ctx), inv, next)
+	return s.AmendInvitation(ctx, identity.CallerOrg(ctx), inv, next)
 }
 
 // alter changes a member.
@@ -102,7 +102,7 @@ func (s service) alter(ctx context.Context, a identity.Access, m identity.Member
 		}
 		next.Grants = regranted(m.Grants, c.Role.Value)
 	}
-	return s.ChangeMember(ctx, callerOrg(ctx), membership.MemberChange{Old: m, New: next, Judged: a})
+	return s.ChangeMember(ctx, identity.CallerOrg(ctx), membership.MemberChange{Old: m, New: next, Judged: a})
 }
 
 // regranted are grants with the role, and no other one, on the whole organization. What they were given before stays the
@@ -138,7 +138,7 @@ func (s service) removeUser(ctx context.Context, in *EmailInput) (rest.Deleted, 
 	if err = mayTouch(ctx, a, f.invitation); err != nil {
 		return rest.Deleted{}, err
 	}
-	if err = s.WithdrawInvitation(ctx, callerOrg(ctx), f.invitation); err != nil {
+	if err = s.WithdrawInvitation(ctx, identity.CallerOrg(ctx), f.invitation); err != nil {
 		return rest.Deleted{}, err
 	}
 	noteUserChange(ctx, f, found{})
@@ -147,7 +147,7 @@ func (s service) removeUser(ctx context.Context, in *EmailInput) (rest.Deleted, 
 
 // removeMember ends the membership of f.
 func (s service) removeMember(ctx context.Context, f found) (rest.Deleted, error) {
-	if err := s.RemoveMember(ctx, callerOrg(ctx), f.member); err != nil {
+	if err := s.RemoveMember(ctx, identity.CallerOrg(ctx), f.member); err != nil {
 		return rest.Deleted{}, err
 	}
 	noteUserChange(ctx, f, found{})

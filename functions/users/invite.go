@@ -43,7 +43,7 @@ func (s service) inviteUser(ctx context.Context, in *inviteInput) (User, error) 
 	}
 	var out User
 	counted := false // against the allowance, which a further turn does not take again
-	err = membership.LimitedInvitations(callerOrg(ctx)).Add(ctx, s.Table, func(take table.Write) error {
+	err = membership.LimitedInvitations(identity.CallerOrg(ctx)).Add(ctx, s.Table, func(take table.Write) error {
 		old, err := s.waiting(ctx, a, inv.Email)
 		if err == nil && !counted {
 			counted, err = true, s.allowance(ctx, inv.Email)
@@ -70,7 +70,7 @@ func invitation(ctx context.Context, in *inviteInput) (membership.Invitation, er
 // waiting returns the invitation that the address has already, the zero one when it has none. It refuses to invite a member, and
 // to replace what the caller could not have given.
 func (s service) waiting(ctx context.Context, a identity.Access, address string) (membership.Invitation, error) {
-	_, _, err := s.FindMember(ctx, callerOrg(ctx), address)
+	_, _, err := s.FindMember(ctx, identity.CallerOrg(ctx), address)
 	if err == nil {
 		return membership.Invitation{},
 			fault.New(fault.Conflict, "email: %s is a member already; PATCH /users/{email} changes what they may do",
@@ -79,7 +79,7 @@ func (s service) waiting(ctx context.Context, a identity.Access, address string)
 	if !fault.Is(err, fault.NotFound) {
 		return membership.Invitation{}, err
 	}
-	all, err := s.ListInvitations(ctx, callerOrg(ctx))
+	all, err := s.ListInvitations(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return membership.Invitation{}, err
 	}
@@ -104,12 +104,12 @@ func (s service) allowance(ctx context.Context, address string) error {
 		ratelimit.Rule
 		who, of string
 	}{
-		{byOrganisation, callerOrg(ctx), "of this organization"},
+		{byOrganisation, identity.CallerOrg(ctx), "of this organization"},
 		{toAddress, identity.Digest(s.Settings.Pepper, "invited", address), "of this address"},
 	} {
 		ok, err := ratelimit.TakeUse(ctx, s.Table, now, l.Rule, l.who)
 		if err != nil {
-			s.Log.ErrorContext(ctx, "invitation not counted", "org", callerOrg(ctx), "error", err)
+			s.Log.ErrorContext(ctx, "invitation not counted", "org", identity.CallerOrg(ctx), "error", err)
 		}
 		if !ok {
 			again := now.Truncate(l.Per).Add(l.Per)
@@ -121,18 +121,18 @@ func (s service) allowance(ctx context.Context, address string) error {
 
 // send stores the invitation, queues its mail, and takes a turn: all or none.
 func (s service) send(ctx context.Context, old, inv membership.Invitation, take table.Write) (User, error) {
-	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(callerOrg(ctx)))
+	o, err := table.Read[identity.Organisation](ctx, s.Table, identity.OrganisationKey(identity.CallerOrg(ctx)))
 	if err != nil {
-		return User{}, fault.Wrap("read organization "+callerOrg(ctx), err)
+		return User{}, fault.Wrap("read organization "+identity.CallerOrg(ctx), err)
 	}
 	post, err := mail.QueueMail(ctx, s.Sealer, s.Clock.Now(), mail.Mail{
-		Template: mail.Invitation, To: inv.Email, Org: callerOrg(ctx),
+		Template: mail.Invitation, To: inv.Email, Org: identity.CallerOrg(ctx),
 		Data: map[string]string{"organisation": o.Name, "inviter": identity.CallerFrom(ctx).Email},
 	})
 	if err != nil {
 		return User{}, err
 	}
-	inv, err = s.StoreInvitation(table.Within(ctx, mail.Prefix), callerOrg(ctx), old, inv, post, take)
+	inv, err = s.StoreInvitation(table.Within(ctx, mail.Prefix), identity.CallerOrg(ctx), old, inv, post, take)
 	if err != nil {
 		return User{}, err
 	}

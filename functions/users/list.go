@@ -19,7 +19,7 @@ type listInput struct {
 // listUsers reads the invitations, the members of the page, and their names: three round trips, whichever page it is. A search
 // looks at every member, of whom there are at most people.MaxMembers.
 func (s service) listUsers(ctx context.Context, in *listInput) (rest.List[User], error) {
-	guests, err := s.ListInvitations(ctx, callerOrg(ctx))
+	guests, err := s.ListInvitations(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[User]{}, err
 	}
@@ -56,7 +56,7 @@ func matching(guests []membership.Invitation, search string) []membership.Invita
 
 // members reads those of a page. Their total is told only of a search: otherwise the organization counts them.
 func (s service) members(ctx context.Context, page rest.Page, search string) (rest.List[identity.Member], error) {
-	q := table.Query{PK: identity.MemberKey(callerOrg(ctx), "").PK}
+	q := table.Query{PK: identity.MemberKey(identity.CallerOrg(ctx), "").PK}
 	r := rest.Reading[identity.Member]{Store: s.Table, Page: page}
 	if search == "" {
 		return r.Counted(ctx, q, membership.MaxMembers)
@@ -66,7 +66,7 @@ func (s service) members(ctx context.Context, page rest.Page, search string) (re
 
 // named returns members their names, and tells how many the organization has.
 func (s service) named(ctx context.Context, members rest.List[identity.Member]) ([]User, int, error) {
-	counts := identity.AccessKey(callerOrg(ctx))
+	counts := identity.AccessKey(identity.CallerOrg(ctx))
 	keys := []table.Key{counts}
 	for _, m := range members.Items {
 		keys = append(keys, identity.UserKey(m.User))
@@ -77,7 +77,7 @@ func (s service) named(ctx context.Context, members rest.List[identity.Member]) 
 	}
 	items, err := s.Table.BatchGet(table.Within(ctx, prefixes...), keys...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, callerOrg(ctx), err)
+		return nil, 0, fmt.Errorf("read %d users of %s: %w", len(keys)-1, identity.CallerOrg(ctx), err)
 	}
 	a, err := decode[identity.Access](items, counts)
 	if err != nil {

@@ -65,8 +65,6 @@ type EmailInput struct {
 	Email string `path:"email" maxLength:"1024" doc:"The address" example:"ada@example.com"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 // found is who an address is in the organization: a member, else somebody invited.
 type found struct {
 	user       identity.User
@@ -83,11 +81,11 @@ func (f found) userRecord() User {
 
 // findUser reads who an address is; fault.NotFound when nobody in this organization. Two round trips for a member, else three.
 func (s service) findUser(ctx context.Context, email string) (found, error) {
-	u, m, err := s.FindMember(ctx, callerOrg(ctx), email)
+	u, m, err := s.FindMember(ctx, identity.CallerOrg(ctx), email)
 	if !fault.Is(err, fault.NotFound) {
 		return found{user: u, member: m}, err
 	}
-	inv, err := s.ReadInvitation(ctx, callerOrg(ctx), email)
+	inv, err := s.ReadInvitation(ctx, identity.CallerOrg(ctx), email)
 	return found{invitation: inv}, err
 }
 
@@ -101,9 +99,9 @@ func (s service) getUser(ctx context.Context, in *EmailInput) (User, error) {
 
 // readAccess reads what there is to know of the organization's roles.
 func (s service) readAccess(ctx context.Context) (identity.Access, error) {
-	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(callerOrg(ctx)))
+	a, err := table.Read[identity.Access](ctx, s.Table, identity.AccessKey(identity.CallerOrg(ctx)))
 	if err != nil {
-		return a, fmt.Errorf("read roles of %s: %w", callerOrg(ctx), err)
+		return a, fmt.Errorf("read roles of %s: %w", identity.CallerOrg(ctx), err)
 	}
 	return a, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
@@ -50,7 +51,7 @@ func newDelivery(r delivery.Record) WebhookDelivery {
 }
 
 func (s *service) test(ctx context.Context, in *WebhookInput) (WebhookDelivery, error) {
-	org, now := callerOrg(ctx), s.p.Clock.Now()
+	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	w, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return WebhookDelivery{}, err
@@ -79,13 +80,13 @@ type deliveriesInput struct {
 }
 
 func (s *service) listDeliveries(ctx context.Context, in *deliveriesInput) (rest.List[WebhookDelivery], error) {
-	w, err := s.store.Read(ctx, callerOrg(ctx), in.WebhookID)
+	w, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.WebhookID)
 	if err != nil {
 		return rest.List[WebhookDelivery]{}, err
 	}
 	of := delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook}, TargetID: w.ID, Statuses: in.Status,
 		From: w.CreatedAt}
-	found, err := s.deliveries.List(ctx, callerOrg(ctx), of, in.Page)
+	found, err := s.deliveries.List(ctx, identity.CallerOrg(ctx), of, in.Page)
 	return rest.MapItems(found, newDelivery), err
 }
 
@@ -95,7 +96,7 @@ type redeliverInput struct {
 }
 
 func (s *service) redeliver(ctx context.Context, in *redeliverInput) (WebhookDelivery, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	w, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return WebhookDelivery{}, err

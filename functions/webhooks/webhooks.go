@@ -8,7 +8,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/receiver"
-	"lamplighter.dev/shared/domain/webhook"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -33,7 +32,7 @@ type Webhook struct {
 	UpdatedAt       time.Time  `json:"updatedAt"`
 }
 
-func newWebhook(w webhook.Webhook) Webhook {
+func newWebhook(w receiver.Webhook) Webhook {
 	return Webhook{
 		ID: w.ID, Name: w.Name, URL: w.Address, EventTypes: append([]string{}, w.EventTypes...), ScopeType: w.ScopeType,
 		ScopeID: w.ScopeID, Enabled: w.Enabled,
@@ -59,56 +58,54 @@ type NewWebhook struct {
 	Enabled    *bool    `json:"enabled,omitempty" default:"true"`
 }
 
-func callerOrg(ctx context.Context) string { return identity.CallerFrom(ctx).Org }
-
 func (s *service) create(ctx context.Context, in *struct{ Body NewWebhook }) (IssuedWebhook, error) {
 	now, b := s.p.Clock.Now(), in.Body
-	w := webhook.Webhook{Row: receiver.Row{
-		ID: id.New(webhook.Prefix, now), Name: b.Name,
+	w := receiver.Webhook{Row: receiver.Row{
+		ID: id.New(receiver.WebhookPrefix, now), Name: b.Name,
 		Filter:  receiver.Filter{EventTypes: b.EventTypes, ScopeType: b.ScopeType, ScopeID: b.ScopeID},
 		Enabled: b.Enabled == nil || *b.Enabled, CreatedBy: identity.CallerFrom(ctx).Email, CreatedAt: now,
 		UpdatedAt: now,
 	}}
 	w.TakeOver(identity.CallerFrom(ctx), w.EventTypes, now)
-	secrets := webhook.Secrets{URL: b.URL, Key: webhook.NewKey()}
+	secrets := receiver.WebhookSecrets{URL: b.URL, Key: receiver.NewWebhookKey()}
 	holds, err := s.prepare(ctx, &w, b.URL)
 	if err != nil {
 		return IssuedWebhook{}, err
 	}
-	if err = s.store.Seal(ctx, callerOrg(ctx), &w, &secrets); err != nil {
+	if err = s.store.Seal(ctx, identity.CallerOrg(ctx), &w, &secrets); err != nil {
 		return IssuedWebhook{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: w.ID, After: newWebhook(w)})
-	if err = s.store.Create(ctx, callerOrg(ctx), &w, holds...); err != nil {
+	if err = s.store.Create(ctx, identity.CallerOrg(ctx), &w, holds...); err != nil {
 		return IssuedWebhook{}, err
 	}
 	return issued(w, &secrets), nil
 }
 
-func issued(w webhook.Webhook, secrets *webhook.Secrets) IssuedWebhook {
+func issued(w receiver.Webhook, secrets *receiver.WebhookSecrets) IssuedWebhook {
 	out := IssuedWebhook{newWebhook(w), secrets.Key}
 	out.URL = secrets.URL
 	return out
 }
 
 // prepare brings a webhook into shape, and returns the conditions that its scope exists.
-func (s *service) prepare(ctx context.Context, w *webhook.Webhook, address string) ([]table.Write, error) {
+func (s *service) prepare(ctx context.Context, w *receiver.Webhook, address string) ([]table.Write, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
 	if err := receiver.CheckAddress(s.policy, "url", address); err != nil {
 		return nil, err
 	}
-	return w.Holds(ctx, s.inventory, callerOrg(ctx))
+	return w.Holds(ctx, s.inventory, identity.CallerOrg(ctx))
 }
 
 type listInput struct {
 	rest.Page
-	rest.Sort[webhook.Webhook, orders]
+	rest.Sort[receiver.Webhook, orders]
 }
 
 func (s *service) list(ctx context.Context, in *listInput) (rest.List[Webhook], error) {
-	all, err := s.store.List(ctx, callerOrg(ctx))
+	all, err := s.store.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return rest.List[Webhook]{}, err
 	}
@@ -117,7 +114,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Webhook], 
 }
 
 func (s *service) get(ctx context.Context, in *WebhookInput) (Webhook, error) {
-	w, err := s.store.Read(ctx, callerOrg(ctx), in.WebhookID)
+	w, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.WebhookID)
 	if err != nil {
 		return Webhook{}, err
 	}
@@ -125,7 +122,7 @@ func (s *service) get(ctx context.Context, in *WebhookInput) (Webhook, error) {
 	if !identity.Allows(identity.CallerFrom(ctx), writing) {
 		return out, nil
 	}
-	secrets, err := s.store.Open(ctx, callerOrg(ctx), &w)
+	secrets, err := s.store.Open(ctx, identity.CallerOrg(ctx), &w)
 	out.URL = secrets.URL
 	return out, err
 }
@@ -146,7 +143,7 @@ type updateInput struct {
 }
 
 func (s *service) update(ctx context.Context, in *updateInput) (Webhook, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return Webhook{}, err
@@ -191,7 +188,7 @@ func (c *ChangedWebhook) takesOver() bool {
 }
 
 // apply changes the fields that were sent.
-func (c *ChangedWebhook) apply(to *webhook.Webhook, secrets *webhook.Secrets) error {
+func (c *ChangedWebhook) apply(to *receiver.Webhook, secrets *receiver.WebhookSecrets) error {
 	for field, null := range map[string]bool{"name": c.Name.Null, "url": c.URL.Null, "enabled": c.Enabled.Null} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
@@ -213,16 +210,16 @@ func (c *ChangedWebhook) apply(to *webhook.Webhook, secrets *webhook.Secrets) er
 }
 
 func (s *service) remove(ctx context.Context, in *WebhookInput) (rest.Deleted, error) {
-	w, err := s.store.Read(ctx, callerOrg(ctx), in.WebhookID)
+	w, err := s.store.Read(ctx, identity.CallerOrg(ctx), in.WebhookID)
 	if err != nil {
 		return rest.Deleted{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: w.ID, Before: newWebhook(w)})
-	return rest.Deleted{ID: w.ID}, s.store.Delete(ctx, callerOrg(ctx), &w)
+	return rest.Deleted{ID: w.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), &w)
 }
 
 func (s *service) rotate(ctx context.Context, in *WebhookInput) (IssuedWebhook, error) {
-	org := callerOrg(ctx)
+	org := identity.CallerOrg(ctx)
 	old, err := s.store.Read(ctx, org, in.WebhookID)
 	if err != nil {
 		return IssuedWebhook{}, err

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 // document is an IAM policy.
@@ -62,7 +62,7 @@ func awsPolicies() ([]CloudPolicy, error) {
 }
 
 // RoleName is the role that the templates make.
-const RoleName = cloudorganisation.MemberRole
+const RoleName = connection.MemberRole
 
 const policyName = "lamplighter"
 

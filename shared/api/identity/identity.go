@@ -55,8 +55,11 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerFrom takes the caller from ctx; the zero Caller, which may do nothing, when there is none.
+// CallerFrom returns the caller of the request. It returns the zero Caller, which may do nothing, if ctx holds none.
 func CallerFrom(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
 }
+
+// CallerOrg returns the ID of the organization that the verified caller acts in. It is empty if there is none.
+func CallerOrg(ctx context.Context) string { return CallerFrom(ctx).Org }

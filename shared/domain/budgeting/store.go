@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/event"
@@ -29,8 +28,9 @@ func Key(org, budgetID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "BUDGET", SK: budgetID}
 }
 
-func nameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "BUDGETNAME", SK: strings.ToLower(name)}
+// names returns the names of an organization's budgets.
+func names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + NamePartition.Name(), Noun: "budget"}
 }
 
 func toldKey(org, budgetID string, from time.Time) table.Key {
@@ -39,7 +39,7 @@ func toldKey(org, budgetID string, from time.Time) table.Key {
 
 // Limited returns the budgets of an organization as a list of MaxBudgets at most.
 func Limited(org string) table.LimitedList {
-	return table.LimitedList{PK: nameKey(org, "").PK, Noun: "budgets"}
+	return table.LimitedList{PK: names(org).PK, Noun: "budgets"}
 }
 
 // Store keeps the budgets of organizations.
@@ -98,45 +98,29 @@ func (s *Store) write(ctx context.Context, org string, old, next Budget, holds [
 	if err != nil {
 		return next, err
 	}
-	names, err := rename(org, old.Name, next)
+	renamed, err := names(org).Rename(old.Name, next.Name, next.ID)
 	if err != nil {
 		return next, err
 	}
-	ws := append([]table.Write{table.Put(it, cond)}, names...)
+	ws := append([]table.Write{table.Put(it, cond)}, renamed...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
 	if table.IsTurnLost(err) {
 		return next, err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return next, refused(lost, &next, len(names))
+		return next, refused(org, lost, &next)
 	}
 	return next, fault.Wrap("write budget "+next.ID, err)
 }
 
-// rename returns the writes that take the name of next; none when it has it.
-func rename(org, old string, next Budget) ([]table.Write, error) {
-	from, to := nameKey(org, old), nameKey(org, next.Name)
-	if old != "" && from == to {
-		return nil, nil
+// refused returns the error for a write of next of which a condition failed: on its name, on its scope, else on its generation.
+func refused(org string, lost *table.ConditionError, next *Budget) error {
+	if taken := names(org).Refusal(lost, next.Name); taken != nil {
+		return taken
 	}
-	it, err := table.NewItem(to, map[string]string{"id": next.ID})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if old != "" {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
-}
-
-func refused(lost *table.ConditionError, next *Budget, names int) error {
-	for _, f := range lost.Failed {
-		switch {
-		case f.Index > names:
-			return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists",
-				next.ScopeID, next.ScopeType)
-		case f.Index > 0:
-			return fault.New(fault.Conflict, "name: a budget named %.64q exists already; choose another name",
-				next.Name)
-		}
+	if last := lost.Failed[len(lost.Failed)-1]; last.Index > 0 {
+		return fault.New(fault.Invalid, "scopeID: %.64q: there is no such %s; send the id of one that exists",
+			next.ScopeID, next.ScopeType)
 	}
 	return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", next.ID)
 }
@@ -144,7 +128,7 @@ func refused(lost *table.ConditionError, next *Budget, names int) error {
 // Delete deletes a budget as it was read; fault.Conflict when it has changed since. What was told of it goes with its time.
 func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
 	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)),
-		table.Delete(nameKey(org, b.Name)))
+		names(org).Release(b.Name))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", b.ID)
 	}

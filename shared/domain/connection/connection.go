@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -32,9 +31,11 @@ func NativeKey(org, provider, native string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "CANATIVE", SK: provider + "#" + native}
 }
 
-// NameKey returns the row that exists once for each name in use, in whatever case.
-func NameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CANAME", SK: strings.ToLower(name)}
+// NameKey returns the key of the claim to the name of a cloud account (see table.UniqueNames).
+func NameKey(org, name string) table.Key { return names(org).Key(name) }
+
+func names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + NamePartition.Name(), Noun: "cloud account", IDAttr: "accountID"}
 }
 
 // Taken is what the rows at NativeKey and NameKey hold.
@@ -71,7 +72,7 @@ func CheckVacant(a inventory.Account, have []inventory.Account) error {
 		switch {
 		case h.Provider == a.Provider && h.CloudAccountID == a.CloudAccountID:
 			return ErrNative(a)
-		case strings.EqualFold(h.Name, a.Name):
+		case table.FoldName(h.Name) == table.FoldName(a.Name):
 			return ErrName(a)
 		}
 	}
@@ -96,7 +97,7 @@ func ErrNative(a inventory.Account) error {
 
 // ErrName says that the name is in use.
 func ErrName(a inventory.Account) error {
-	return fault.New(fault.Conflict, "name: there is a cloud account %q already", a.Name)
+	return names("").Taken(a.Name)
 }
 
 // Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the first import of its bills,
@@ -107,7 +108,7 @@ func ErrName(a inventory.Account) error {
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
 	more ...table.Write) (discovery.Job, error) {
 	var j discovery.Job
-	limited := table.LimitedList{PK: NameKey(org, "").PK, Noun: "cloud accounts"}
+	limited := table.LimitedList{PK: names(org).PK, Noun: "cloud accounts"}
 	err := limited.Add(ctx, p.Table, func(take table.Write) error {
 		have, err := ListAccounts(ctx, p.Table, org)
 		if err == nil {
@@ -133,14 +134,14 @@ func create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 	if err != nil {
 		return j, err
 	}
-	bills, first, err := billing.NewFirst(org, a.ID, a.CreatedAt)
+	bills, first, err := billimport.NewFirst(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err
 	}
 	ws = slices.Concat(own, ws, first, more)
-	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix, billing.DuePrefix), ws...)
+	err = p.Table.Transact(table.Within(ctx, workqueue.Prefix, discovery.DuePrefix, billimport.DuePrefix), ws...)
 	if err == nil {
-		billing.StartMachine(ctx, p, bills)
+		billimport.StartMachine(ctx, p, bills)
 	}
 	lost, ok := errors.AsType[*table.ConditionError](err)
 	if !ok || table.IsTurnLost(err) {

@@ -168,7 +168,7 @@ func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table
 		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),
 		markUnverified(a),
 	}, unchanged(old))}
-	if !strings.EqualFold(old.Name, a.Name) {
+	if table.FoldName(old.Name) != table.FoldName(a.Name) {
 		name, err := Reserve(NameKey(org, a.Name), a.ID)
 		if err != nil {
 			return err

@@ -17,18 +17,12 @@ import (
 // feedTime is how long what the feed brings is sent: what it brings next must not wait for slow receivers. Rounds go on.
 const feedTime = 15 * time.Second
 
-// Failed is a row of the feed that the store kept the engine from taking.
-type Failed struct {
-	table.Key
-	Err error
-}
-
 // Deliver takes what the feed brings: events, whose receivers are told now, and deliveries that somebody has begun again. Other rows are
 // left alone. It returns those that are to be brought again.
-func (e *Engine) Deliver(ctx context.Context, items []table.Item) []Failed {
+func (e *Engine) Deliver(ctx context.Context, items []table.Item) []table.FeedFailure {
 	p := e.newPass()
 	var mu sync.Mutex
-	var failed []Failed
+	var failed []table.FeedFailure
 	var all sync.WaitGroup
 	take := func(rows []table.Item, do func() error) {
 		all.Go(func() {
@@ -36,7 +30,7 @@ func (e *Engine) Deliver(ctx context.Context, items []table.Item) []Failed {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, it := range rows {
-					failed = append(failed, Failed{it.Key, err})
+					failed = append(failed, table.FeedFailure{Key: it.Key, Err: err})
 				}
 			}
 		})

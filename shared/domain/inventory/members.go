@@ -150,9 +150,9 @@ func member(r index.Row, tier, order int) Member {
 	}
 }
 
-// nameKey keeps the name of a group unique in its organization, without regard to case and outer spaces.
-func nameKey(org, name string) table.Key {
-	return index.Key(org, namePrefix+strings.ToLower(strings.TrimSpace(name)))
+// groupNames returns the names of an organization's resource groups.
+func groupNames(org string) table.UniqueNames {
+	return table.UniqueNames{PK: index.PK(org), Prefix: namePrefix, Noun: "resource group", IDAttr: "groupID"}
 }
 
 // LimitedGroups returns the groups of an organization as a list of MaxGroups at most.
@@ -161,10 +161,6 @@ func LimitedGroups(org string) table.LimitedList {
 }
 
 // named is the item behind a nameKey.
-type named struct {
-	GroupID string `json:"groupID"`
-}
-
 // CreateGroup stores a new group, and holds what its places are in; fault.Conflict when another one has its name.
 func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
 	g.Generation = 1
@@ -217,7 +213,7 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	if err != nil {
 		return g, err
 	}
-	names, err := renames(org, old, g)
+	names, err := groupNames(org).Rename(strings.TrimSpace(old.Name), strings.TrimSpace(g.Name), g.ID)
 	if err != nil {
 		return g, err
 	}
@@ -230,9 +226,8 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 		if gone := accountGone(lost, len(ws)); gone != nil {
 			return g, gone
 		}
-		if _, taken := lost.Old(2); taken {
-			return g, fault.New(
-				fault.Conflict, "name: a resource group named %.64q exists already; choose another name", g.Name)
+		if taken := groupNames(org).Refusal(lost, strings.TrimSpace(g.Name)); taken != nil {
+			return g, taken
 		}
 		return g, changed(g)
 	}
@@ -240,20 +235,6 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 		return g, fmt.Errorf("write group %s: %w", g.ID, err)
 	}
 	return g, nil
-}
-
-// renames returns the writes that take the new name, and give the old one back.
-func renames(org string, old, g Group) ([]table.Write, error) {
-	from, to := nameKey(org, old.Name), nameKey(org, g.Name)
-	if old.ID != "" && from == to {
-		return nil, nil
-	}
-	it, err := table.NewItem(to, named{g.ID})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if old.ID != "" {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
 }
 
 func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, error) {
@@ -277,7 +258,7 @@ func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, err
 func (s *Store) DeleteGroup(ctx context.Context, org string, g Group, extra ...table.Write) error {
 	err := s.table.Transact(ctx, append([]table.Write{
 		table.Delete(GroupKey(org, g.ID), table.Equal("generation", g.Generation)),
-		table.Delete(memberKey(org, g.ID)), table.Delete(nameKey(org, g.Name)),
+		table.Delete(memberKey(org, g.ID)), groupNames(org).Release(strings.TrimSpace(g.Name)),
 	}, extra...)...)
 	if fault.Is(err, fault.Conflict) {
 		return changed(g)

@@ -3,7 +3,6 @@ package notification
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -169,13 +168,10 @@ func channelSteps(org string, old Channel, next *Channel) ([]step, error) {
 		return nil, err
 	}
 	steps := []step{{put, changedChannel(next.ID)}}
-	if old.ID != "" && strings.EqualFold(old.Name, next.Name) {
-		return steps, nil
-	}
-	it, err := table.NewItem(next.nameKey(org), map[string]string{"id": next.ID})
-	taken := fault.New(fault.Conflict, "name: a channel named %.64q exists already; choose another name", next.Name)
-	if steps = append(steps, step{table.Put(it, table.Absent()), taken}); old.ID != "" {
-		steps = append(steps, step{table.Delete(old.nameKey(org)), nil})
+	names := next.names(org)
+	renamed, err := names.Rename(old.Name, next.Name, next.ID)
+	for _, w := range renamed {
+		steps = append(steps, step{w, names.Taken(next.Name)})
 	}
 	return steps, err
 }

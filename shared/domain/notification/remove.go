@@ -58,7 +58,7 @@ func (s *Store) endChannel(ctx context.Context, org, channelID string) (channelR
 		[]table.Change{table.Set("ended", true), table.Add("generation", 1)},
 		table.Equal("generation", row.Generation))
 	err = s.transact(ctx, "delete channel "+channelID, step{end, changedChannel(channelID)},
-		step{table.Delete(row.nameKey(org)), nil})
+		step{row.names(org).Release(row.Name), nil})
 	if err != nil {
 		return row, err
 	}

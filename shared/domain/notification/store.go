@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"strings"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/event"
@@ -61,13 +60,14 @@ func ChannelKey(org, channelID string) table.Key {
 
 func countsKey(org string) table.Key { return ChannelKey(org, "COUNTS") }
 
-// nameKey returns where the name of a channel is claimed. A name holds no line break, so that a personal one is never one of the organization.
-func (c *Channel) nameKey(org string) table.Key {
-	name := strings.ToLower(c.Name)
+// names returns the names among which the name of a channel is unique: those of the organization's channels, or those of one
+// user's personal channels. Names hold no line break, so a personal name never equals one of the organization.
+func (c *Channel) names(org string) table.UniqueNames {
+	names := table.UniqueNames{PK: table.OrgPK(org) + ChannelNamePartition.Name(), Noun: "channel"}
 	if c.Personal != "" {
-		name = c.Personal + "\n" + name
+		names.Prefix = c.Personal + "\n"
 	}
-	return table.Key{PK: table.OrgPK(org) + "CHANNELNAME", SK: name}
+	return names
 }
 
 func subscriptionKey(org, subID string) table.Key {

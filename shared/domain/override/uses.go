@@ -3,6 +3,7 @@ package override
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory"
@@ -116,22 +117,14 @@ func (l Live) InAccount(ctx context.Context, s *inventory.Store, org, accountID 
 	if err != nil {
 		return nil, err
 	}
+	inTheAccount := func(m inventory.Member) bool { return m.CloudAccountID == accountID }
 	var out []Held
 	for _, h := range l.Overrides {
-		if inside[h.ResourceID] || hasMemberIn(members[h.GroupID], accountID) {
+		if inside[h.ResourceID] || slices.ContainsFunc(members[h.GroupID], inTheAccount) {
 			out = append(out, h)
 		}
 	}
 	return out, nil
-}
-
-func hasMemberIn(members []inventory.Member, accountID string) bool {
-	for i := range members {
-		if members[i].CloudAccountID == accountID {
-			return true
-		}
-	}
-	return false
 }
 
 // WakeLinksInAccount returns the wake links to resources of an account. Two round trips.

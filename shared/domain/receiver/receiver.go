@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
@@ -80,8 +79,9 @@ func (k Kind) Key(org, sk string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + k.Partition.Name(), SK: sk}
 }
 
-func (k Kind) nameKey(org, name string) table.Key {
-	return k.Key(org, namePrefix+strings.ToLower(name))
+// names returns the names of an organization's receivers of this kind.
+func (k Kind) names(org string) table.UniqueNames {
+	return table.UniqueNames{PK: k.Key(org, "").PK, Prefix: namePrefix, Noun: k.Noun}
 }
 
 // List lists the receivers of an organization, oldest first: at most Most, in one round trip.
@@ -142,7 +142,7 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 	if err != nil {
 		return err
 	}
-	names, err := s.rename(org, was.Name, is)
+	names, err := s.kind.names(org).Rename(was.Name, is.Name, is.ID)
 	if err != nil {
 		return err
 	}
@@ -152,34 +152,18 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 		return err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return s.refused(lost, is, len(names))
+		return s.refused(org, lost, is)
 	}
 	return fault.Wrap("write "+s.kind.Noun+" "+is.ID, err)
 }
 
-// rename returns the writes that take the name of next; none when it has it.
-func (s *Store[T, P]) rename(org, old string, next *Row) ([]table.Write, error) {
-	from, to := s.kind.nameKey(org, old), s.kind.nameKey(org, next.Name)
-	if old != "" && from == to {
-		return nil, nil
+// refused returns the error for a write of next of which a condition failed: on its name, on its filter, else on its generation.
+func (s *Store[T, P]) refused(org string, lost *table.ConditionError, next *Row) error {
+	if taken := s.kind.names(org).Refusal(lost, next.Name); taken != nil {
+		return taken
 	}
-	it, err := table.NewItem(to, map[string]string{"id": next.ID})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if old != "" {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
-}
-
-func (s *Store[T, P]) refused(lost *table.ConditionError, next *Row, names int) error {
-	for _, f := range lost.Failed {
-		switch {
-		case f.Index > names:
-			return next.Missing()
-		case f.Index > 0:
-			return fault.New(fault.Conflict, "name: %s %.64q exists already; choose another name", s.kind.Noun,
-				next.Name)
-		}
+	if last := lost.Failed[len(lost.Failed)-1]; last.Index > 0 {
+		return next.Missing()
 	}
 	return s.changed(next.ID)
 }
@@ -193,7 +177,7 @@ func (s *Store[T, P]) changed(receiverID string) error {
 func (s *Store[T, P]) Delete(ctx context.Context, org string, r P) error {
 	b := r.Base()
 	err := s.table.Transact(ctx, table.Delete(s.kind.Key(org, b.ID), table.Equal("generation", b.Generation)),
-		table.Delete(s.kind.nameKey(org, b.Name)))
+		s.kind.names(org).Release(b.Name))
 	if _, changed := errors.AsType[*table.ConditionError](err); changed {
 		return s.changed(b.ID)
 	}

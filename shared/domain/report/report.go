@@ -65,7 +65,7 @@ func (r *Reader) Ask(ctx context.Context, q cost.Question) (cost.Answer, error) 
 }
 
 func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, error) {
-	a, err := r.Books.Ask(ctx, identity.CallerFrom(ctx).Org, q)
+	a, err := r.Books.Ask(ctx, identity.CallerOrg(ctx), q)
 	if err != nil {
 		return a, err
 	}
@@ -75,7 +75,7 @@ func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, er
 // Balanced returns err, which it tells the log: whoever asks gets a 500 rather than a wrong number, and an alarm has somebody look.
 func (r *Reader) Balanced(ctx context.Context, err error) error {
 	if err != nil {
-		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerFrom(ctx).Org,
+		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerOrg(ctx),
 			"error", err.Error())
 	}
 	return err

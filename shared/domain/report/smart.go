@@ -30,7 +30,7 @@ func tagged(q *cost.Question) bool {
 
 // smartTags reads the accepted tags: a round trip, and one or two more when there are any.
 func (r *Reader) smartTags(ctx context.Context) (smartTags, error) {
-	st, err := r.smart.Read(ctx, identity.CallerFrom(ctx).Org)
+	st, err := r.smart.Read(ctx, identity.CallerOrg(ctx))
 	if err != nil || st.Empty() {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	if err != nil {
 		return next, err
 	}
-	names, err := renames(calendarNameKey(org, old.Name), calendarNameKey(org, next.Name), old.ID == "", next.ID)
+	names, err := calendarNames(org).Rename(old.Name, next.Name, next.ID)
 	if err != nil {
 		return next, err
 	}
@@ -105,11 +105,10 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	if table.IsTurnLost(err) {
 		return next, err
 	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		if _, taken := lost.Old(1); taken {
-			return next, fault.New(
-				fault.Conflict, "name: a calendar named %.64q exists already; choose another name", next.Name)
-		}
+	if taken := calendarNames(org).Refusal(err, next.Name); taken != nil {
+		return next, taken
+	}
+	if _, lost := errors.AsType[*table.ConditionError](err); lost {
 		return next, fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and "+
 			"try again", next.ID)
 	}
@@ -134,7 +133,7 @@ func (s *Store) DeleteCalendar(ctx context.Context, org string, c Calendar) erro
 		unused = table.Any(table.Lacks("uses"), table.Equal("uses", 0))
 	}
 	err := s.table.Transact(ctx, table.Delete(CalendarKey(org, c.ID), table.Equal("generation", c.Generation), unused),
-		table.Delete(calendarNameKey(org, c.Name)))
+		calendarNames(org).Release(c.Name))
 	if fault.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict,
 			"calendar %s was changed, or put into a schedule, by someone else meanwhile; read it and try again", c.ID)

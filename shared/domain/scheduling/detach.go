@@ -75,7 +75,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) er
 	if err := s.detachAll(ctx, org, sch.ID); err != nil {
 		return err
 	}
-	err := s.table.Transact(ctx, table.Delete(ScheduleKey(org, sch.ID)), table.Delete(scheduleNameKey(org, sch.Name)),
+	err := s.table.Transact(ctx, table.Delete(ScheduleKey(org, sch.ID)), scheduleNames(org).Release(sch.Name),
 		table.Delete(inventory.ScheduleHeadKey(org, sch.ID)))
 	if err != nil {
 		return fmt.Errorf("delete schedule %s: %w", sch.ID, err)

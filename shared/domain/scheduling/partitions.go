@@ -46,20 +46,22 @@ func CalendarKey(org, calendarID string) table.Key {
 
 // LimitedSchedules returns the schedules of an organization as a list of MaxSchedules at most.
 func LimitedSchedules(org string) table.LimitedList {
-	return table.LimitedList{PK: scheduleNameKey(org, "").PK, Noun: "schedules"}
+	return table.LimitedList{PK: scheduleNames(org).PK, Noun: "schedules"}
 }
 
 // LimitedCalendars returns the calendars of an organization as a list of MaxCalendars at most.
 func LimitedCalendars(org string) table.LimitedList {
-	return table.LimitedList{PK: calendarNameKey(org, "").PK, Noun: "calendars"}
+	return table.LimitedList{PK: calendarNames(org).PK, Noun: "calendars"}
 }
 
-func scheduleNameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "SCHEDNAME", SK: strings.ToLower(name)}
+// scheduleNames returns the names of an organization's schedules.
+func scheduleNames(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + ScheduleNamePartition.Name(), Noun: "schedule"}
 }
 
-func calendarNameKey(org, name string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CALENDARNAME", SK: strings.ToLower(name)}
+// calendarNames returns the names of an organization's calendars.
+func calendarNames(org string) table.UniqueNames {
+	return table.UniqueNames{PK: table.OrgPK(org) + CalendarNamePartition.Name(), Noun: "calendar"}
 }
 
 // DuePrefix begins the partition keys of the list of minutes at which something may be due in organizations. A transaction of an

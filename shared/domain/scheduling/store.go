@@ -120,7 +120,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 	if err != nil {
 		return err
 	}
-	names, err := renames(scheduleNameKey(org, old.Name), scheduleNameKey(org, next.Name), old.ID == "", next.ID)
+	names, err := scheduleNames(org).Rename(old.Name, next.Name, next.ID)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 		return err
 	}
 	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return refusedSchedule(lost, next, held, len(names) > 0)
+		return refusedSchedule(org, lost, next, held)
 	}
 	if err != nil {
 		return fmt.Errorf("write schedule %s: %w", next.ID, err)
@@ -150,15 +150,15 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 }
 
 // refusedSchedule says what one of the conditions of writeSchedule found.
-func refusedSchedule(lost *table.ConditionError, next Schedule, held int, named bool) error {
+func refusedSchedule(org string, lost *table.ConditionError, next Schedule, held int) error {
 	for _, f := range lost.Failed {
 		if f.Index >= held {
 			return fault.New(fault.Invalid,
 				"calendarIDs: a calendar of them does not exist; send the ids of GET /calendars")
 		}
 	}
-	if _, taken := lost.Old(2); taken && named {
-		return fault.New(fault.Conflict, "name: a schedule named %.64q exists already; choose another name", next.Name)
+	if taken := scheduleNames(org).Refusal(lost, next.Name); taken != nil {
+		return taken
 	}
 	return fault.New(fault.Conflict, "schedule %s was changed by someone else meanwhile; read it and try again",
 		next.ID)
@@ -176,19 +176,4 @@ func (s *Store) firstDue(org string, next Schedule) ([]table.Write, error) {
 	}
 	w, err := AddDue(org, at)
 	return []table.Write{w}, err
-}
-
-// renames returns the writes that take the name behind a key, and give the old one back.
-func renames(from, to table.Key, fresh bool, id string) ([]table.Write, error) {
-	if !fresh && from == to {
-		return nil, nil
-	}
-	it, err := table.NewItem(to, struct {
-		ID string `json:"id"`
-	}{id})
-	ws := []table.Write{table.Put(it, table.Absent())}
-	if !fresh {
-		ws = append(ws, table.Delete(from))
-	}
-	return ws, err
 }

@@ -1,4 +1,4 @@
-// Package athena has Amazon Athena run SQL. It stands apart so that only one worker links the service's client.
+// Package athena runs SQL in Amazon Athena. It is a package of its own so that only one worker links the Athena client.
 package athena
 
 import (
@@ -13,21 +13,23 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Client runs queries in a workgroup, which bounds what each scans and says where results are put.
+// Client runs queries in a workgroup. The workgroup limits the bytes that a query scans, and sets the place of the
+// results.
 type Client struct {
 	api                 *athena.Client
 	workgroup, database string
 }
 
-// New runs queries of the database in the workgroup, of the account that cfg opens. Options are for a stand-in of Athena.
+// New returns a client for queries of the database in the workgroup, in the account that cfg opens. Tests pass options
+// for a stand-in of Athena.
 func New(cfg aws.Config, workgroup, database string, options ...func(*athena.Options)) *Client {
 	return &Client{athena.NewFromConfig(cfg, options...), workgroup, database}
 }
 
-// tokenLength is how long a token is at least.
+// tokenLength is the minimum length of a token in characters.
 const tokenLength = 32
 
-// Start begins to run a query, and returns its id. The same token begins no second one.
+// Start starts a query and returns its ID. A call with the same token returns the same query.
 func (c *Client) Start(ctx context.Context, token, sql string) (string, error) {
 	out, err := c.api.StartQueryExecution(ctx, &athena.StartQueryExecutionInput{
 		QueryString: &sql, WorkGroup: &c.workgroup,
@@ -43,18 +45,19 @@ func (c *Client) Start(ctx context.Context, token, sql string) (string, error) {
 	return aws.ToString(out.QueryExecutionId), nil
 }
 
-// State is how far a query is.
+// State is the state of a query.
 type State struct {
 	Done    bool
-	Failure string // why it failed, or was stopped; "" when it did not
-	Scanned int64  // bytes, of one that is done
+	Failure string // reason of the failure or the stop; "" if it did not fail
+	Scanned int64  // bytes, if it is done
 }
 
-// Look tells how far a query is.
+// Look returns the state of a query.
 func (c *Client) Look(ctx context.Context, queryID string) (State, error) {
 	out, err := c.api.GetQueryExecution(ctx, &athena.GetQueryExecutionInput{QueryExecutionId: &queryID})
 	if err != nil || out.QueryExecution == nil || out.QueryExecution.Status == nil {
-		return State{}, fault.NewWithCause(fault.Unavailable, err, "Athena does not say how the query is")
+		return State{}, fault.NewWithCause(fault.Unavailable, err, "Athena does not return the state of the query; "+
+			"try again")
 	}
 	e := out.QueryExecution
 	var s State
@@ -71,7 +74,7 @@ func (c *Client) Look(ctx context.Context, queryID string) (State, error) {
 	return s, nil
 }
 
-// Rows hands over the rows of a query that is done, each as texts, "" for NULL.
+// Rows calls take with each row of a completed query. Values are texts; NULL is "".
 func (c *Client) Rows(ctx context.Context, queryID string, take func([]string) error) error {
 	pages := athena.NewGetQueryResultsPaginator(c.api, &athena.GetQueryResultsInput{QueryExecutionId: &queryID})
 	for header := true; pages.HasMorePages(); header = false {
@@ -84,10 +87,10 @@ func (c *Client) Rows(ctx context.Context, queryID string, take func([]string) e
 		}
 		rows := page.ResultSet.Rows
 		if header && len(rows) > 0 {
-			rows = rows[1:] // the names of the columns
+			rows = rows[1:] // the first row holds the column names
 		}
 		for _, r := range rows {
-			if err = take(texts(r.Data)); err != nil {
+			if err = take(rowTexts(r.Data)); err != nil {
 				return err
 			}
 		}
@@ -95,7 +98,7 @@ func (c *Client) Rows(ctx context.Context, queryID string, take func([]string) e
 	return nil
 }
 
-func texts(data []types.Datum) []string {
+func rowTexts(data []types.Datum) []string {
 	out := make([]string, len(data))
 	for i, d := range data {
 		out[i] = aws.ToString(d.VarCharValue)

@@ -20,14 +20,14 @@ import (
 
 type fields = map[string]any
 
-// twin speaks Athena's protocol: it looks at requests, and answers what it is told to.
+// twin speaks Athena's protocol: it checks requests, and returns prepared responses.
 type twin struct {
 	*testing.T
 	asked   []string
 	state   string
 	reason  string
 	pages   [][][]string // rows of pages
-	refuses string       // an exception to whatever is asked
+	refuses string       // an exception in response to every request
 }
 
 func (w *twin) ServeHTTP(res http.ResponseWriter, req *http.Request) {
@@ -40,25 +40,25 @@ func (w *twin) ServeHTTP(res http.ResponseWriter, req *http.Request) {
 	w.asked = append(w.asked, call)
 	if w.refuses != "" {
 		res.WriteHeader(http.StatusBadRequest)
-		w.write(res, fields{"__type": w.refuses, "Message": "no"})
+		w.writeJSON(res, fields{"__type": w.refuses, "Message": "no"})
 		return
 	}
 	switch call {
 	case "StartQueryExecution":
-		w.start(res, in)
+		w.startQuery(res, in)
 	case "GetQueryExecution":
-		w.write(res, fields{"QueryExecution": fields{
+		w.writeJSON(res, fields{"QueryExecution": fields{
 			"Status":     fields{"State": w.state, "StateChangeReason": w.reason},
 			"Statistics": fields{"DataScannedInBytes": 12345678},
 		}})
 	case "GetQueryResults":
-		w.results(res, in)
+		w.writeResults(res, in)
 	default:
 		w.Errorf("Athena knows no %q", call)
 	}
 }
 
-func (w *twin) start(res http.ResponseWriter, in fields) {
+func (w *twin) startQuery(res http.ResponseWriter, in fields) {
 	where, _ := in["QueryExecutionContext"].(fields)
 	token, _ := in["ClientRequestToken"].(string)
 	if in["QueryString"] != "SELECT 1" || in["WorkGroup"] != "lamplighter-dev" ||
@@ -66,13 +66,13 @@ func (w *twin) start(res http.ResponseWriter, in fields) {
 		in["ResultConfiguration"] != nil {
 		w.Errorf("it starts %v", in)
 	}
-	w.write(res, fields{"QueryExecutionId": "exec-of-" + token})
+	w.writeJSON(res, fields{"QueryExecutionId": "exec-of-" + token})
 }
 
-func (w *twin) results(res http.ResponseWriter, in fields) {
+func (w *twin) writeResults(res http.ResponseWriter, in fields) {
 	n := 0
 	if token, ok := in["NextToken"].(string); ok {
-		_, _ = fmt.Sscan(token, &n) // 0 of what is none
+		_, _ = fmt.Sscan(token, &n) // 0 for the first page
 	}
 	var rows []fields
 	for _, r := range w.pages[n] {
@@ -90,10 +90,10 @@ func (w *twin) results(res http.ResponseWriter, in fields) {
 	if n+1 < len(w.pages) {
 		out["NextToken"] = strconv.Itoa(n + 1)
 	}
-	w.write(res, out)
+	w.writeJSON(res, out)
 }
 
-func (w *twin) write(res http.ResponseWriter, v any) {
+func (w *twin) writeJSON(res http.ResponseWriter, v any) {
 	res.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	if err := json.NewEncoder(res).Encode(v); err != nil {
 		w.Error(err)

@@ -26,15 +26,15 @@ func Operations(p *platform.Platform) *rest.Group {
 		Summary:     "Count the members",
 		Description: "How many belong to the organization.",
 	}, func(ctx context.Context, _ *struct{}) (headcount, error) {
-		org := identity.CallerFrom(ctx).Org
+		org := identity.CallerOrg(ctx)
 		a, err := table.Read[identity.Access](table.WithOrg(ctx, org), p.Table, identity.AccessKey(org))
 		return headcount{a.Members}, err
 	})
 	return g
 }
 
-// A test of an operation asks as somebody who may, as somebody of another organization and as somebody whose grant does not
-// reach, and counts round trips to the store. In a test of your own t is its *testing.T.
+// A test of an operation asks as somebody who may, as somebody of another organization and as somebody whose grant
+// does not reach, and counts round trips to the store. In a test of your own t is its *testing.T.
 func Example() {
 	t := newT()
 	defer t.end()

@@ -1,0 +1,89 @@
+package schedules
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/evaluation"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
+)
+
+func (s *service) firingOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listScheduleFirings", Method: http.MethodGet, Path: one + "/firings", Policy: reading,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Summary: "List what a schedule did",
+		Description: "Newest first, of the last 90 days and at most the newest 10,000: when each cron was due and " +
+			"done, the bulk actions that it asked, and whom it skipped for which reason: " +
+			"override, calendar, contradiction (a start of the same minute wins), read_only_account, " +
+			"disconnected_account, unschedulable, superseded (after an outage only the last action of a resource " +
+			"is done). " +
+			"What is as wanted already is asked too: its action ends at once, with no attempt. Lines of kind drift " +
+			"name resources that run though the schedule has stopped them; " +
+			"drift_enforced those that were stopped again, after graceMinutes, where the schedule says enforce. A " +
+			"firing that reaches no resource leaves no line.",
+	}, s.listFirings)
+}
+
+// PastFiring is a line of the log of a schedule.
+type PastFiring struct {
+	Kind          string            `json:"kind" enum:"firing,drift,drift_enforced"`
+	CronID        string            `json:"cronID" doc:"The cron that was due, or that has stopped what drifts"`
+	Action        cloud.Verb        `json:"action" enum:"start,stop"`
+	At            time.Time         `json:"at" doc:"The minute at which it was due; of drift, at which it was found"`
+	EvaluatedAt   time.Time         `json:"evaluatedAt" doc:"When it was done: later than at by what an outage took"`
+	Resources     int               `json:"resources" doc:"How many were asked, or drift"`
+	BulkActionIDs []string          `json:"bulkActionIDs" doc:"How far each is: GET /actions/bulk/{bulkActionID}"`
+	SkippedCount  int               `json:"skippedCount"`
+	Skipped       []SkippedResource `json:"skipped" doc:"At most 50 of the resources that were skipped, or drift"`
+}
+
+// SkippedResource is a resource that a firing has left out, and why.
+type SkippedResource struct {
+	ResourceID  string `json:"resourceID" doc:"Our id"`
+	ResourceUID string `json:"resourceUID" doc:"Native identifier"`
+	Reason      string `json:"reason" example:"override"`
+	Detail      string `json:"detail"`
+}
+
+func (s *service) listFirings(ctx context.Context, in *struct {
+	ScheduleID string `path:"scheduleID" maxLength:"64"`
+	rest.Page
+},
+) (rest.List[PastFiring], error) {
+	org := identity.CallerOrg(ctx)
+	missing := fault.New(fault.NotFound, "schedule %.64q does not exist", in.ScheduleID)
+	if !id.IsValid("sch", in.ScheduleID) {
+		return rest.List[PastFiring]{}, missing
+	}
+	_, err := s.p.Table.Get(ctx, scheduling.ScheduleKey(org, in.ScheduleID))
+	if fault.Is(err, fault.NotFound) {
+		return rest.List[PastFiring]{}, missing
+	}
+	if err != nil {
+		return rest.List[PastFiring]{}, fmt.Errorf("read schedule %s: %w", in.ScheduleID, err)
+	}
+	r := rest.Reading[evaluation.Entry]{Store: s.p.Table, Page: in.Page}
+	all, err := r.Filtered(ctx, evaluation.EntriesOf(org, in.ScheduleID), func(evaluation.Entry) bool { return true })
+	return rest.MapItems(all, shownFiring), err
+}
+
+func shownFiring(e evaluation.Entry) PastFiring {
+	out := PastFiring{
+		Kind: e.Kind, CronID: e.CronID, Action: e.Action, At: e.At, EvaluatedAt: e.EvaluatedAt, Resources: e.Acted,
+		BulkActionIDs: append([]string{}, e.BulkActionIDs...), Skipped: make([]SkippedResource, len(e.Skipped)),
+	}
+	for _, n := range e.Skips {
+		out.SkippedCount += n
+	}
+	for i, k := range e.Skipped {
+		out.Skipped[i] = SkippedResource{k.ResourceID, k.ResourceUID, string(k.Reason), k.Detail}
+	}
+	return out
+}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,15 +19,25 @@ import (
 var folder string
 
 var built = sync.OnceValue(func() error {
-	for name, tags := range map[string]string{"first": "simulatedonly", "complete": ""} {
-		cmd := exec.CommandContext(context.Background(), "go", "build", "-tags", tags, "-o", filepath.Join(folder, name), //nolint:gosec // of ours
-			"lamplighter.dev/cmd/lamplighter")
+	for name, tag := range map[string]string{"first": ",simulatedonly", "complete": ""} {
+		cmd := exec.CommandContext(context.Background(), "go", "build", "-tags="+tags()+tag, //nolint:gosec // of ours
+			"-o", filepath.Join(folder, name), "lamplighter.dev/cmd/lamplighter")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("compile the %s program: %w\n%s", name, err, out)
 		}
 	}
 	return nil
 })
+
+// tags returns the build tags of everything else, which GOFLAGS holds.
+func tags() string {
+	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if tags, ok := strings.CutPrefix(f, "-tags="); ok {
+			return tags
+		}
+	}
+	return ""
+}
 
 func TestMain(m *testing.M) {
 	var err error

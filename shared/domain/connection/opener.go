@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/discovery"

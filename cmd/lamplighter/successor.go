@@ -80,14 +80,16 @@ func (at *site) announce(out io.Writer) error {
 	if at.next == nil {
 		return nil
 	}
-	_, err := fmt.Fprintln(out, "  Support for AWS, Azure, Google Cloud and Kubernetes is being compiled beside this, which takes "+
-		"some minutes.\n  An account of theirs that you connect now is connected as soon as that is done.")
+	_, err := fmt.Fprintln(out,
+		"  Support for AWS, Azure, Google Cloud and Kubernetes is being compiled beside this, which takes "+
+			"some minutes.\n  An account of theirs that you connect now is connected as soon as that is done.")
 	return err
 }
 
 // announceTakeover says that everything is there, and how long no connection was accepted.
 func announceTakeover(out io.Writer, left time.Time) error {
-	_, err := fmt.Fprintf(out, "AWS, Azure, Google Cloud and Kubernetes are supported now. The complete program took over in %s.\n",
+	_, err := fmt.Fprintf(out,
+		"AWS, Azure, Google Cloud and Kubernetes are supported now. The complete program took over in %s.\n",
 		clock.System{}.Now().Sub(left).Round(time.Millisecond))
 	return err
 }
@@ -104,11 +106,13 @@ func (at *site) successor(ctx context.Context) <-chan struct{} {
 		case <-ctx.Done():
 		case <-at.next.Failed():
 			_, err := at.next.Left()
-			at.complain("%s\nSupport for AWS, Azure, Google Cloud and Kubernetes could not be compiled, and is missing: %v\n",
+			at.complain("%s\nSupport for AWS, Azure, Google Cloud and Kubernetes could not be compiled, and is "+
+				"missing: %v\n",
 				at.next.Output(), err)
 		case <-at.next.Done():
 			if out, err := exec.CommandContext(ctx, at.path, "version").CombinedOutput(); err != nil { //nolint:gosec // the command line names it
-				at.complain("The complete program %s does not start, and does not take over: %v\n%s\n", at.path, err, out)
+				at.complain("The complete program %s does not start, and does not take over: %v\n%s\n", at.path, err,
+					out)
 				return
 			}
 			close(ready)

@@ -50,7 +50,8 @@ func (p *pending) Reason(provider string) string {
 	}
 	left, err := p.compilation.Left()
 	if err != nil {
-		return fmt.Sprintf("%scould not be compiled (%v): run make build/lamplighter, mend what it reports, and start again",
+		return fmt.Sprintf("%scould not be compiled (%v): run make build/lamplighter, mend what it reports, and "+
+			"start again",
 			clouds, err)
 	}
 	return fmt.Sprintf("%sis being compiled, about %d seconds left", clouds, max(int(math.Ceil(left.Seconds())), 1))

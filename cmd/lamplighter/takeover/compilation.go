@@ -26,12 +26,13 @@ type Compilation struct {
 	failed chan struct{}
 	done   chan struct{} // closed when the program is there
 
-	mu    sync.Mutex
-	sizes map[string]int64 // of the packages that are left, in bytes of source
-	left  int64            // the sum of sizes
-	ready int64            // bytes that are compiled
-	said  []string         // the last lines about a failure
-	err   error
+	mu     sync.Mutex
+	sizes  map[string]int64 // of the packages that are left, in bytes of source
+	listed bool             // sizes is known
+	left   int64            // the sum of sizes
+	ready  int64            // bytes that are compiled
+	said   []string         // the last lines about a failure
+	err    error
 }
 
 // Compile starts the command in a shell. The end of ctx ends it.
@@ -62,6 +63,7 @@ func Compile(ctx context.Context, command string, clk clock.Clock) (*Compilation
 func newCompilation(clk clock.Clock) *Compilation {
 	return &Compilation{
 		clock: clk, began: clk.Now(), failed: make(chan struct{}), done: make(chan struct{}), sizes: map[string]int64{},
+		left: usualBytes,
 	}
 }
 
@@ -87,18 +89,26 @@ func (c *Compilation) follow(line string) {
 	defer c.mu.Unlock()
 	switch {
 	case words[0] == "stale" && len(words) > 3:
-		size := sourceBytes(words[2], words[3:])
-		c.sizes[words[1]], c.left = size, c.left+size
+		c.expect(words[1], sourceBytes(words[2], words[3:]))
 	case words[0] == "compiled:":
 		c.note(words[len(words)-1])
-	case words[0] == "downloading" || strings.HasPrefix(line, "Compiling "):
+	case words[0] == "downloading" || strings.HasPrefix(line, "go: downloading ") ||
+		strings.HasPrefix(line, "Compiling "):
 	default:
 		c.said = append(c.said, line)
 		c.said = c.said[max(len(c.said)-maxSaid, 0):]
 	}
 }
 
-// note needs mu.
+// expect notes that a package is to be compiled; needs mu.
+func (c *Compilation) expect(path string, size int64) {
+	if !c.listed {
+		c.listed, c.left = true, 0
+	}
+	c.sizes[path], c.left = size, c.left+size
+}
+
+// note notes that a package is compiled; needs mu.
 func (c *Compilation) note(path string) {
 	size := c.sizes[path]
 	delete(c.sizes, path)
@@ -149,9 +159,11 @@ func (c *Compilation) Output() string {
 }
 
 // How long a compilation takes is estimated from its speed so far. At its beginning that of two quiet cores is assumed:
-// usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides.
+// usualSpeed in bytes of source a second counts for the first usualTime. Linking takes linking besides. Until the packages are listed,
+// which may take a download, they are assumed to have usualBytes.
 const (
-	usualSpeed = 500_000
+	usualBytes = 70_000_000
+	usualSpeed = 1_000_000
 	usualTime  = 15 * time.Second
 	linking    = 6 * time.Second
 )

@@ -148,7 +148,8 @@ func TestTakeover_LosesNoRequest(t *testing.T) {
 		n := 0
 		for ; n < 40; n++ {
 			body := fmt.Sprintf(`{"name":"Takeover %d"}`, n)
-			if status, answer, err := writer.ask(http.MethodPost, "/resource-groups", body); err != nil || status != http.StatusOK {
+			if status, answer, err := writer.ask(http.MethodPost, "/resource-groups", body); err != nil ||
+				status != http.StatusOK {
 				t.Errorf("group %d: %d %v %s", n, status, err, answer)
 				break
 			}
@@ -216,7 +217,8 @@ func TestTakeover_DuringABulkActionActsOnEachMemberOnce(t *testing.T) {
 // stops counts the resources that the simulated clouds stopped once, and more than once, from the logs of what they did.
 func (s *stage) stops() (once, twice int) {
 	s.t.Helper()
-	store, err := table.Open(filepath.Join(s.dir, "store.db"), table.Options{Clock: clock.System{}, Layout: platform.Layout})
+	store, err := table.Open(filepath.Join(s.dir, "store.db"),
+		table.Options{Clock: clock.System{}, Layout: platform.Layout})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -269,7 +271,8 @@ func TestTakeover_ConnectsAccountsThatWaited(t *testing.T) {
 	t.Cleanup(server.Close)
 	s := startStage(t)
 	w := s.newWire(true)
-	compiling := regexp.MustCompile(`^support for AWS, Azure, Google Cloud and Kubernetes is being compiled, about \d+ seconds left$`)
+	compiling := regexp.MustCompile(
+		`^support for AWS, Azure, Google Cloud and Kubernetes is being compiled, about \d+ seconds left$`)
 	type account struct{ ID, Status, Error string }
 	account1 := map[string]any{
 		"provider": "aws", "cloudAccountID": awstwin.Account, "name": "Real", "authMethod": "static_keys",
@@ -295,7 +298,8 @@ func TestTakeover_ConnectsAccountsThatWaited(t *testing.T) {
 	if got[0].Status != "connected" || got[0].Error != "" {
 		t.Errorf("the account: %+v", got[0])
 	}
-	if got[1].Status != "disconnected" || !strings.Contains(got[1].Error, "open account "+awstwin.Account+", not 999999999999") {
+	if got[1].Status != "disconnected" ||
+		!strings.Contains(got[1].Error, "open account "+awstwin.Account+", not 999999999999") {
 		t.Errorf("the account of another number: %+v", got[1])
 	}
 }

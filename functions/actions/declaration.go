@@ -12,9 +12,10 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "actions",
+	Name:   "actions",
+	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
 			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, scheduling.EventHoldPartition},

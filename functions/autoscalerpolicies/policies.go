@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// AutoscalerPolicy is an autoscaler policy as clients see it.
+// AutoscalerPolicy is the client's view of an autoscaler policy.
 type AutoscalerPolicy struct {
 	ID               string             `json:"id" example:"asp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Name             string             `json:"name"`
@@ -36,14 +36,14 @@ type AutoscalerPolicy struct {
 	UpdatedAt        time.Time          `json:"updatedAt"`
 }
 
-// AutoscalerTarget is what a policy scales.
+// AutoscalerTarget is the target of a policy.
 type AutoscalerTarget struct {
 	Type   string `json:"type" enum:"aws-asg,aws-ecs,gcp-mig,azure-vmss,kubernetes-deployment"`
 	UID    string `json:"uid" minLength:"1" maxLength:"1024" doc:"Native id"`
 	Region string `json:"region" required:"false" maxLength:"64" doc:"That of the resource when it is left out"`
 }
 
-// AutoscalerScaling is how a target is scaled.
+// AutoscalerScaling is the scaling of a target.
 type AutoscalerScaling struct {
 	Min              int64  `json:"min"`
 	Max              int64  `json:"max"`
@@ -83,12 +83,12 @@ type listInput struct {
 	rest.Page
 	rest.Sort[readiness.Policy, orders]
 	CloudAccountID string   `query:"cloud_account_id" maxLength:"64" doc:"Only those of this account"`
-	Status         []string `query:"status" maxItems:"4" enum:"active,paused,error,held" doc:"Only those of these statuses"`
-	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only those of these modes"`
+	Status         []string `query:"status" maxItems:"4" enum:"active,paused,error,held" doc:"Only these statuses"`
+	Mode           []string `query:"mode" maxItems:"3" enum:"monitor,recommend,autopilot" doc:"Only these modes"`
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[AutoscalerPolicy], error) {
-	sees, err := s.sight(ctx, reading)
+func (s *service) listPolicies(ctx context.Context, in *listInput) (rest.List[AutoscalerPolicy], error) {
+	sees, err := s.targetSight(ctx, reading)
 	if err != nil {
 		return rest.List[AutoscalerPolicy]{}, err
 	}
@@ -104,8 +104,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Autoscaler
 	return rest.MapItems(rest.PageOf(all, in.Page), newPolicy), nil
 }
 
-// sight returns the test whether a resource, by its native id, is one that the caller holds the policy on.
-func (s *service) sight(ctx context.Context, policy string) (func(uid string) bool, error) {
+// targetSight returns a function that reports whether the caller holds the policy on the resource with a native ID.
+func (s *service) targetSight(ctx context.Context, policy string) (func(uid string) bool, error) {
 	c := identity.CallerFrom(ctx)
 	sets, err := s.inventory.ResourceSets(ctx, c.Org, c.Scopes(policy))
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *service) sight(ctx context.Context, policy string) (func(uid string) bo
 	return sets[0].HasUID, nil
 }
 
-// read reads a policy of a target that the caller holds the policy on.
-func (s *service) read(ctx context.Context, policy, policyID string) (readiness.Policy, error) {
+// readPolicy reads an autoscaler policy on whose target the caller holds the given permission.
+func (s *service) readPolicy(ctx context.Context, policy, policyID string) (readiness.Policy, error) {
 	if !id.IsValid("asp", policyID) {
 		return readiness.Policy{}, readiness.MissingPolicy(policyID)
 	}
@@ -123,15 +123,15 @@ func (s *service) read(ctx context.Context, policy, policyID string) (readiness.
 	if err != nil {
 		return p, err
 	}
-	sees, err := s.sight(ctx, policy)
+	sees, err := s.targetSight(ctx, policy)
 	if err == nil && !sees(p.Target.UID) {
 		err = readiness.MissingPolicy(policyID)
 	}
 	return p, err
 }
 
-func (s *service) get(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
-	p, err := s.read(ctx, reading, in.PolicyID)
+func (s *service) getPolicy(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {
+	p, err := s.readPolicy(ctx, reading, in.PolicyID)
 	return newPolicy(p), err
 }
 
@@ -151,8 +151,8 @@ type updateInput struct {
 	Body ChangedAutoscalerPolicy
 }
 
-func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy, error) {
-	old, err := s.read(ctx, writing, in.PolicyID)
+func (s *service) updatePolicy(ctx context.Context, in *updateInput) (AutoscalerPolicy, error) {
+	old, err := s.readPolicy(ctx, writing, in.PolicyID)
 	if err != nil {
 		return AutoscalerPolicy{}, err
 	}
@@ -161,7 +161,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 		return AutoscalerPolicy{}, readiness.PolicyHeldBy(old)
 	}
 	next := old
-	if err = in.Body.apply(&next); err != nil {
+	if err = in.Body.applyTo(&next); err != nil {
 		return AutoscalerPolicy{}, err
 	}
 	next.UpdatedAt = s.p.Clock.Now()
@@ -180,8 +180,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (AutoscalerPolicy
 	return newPolicy(next), err
 }
 
-// apply changes the fields that were sent; none may be null.
-func (c ChangedAutoscalerPolicy) apply(to *readiness.Policy) error {
+// applyTo changes the fields that were sent. null is refused.
+func (c ChangedAutoscalerPolicy) applyTo(to *readiness.Policy) error {
 	for field, null := range map[string]bool{
 		"name": c.Name.Null, "mode": c.Mode.Null, "min": c.Min.Null, "max": c.Max.Null, "desired": c.Desired.Null,
 		"targetCPUPercent": c.TargetCPUPercent.Null, "cooldownSeconds": c.CooldownSeconds.Null,
@@ -216,8 +216,8 @@ type logsInput struct {
 	rest.Page
 }
 
-func (s *service) logs(ctx context.Context, in *logsInput) (rest.List[AutoscalerEntry], error) {
-	p, err := s.read(ctx, reading, in.PolicyID)
+func (s *service) listLogs(ctx context.Context, in *logsInput) (rest.List[AutoscalerEntry], error) {
+	p, err := s.readPolicy(ctx, reading, in.PolicyID)
 	if err != nil {
 		return rest.List[AutoscalerEntry]{}, err
 	}

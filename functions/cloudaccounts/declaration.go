@@ -20,7 +20,7 @@ import (
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "cloudaccounts",
 	Access: rest.Access.With(notification.Writing, table.Access{
@@ -32,9 +32,9 @@ var Declaration = platform.Declaration{
 			identity.MetaPartition, inventory.AccountPartition, inventory.ClusterPartition, connection.NativePartition,
 			connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
-			inventory.IndexPartition, teams.Partition, teams.NamePartition, // what it is detached from
+			inventory.IndexPartition, teams.Partition, teams.NamePartition, // the account is removed from them
 			scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
-			// These of it are deleted.
+			// The account's rows in these partitions are deleted.
 			budgeting.Partition, budgeting.NamePartition, receiver.WebhookPartition, receiver.IntegrationPartition,
 			readiness.PolicyPartition,
 			override.WakeLinkPartition, override.WakeTokenPartition, readiness.ClaimPartition,

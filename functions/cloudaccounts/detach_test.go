@@ -52,7 +52,7 @@ func (h *hookedStore) Transact(ctx context.Context, ws ...table.Write) error {
 	return h.Store.Transact(ctx, ws...)
 }
 
-// usedFixture is an account with two instances, of which a group and a team name one.
+// usedFixture is an account with two instances. A group and a team name one of them.
 type usedFixture struct {
 	*testing.T
 	p     *platform.Platform
@@ -97,8 +97,8 @@ func (f *usedFixture) must(err error) {
 	}
 }
 
-// name has a group and a team name the first instance.
-func (f *usedFixture) name() {
+// nameUses has a group and a team name the first instance.
+func (f *usedFixture) nameUses() {
 	f.Helper()
 	held, err := inventory.HoldAccounts(usedOrg, []string{usedCA})
 	f.must(err)
@@ -112,7 +112,7 @@ func (f *usedFixture) name() {
 	f.must(err)
 }
 
-func (f *usedFixture) remove(path string, code int, words ...string) {
+func (f *usedFixture) removeAccount(path string, code int, words ...string) {
 	f.Helper()
 	ctx := identity.WithCaller(f.in(), identity.Caller{
 		Org: usedOrg, User: "usr_1", Email: "ada@example.com",
@@ -132,12 +132,12 @@ func (f *usedFixture) remove(path string, code int, words ...string) {
 
 func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 	f := newUsedFixture(t)
-	f.name()
+	f.nameUses()
 	for _, path := range []string{usedPath, usedPath + "?detach=false"} {
-		f.remove(path, http.StatusConflict, "grp_shop", "Shop", "team_web", "Web", "detach=true")
+		f.removeAccount(path, http.StatusConflict, "grp_shop", "Shop", "team_web", "Web", "detach=true")
 	}
-	f.remove(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
-	f.remove(usedPath+"?detach=true", http.StatusOK, usedCA)
+	f.removeAccount(usedPath+"?detach=maybe", http.StatusBadRequest, "detach")
+	f.removeAccount(usedPath+"?detach=true", http.StatusOK, usedCA)
 	places, err := f.store.ListPlacements(f.in(), usedOrg, "grp_shop")
 	f.must(err)
 	owned, err := f.store.ListOwned(f.in(), usedOrg, "team_web")
@@ -156,18 +156,18 @@ func TestRemove_AnAccountInUseIsNotDeletedUnlessItIsDetached(t *testing.T) {
 
 func TestRemove_AnAccountThatComesIntoUseMeanwhileIsNotDeleted(t *testing.T) {
 	f := newUsedFixture(t)
-	f.hook.before = f.name
-	f.remove(usedPath, http.StatusConflict, "changed")
+	f.hook.before = f.nameUses
+	f.removeAccount(usedPath, http.StatusConflict, "changed")
 	if _, err := f.store.ReadAccount(f.in(), usedOrg, usedCA); err != nil {
 		t.Errorf("the account is gone: %v", err)
 	}
-	f.remove(usedPath, http.StatusConflict, "grp_shop")
+	f.removeAccount(usedPath, http.StatusConflict, "grp_shop")
 }
 
 func TestRemove_AnAccountThatNothingNamesIsDeleted(t *testing.T) {
 	f := newUsedFixture(t)
-	f.remove(usedPath, http.StatusOK, usedCA)
-	f.remove(usedPath, http.StatusNotFound)
+	f.removeAccount(usedPath, http.StatusOK, usedCA)
+	f.removeAccount(usedPath, http.StatusNotFound)
 }
 
 func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testing.T) {
@@ -190,8 +190,8 @@ func TestRemove_AnAutoscalerPolicyThatMayHaveSetItsTargetIsNotDetached(t *testin
 			p.Target = readiness.PolicyTarget{Type: "aws-asg", UID: "asg-shop", Region: "eu-west-1"}
 			_, err := readiness.NewPolicyStore(f.p.Table, f.p.Clock).Create(f.in(), usedOrg, p, nil)
 			f.must(err)
-			f.remove(usedPath, http.StatusConflict, p.ID, "Shop fleet")
-			f.remove(usedPath+"?detach=true", tt.code)
+			f.removeAccount(usedPath, http.StatusConflict, p.ID, "Shop fleet")
+			f.removeAccount(usedPath+"?detach=true", tt.code)
 		})
 	}
 }

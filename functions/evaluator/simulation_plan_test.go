@@ -13,15 +13,15 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// simPlans is the event readiness plans of an organization, as the product's own runner carries them out, on a cloud in which each call takes
-// effect at once.
+// simPlans runs the event readiness plans of an organization with the product's own runner, on a simulated cloud.
+// Each call to that cloud takes effect at once.
 type simPlans struct {
 	*simReal
 	readiness.PrecheckReader
 	runner  *rescaling.Runner
 	store   *readiness.Store
 	steps   []simStep
-	sizes   []cloud.Autoscaling // by resource: what it has when it runs
+	sizes   []cloud.Autoscaling // by resource: its size while it runs
 	started []int               // resources that plans have started, since that was asked last
 }
 
@@ -85,8 +85,8 @@ func (s *simPlans) schedulePlan(n int, e simEvent) {
 	s.steps = append(s.steps, simStep{Input: w.Input, at: s.now.Now()})
 }
 
-// next returns the plan whose step comes next; nil when all are done.
-func (s *simPlans) next() *simStep {
+// nextStep returns the plan whose step comes next; nil when all are done.
+func (s *simPlans) nextStep() *simStep {
 	var next *simStep
 	for i := range s.steps {
 		if step := &s.steps[i]; !step.done && (next == nil || step.at.Before(next.at)) {
@@ -96,8 +96,8 @@ func (s *simPlans) next() *simStep {
 	return next
 }
 
-// take takes a plan a step further.
-func (s *simPlans) take(step *simStep) {
+// advancePlan takes a plan a step further.
+func (s *simPlans) advancePlan(step *simStep) {
 	s.Helper()
 	got := apitest.Value(s.runner.Advance(s.In(ours), step.Input))(s)
 	step.at, step.done = got.At, got.Done
@@ -106,8 +106,8 @@ func (s *simPlans) take(step *simStep) {
 	}
 }
 
-// held returns which resources plans hold now.
-func (s *simPlans) held() []bool {
+// heldResources returns which resources plans hold now.
+func (s *simPlans) heldResources() []bool {
 	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for r := range out {
@@ -116,8 +116,9 @@ func (s *simPlans) held() []bool {
 	return out
 }
 
-// unsettled returns of which resources a hold has ended whose end the evaluator has not seen to.
-func (s *simPlans) unsettled() []bool {
+// unsettledResources reports for each resource whether its hold has ended and the evaluator has not handled that end
+// yet.
+func (s *simPlans) unsettledResources() []bool {
 	l := apitest.Value(scheduling.ReadEventHolds(s.In(ours), s.Table, ours))(s)
 	out := make([]bool, len(s.ids))
 	for _, h := range l.Ended() {
@@ -141,7 +142,7 @@ func (s *simPlans) letGo(resource int, holds []scheduling.EventHold) {
 
 // misfit returns which resource has not its usual size though no plan holds it; "" when all have.
 func (s *simPlans) misfit() string {
-	held := s.held()
+	held := s.heldResources()
 	for r, is := range s.sizes {
 		if !held[r] && (is.Min != usual.Min || is.Max != usual.Max || is.Desired != usual.Desired) {
 			return fmt.Sprintf("resource %d is scaled to %+v, and no event holds it", r, is)
@@ -195,7 +196,7 @@ func (s *simPlans) Start(_ context.Context, of rescaling.StartRequest) (rescalin
 	}
 	r := simResource(of.Target.UID)
 	s.running[r], s.started = true, append(s.started, r)
-	s.note(r)
+	s.recordState(r)
 	return rescaling.Start{ActionID: "act_" + of.Target.UID}, nil
 }
 

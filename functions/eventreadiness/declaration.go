@@ -14,9 +14,10 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: readiness.Function,
+	Name:   readiness.Function,
+	Routes: []string{"/event-readiness", "/event-readiness/{proxy+}", "/internal/event-readiness/{proxy+}"},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, readiness.PolicyPartition, inventory.AccountPartition, inventory.IndexPartition,

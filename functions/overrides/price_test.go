@@ -10,8 +10,8 @@ import (
 
 func TestWake_ThePageTellsWhatItCosts(t *testing.T) {
 	a := newFixture(t)
-	_, page := a.link(map[string]any{"maxHours": 4})
-	if body := a.visit("GET " + page).Body; !strings.Contains(body, "no public price is known") {
+	_, page := a.newLink(map[string]any{"maxHours": 4})
+	if body := a.visitPage("GET " + page).Body; !strings.Contains(body, "no public price is known") {
 		t.Errorf("without prices: %s", body)
 	}
 	tenth, version := money.FromScaled(1, 1), "2026-03-01"
@@ -21,8 +21,8 @@ func TestWake_ThePageTellsWhatItCosts(t *testing.T) {
 		{UID: a.uid(2), Rate: pricing.HourlyRate{Reason: "its type has no price", Version: version}},
 	}))
 	// four hours of 0.10 and of 0.10 - 0.02
-	const want = "about $0.72 at public prices, $0.1800 an hour; no price is known of 1 of 3 resources"
-	if body := a.visit("GET " + page).Body; !strings.Contains(body, want) {
+	const want = "about $0.72 at public prices, $0.1800 an hour; the price of 1 of 3 resources is not known"
+	if body := a.visitPage("GET " + page).Body; !strings.Contains(body, want) {
 		t.Errorf("with prices: %s; want %s", body, want)
 	}
 }

@@ -13,12 +13,12 @@ import (
 	service "github.com/aws/aws-sdk-go-v2/service/athena"
 
 	"lamplighter.dev/functions/queryrunner"
+	"lamplighter.dev/functions/queryrunner/athena"
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
 	"lamplighter.dev/shared/engine/archive"
-	"lamplighter.dev/shared/engine/athena"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"

@@ -11,9 +11,13 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "schedules",
+	Routes: []string{
+		"/resource-groups/{groupID}/schedules", "/schedules", "/schedules/{scheduleID}",
+		"/schedules/{scheduleID}/{proxy+}",
+	},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
 			readiness.PolicyPartition, evaluation.FiringPartition},

@@ -11,12 +11,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// coming are the statuses of plans that are going to hold their targets in their window.
+// coming are the statuses of plans that will hold their targets in their window.
 var coming = []readiness.Status{readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp}
 
-// events returns when event readiness plans hold resources, now and as far as plans are scheduled, by the UIDs of the resources: two round
-// trips, and one or two more where plans are scheduled.
-func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, error) {
+// readEvents returns the times when event readiness plans hold resources, now and in the windows of scheduled plans,
+// by resource UID. It takes two round trips, and one or two more if plans are scheduled.
+func (s *service) readEvents(ctx context.Context) (map[string][]scheduling.Event, error) {
 	held, err := scheduling.ReadEventHolds(ctx, s.p.Table, identity.CallerOrg(ctx))
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *service) events(ctx context.Context) (map[string][]scheduling.Event, er
 	return out, s.addWindows(ctx, plans, out)
 }
 
-// comingPlans returns the plans that are going to hold their targets: at most readiness.MostPlans are looked at.
+// comingPlans returns the plans that will hold their targets. It reads at most readiness.MostPlans plans.
 func (s *service) comingPlans(ctx context.Context) ([]readiness.Plan, error) {
 	var out []readiness.Plan
 	q := readiness.All(identity.CallerOrg(ctx))

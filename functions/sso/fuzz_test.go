@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzForm sends what may be a form of a browser, with a response to a request that is opened anew each time. Whoever gets in
-// is the one whom the provider signed in; nothing is a failure of ours. Documents alone are fuzzed in people/saml.
+// is the one whom the provider signed in; nothing is a failure of ours. Documents alone are fuzzed in functions/sso/saml.
 func FuzzForm(f *testing.F) {
 	h := newFixture(f)
 	org, w := h.found("owner@example.com").org, newProvider()

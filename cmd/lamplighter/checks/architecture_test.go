@@ -68,8 +68,8 @@ func functionOf(path string) string {
 	return name
 }
 
-// wings are the folders of shared/ with those that each may import besides itself: the ones below it. testkit is for tests
-// alone, and whatever serves tests (a package whose name ends in "test") may use it.
+// wings are the folders of shared/ with those that each may import besides itself: the ones below it. Only tests and packages
+// that serve tests import testkit.
 var wings = map[string][]string{
 	"domain":     {"cloud", "people", "api", "engine", "foundation"},
 	"cloud":      {"api", "engine", "foundation"},
@@ -111,8 +111,7 @@ func forbiddenByWing(from, to string) string {
 
 // servesTests reports whether only tests import the package.
 func servesTests(path string) bool {
-	return wingOf(path) == "testkit" || strings.HasSuffix(path, "test") ||
-		strings.HasPrefix(path, "cmd/lamplighter/testenv")
+	return wingOf(path) == "testkit" || path == "cmd/lamplighter/testenv"
 }
 
 func TestImports_RunDownTheWings(t *testing.T) {
@@ -273,13 +272,8 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	}
 }
 
-// forTests reports whether a file is in a package that only tests import: tabletest, testenv, the twin of a cloud, testkit.
-func forTests(path string) bool {
-	dir := filepath.Base(filepath.Dir(path))
-	return strings.HasSuffix(dir, "test") || dir == "testenv" || strings.Contains(path, "shared/testkit/") ||
-		dir == "npmpeer" ||
-		dir == "lambdaemulator"
-}
+// forTests reports whether a file is in a package that only tests import.
+func forTests(path string) bool { return servesTests(filepath.ToSlash(filepath.Dir(path))) }
 
 // TestFilesAreOneThing keeps files at a length that is read in one go.
 func TestFilesAreOneThing(t *testing.T) {

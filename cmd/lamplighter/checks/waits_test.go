@@ -128,9 +128,7 @@ func eachTestFile(t *testing.T, look func(path string, f *ast.File)) {
 // onlyTests reports whether a file is one of tests, or of a package that tests alone import.
 func onlyTests(path string) bool {
 	dir := filepath.ToSlash(filepath.Dir(path))
-	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") &&
-		(strings.HasPrefix(dir, "shared/testkit/") || strings.HasSuffix(dir, "test") ||
-			strings.HasSuffix(dir, "/testenv"))
+	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".go") && servesTests(dir)
 }
 
 // calls returns the functions or methods, of those named or of any, that f calls on what is called of: a package, or a composite

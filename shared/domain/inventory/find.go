@@ -235,6 +235,9 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 	if len(l.rows) == 0 {
 		return l.out, nil
 	}
+	if err := v.readTakers(sight.Schedules); err != nil {
+		return nil, err
+	}
 	ask := append(v.staleMembers(func(string) bool { return true }), v.recordsBehind(l, &sight)...)
 	got, err := s.table.BatchGet(ctx, ask...)
 	if err != nil {
@@ -258,7 +261,7 @@ func (s *Store) complete(ctx context.Context, v *view, l listing, sight Visibili
 // recordsBehind returns the keys of what the index does not know of a listing, each once.
 func (v *view) recordsBehind(l listing, sight *Visibility) []table.Key {
 	keys := map[table.Key]bool{}
-	attached := sight.Schedules && v.hasDirect()
+	attached := v.hasDirect()
 	for i := range l.out {
 		r := &l.out[i]
 		keys[AccountKey(v.org, r.CloudAccountID)] = true
@@ -321,7 +324,7 @@ func (v *view) annotate(l listing, got map[table.Key]table.Item, sight *Visibili
 		}
 		l.out[i].TeamIDs = v.teamsOf(r, sight)
 	}
-	if !sight.Schedules {
+	if sight.Schedules == nil {
 		return nil
 	}
 	return v.schedulesOf(l, got)

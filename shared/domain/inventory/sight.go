@@ -19,7 +19,7 @@ type Visibility struct {
 	Resources grant.Scopes // the resources themselves
 	Groups    grant.Scopes // the resources of which may be seen in which groups they are
 	Teams     grant.Scopes // the teams that may be seen to own something: all of them, or those that it names
-	Schedules bool         // the schedules of resources are asked for: a row each where some are attached one by one
+	Schedules TakerDecoder // who decodes the schedules of resources, which are asked for: a row each where some are attached one by one
 	Costs     CostReader   // who reads what resources cost, which is asked for; nil when it is not
 	Tagger    Tagger       // who knows their smart tags, which are asked for; nil when they are not
 }
@@ -36,9 +36,9 @@ func SeeEverything() Visibility {
 	return Visibility{Resources: all, Groups: all, Teams: all}
 }
 
-// WithSchedules returns the sight that asks for the schedules of resources too.
-func (s Visibility) WithSchedules() Visibility {
-	s.Schedules = true
+// WithSchedules returns the sight that asks for the schedules of resources too, which d decodes.
+func (s Visibility) WithSchedules(d TakerDecoder) Visibility {
+	s.Schedules = d
 	return s
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	service "github.com/aws/aws-sdk-go-v2/service/athena"
 
-	"lamplighter.dev/shared/engine/athena"
+	"lamplighter.dev/functions/queryrunner/athena"
 	"lamplighter.dev/shared/foundation/fault"
 )
 

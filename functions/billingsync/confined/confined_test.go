@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/billingsync/confined"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
-	"lamplighter.dev/shared/domain/billfile/confined"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/hostilebill"
 )

@@ -1,12 +1,12 @@
 package inventory
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
@@ -14,27 +14,61 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ScheduleHead is what every reader of the index must know of a schedule, to tell which resources it takes. It is written with
-// the schedule (shared/domain/scheduling).
-type ScheduleHead struct {
-	ID       string   `json:"id"` // sch_…
-	Name     string   `json:"name"`
-	Preset   string   `json:"preset,omitempty"`
-	Tagged   bool     `json:"tagged,omitempty"`   // it takes the resources whose tag names it
-	GroupIDs []string `json:"groupIDs,omitempty"` // the groups that are attached to it
-	// resources are, or were, attached to it one by one: rows at AttachedKey
-	Direct  bool  `json:"direct,omitempty"`
-	Changes int64 `json:"changes"` // counts those of GroupIDs
+// Taker is a schedule as far as the inventory must know it to tell which resources it takes: those that are attached to it one by
+// one, those of its groups, and those whose tags name it.
+type Taker struct {
+	ID       string   // sch_…
+	GroupIDs []string // the groups that are attached to it
+	Direct   bool     // resources are, or were, attached to it one by one: rows at AttachedKey
 }
 
-const schedulePrefix = setPrefix + "sch_"
+// Takers are the schedules of an organization.
+type Takers struct {
+	All []Taker // ordered by ID
+	// ByTag returns the ID of the schedule that a tag names, "" for none; nil when no schedule takes resources by their tags.
+	ByTag func(key, value string) string
+}
 
-// ScheduleTags are the keys of the tags that name the schedule of a resource. The second one is for clouds whose labels
-// have no colon.
-var ScheduleTags = []string{"lamplighter:schedule", "lamplighter-schedule"}
+// TakerDecoder decodes schedules. It must be comparable: what it has decoded is kept until a head changes.
+type TakerDecoder interface {
+	// DecodeTakers returns the schedules of the items at TakerKey, which are ordered by key.
+	DecodeTakers(heads []table.Item) (Takers, error)
+}
 
-// ScheduleHeadKey returns where the head of a schedule is stored.
-func ScheduleHeadKey(org, scheduleID string) table.Key { return index.Key(org, setPrefix+scheduleID) }
+const takerPrefix = setPrefix + "sch_"
+
+// TakerKey returns where the head of a schedule is stored: with the index, so that it is read with that.
+func TakerKey(org, scheduleID string) table.Key { return index.Key(org, setPrefix+scheduleID) }
+
+// knownTakers are the schedules that were decoded last, and from what.
+type knownTakers struct {
+	decoder TakerDecoder
+	heads   []table.Item
+	takers  Takers
+}
+
+// readTakers decodes the schedules of the view; a nil decoder asks for none.
+func (v *view) readTakers(d TakerDecoder) error {
+	if d == nil {
+		return nil
+	}
+	heads := headsOf(v.read.Heads, takerPrefix)
+	v.st.Lock()
+	defer v.st.Unlock()
+	known := v.sets.takers
+	if known.decoder != d || !slices.EqualFunc(known.heads, heads, sameHead) {
+		takers, err := d.DecodeTakers(heads)
+		if err != nil {
+			return fmt.Errorf("read schedules of %s: %w", v.org, err)
+		}
+		known = knownTakers{d, heads, takers}
+		v.sets.takers = known
+	}
+	v.takers = known.takers
+	return nil
+}
+
+func sameHead(a, b table.Item) bool { return a.SK == b.SK && bytes.Equal(a.Data, b.Data) }
 
 // AttachedPartition has, for each resource that is attached to schedules by itself, a row with a field for each of these, named
 // as the schedule. It is read with a page of resources.
@@ -104,22 +138,13 @@ func DecodeAttached(it table.Item) (scheduleIDs []string, accountID, resourceID 
 	return scheduleIDs, accountID, resourceID, nil
 }
 
-// ReadScheduleHead reads the head of a schedule; fault.NotFound when there is none.
-func (s *Store) ReadScheduleHead(ctx context.Context, org, scheduleID string) (ScheduleHead, error) {
-	h, err := table.Read[ScheduleHead](ctx, s.table, ScheduleHeadKey(org, scheduleID))
-	if fault.Is(err, fault.NotFound) {
-		return h, fault.NewWithCause(fault.NotFound, err, "schedule %.64q does not exist", scheduleID)
-	}
-	if err != nil {
-		return h, fmt.Errorf("read head of schedule %s: %w", scheduleID, err)
-	}
-	return h, nil
-}
-
 // SchedulesOfGroup returns the ids of the schedules that a group is attached to, oldest first: one round trip.
-func (s *Store) SchedulesOfGroup(ctx context.Context, org, groupID string) ([]string, error) {
+func (s *Store) SchedulesOfGroup(ctx context.Context, org string, d TakerDecoder, groupID string) ([]string, error) {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
+		return nil, err
+	}
+	if err = v.readTakers(d); err != nil {
 		return nil, err
 	}
 	return v.groupSchedules()[groupID], nil
@@ -128,30 +153,17 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org, groupID string) ([]st
 // ScheduleMembers expands schedules: for each id of direct the resources that it takes, in the order of their ids, without
 // terminated ones: those of direct, which are attached one by one, those of its groups, and those whose tags name it. One round
 // trip, and one more when groups have changed.
-func (s *Store) ScheduleMembers(ctx context.Context, org string, direct map[string][]string) (map[string][]Member,
+func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder, direct map[string][]string) (map[string][]Member,
 	error) {
-	return s.scheduleMembers(ctx, org, direct, nil)
-}
-
-// ScheduleMembersAs expands one schedule as ScheduleMembers does, as if it had the name, the preset and the tags of next: the resources that it
-// takes after a change, or after its creation. Direct are the resources that are attached to it one by one.
-func (s *Store) ScheduleMembersAs(ctx context.Context, org string, next ScheduleHead, direct []string) ([]Member,
-	error) {
-	out, err := s.scheduleMembers(ctx, org, map[string][]string{next.ID: direct}, &next)
-	return out[next.ID], err
-}
-
-// scheduleMembers expands schedules; next, when it is given, takes the place of the head of its ID, or follows the others.
-func (s *Store) scheduleMembers(ctx context.Context, org string, direct map[string][]string, next *ScheduleHead) (map[string][]Member, error) { //nolint:revive // see ScheduleMembers
 	groups := map[string]bool{}
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	if next != nil {
-		v.schedules = withHead(v.schedules, *next)
+	if err = v.readTakers(d); err != nil {
+		return nil, err
 	}
-	for _, h := range v.schedules {
+	for _, h := range v.takers.All {
 		if _, asked := direct[h.ID]; asked {
 			for _, g := range h.GroupIDs {
 				groups[g] = true
@@ -169,30 +181,16 @@ func (s *Store) scheduleMembers(ctx context.Context, org string, direct map[stri
 	return out, nil
 }
 
-// withHead returns the heads with next in the place of the one of its ID, which keeps its groups; a new one goes last.
-func withHead(heads []ScheduleHead, next ScheduleHead) []ScheduleHead {
-	out := slices.Clone(heads)
-	for i := range out {
-		if out[i].ID == next.ID {
-			next.GroupIDs = out[i].GroupIDs
-			out[i] = next
-			return out
-		}
-	}
-	return append(out, next)
-}
-
 // tagged returns the resources whose tags name one of the asked schedules.
 func (v *view) tagged(asked map[string][]string) map[string][]Member {
 	out := map[string][]Member{}
-	find := v.tagResolver()
-	if find == nil {
+	if v.takers.ByTag == nil {
 		return out
 	}
 	unlock := v.st.RLockByID()
 	defer unlock()
 	for r := range v.st.Rows() {
-		if id := find(r); id != "" {
+		if id := v.takerByTags(r); id != "" {
 			if _, ok := asked[id]; ok {
 				out[id] = append(out[id], member(r, 1, 1))
 			}
@@ -203,12 +201,12 @@ func (v *view) tagged(asked map[string][]string) map[string][]Member {
 
 func (v *view) scheduleMembers(scheduleID string, direct []string, tagged []Member) []Member {
 	all := tagged
-	for i := range v.schedules {
-		if v.schedules[i].ID != scheduleID {
+	for i := range v.takers.All {
+		if v.takers.All[i].ID != scheduleID {
 			continue
 		}
 		for g := range v.groups {
-			if slices.Contains(v.schedules[i].GroupIDs, v.groups[g].ID) {
+			if slices.Contains(v.takers.All[i].GroupIDs, v.groups[g].ID) {
 				all = append(all, v.expand(&v.groups[g])...)
 			}
 		}
@@ -228,7 +226,7 @@ func (v *view) scheduleMembers(scheduleID string, direct []string, tagged []Memb
 // groupSchedules returns which schedules groups are attached to.
 func (v *view) groupSchedules() map[string][]string {
 	out := map[string][]string{}
-	for _, h := range v.schedules {
+	for _, h := range v.takers.All {
 		for _, g := range h.GroupIDs {
 			out[g] = append(out[g], h.ID)
 		}
@@ -238,18 +236,18 @@ func (v *view) groupSchedules() map[string][]string {
 
 // hasDirect reports whether resources are attached to schedules one by one.
 func (v *view) hasDirect() bool {
-	return slices.ContainsFunc(v.schedules, func(h ScheduleHead) bool { return h.Direct })
+	return slices.ContainsFunc(v.takers.All, func(h Taker) bool { return h.Direct })
 }
 
 // schedulesOf adds the schedules that resources are attached to: by themselves, as got says, by their groups and by their tags. It
 // needs the read lock.
 func (v *view) schedulesOf(l listing, got map[table.Key]table.Item) error {
-	if len(v.schedules) == 0 {
+	if len(v.takers.All) == 0 {
 		return nil
 	}
-	byGroup, byTag := v.groupSchedules(), v.tagResolver()
+	byGroup := v.groupSchedules()
 	known := map[string]bool{}
-	for _, h := range v.schedules {
+	for _, h := range v.takers.All {
 		known[h.ID] = true
 	}
 	for i, r := range l.rows {
@@ -266,10 +264,8 @@ func (v *view) schedulesOf(l listing, got map[table.Key]table.Item) error {
 				ids = append(ids, byGroup[g]...)
 			}
 		}
-		if byTag != nil {
-			if id := byTag(r); id != "" {
-				ids = append(ids, id)
-			}
+		if id := v.takerByTags(r); id != "" {
+			ids = append(ids, id)
 		}
 		slices.Sort(ids)
 		l.out[i].ScheduleIDs = slices.Compact(ids)
@@ -277,49 +273,17 @@ func (v *view) schedulesOf(l listing, got map[table.Key]table.Item) error {
 	return nil
 }
 
-// tagResolver makes the function that tells which schedule the tags of a row name, "" for none; nil when no schedule takes
-// resources by their tags. Who is called names: first by the name itself, then by the name as a label can spell it, then by the
-// preset that the schedule was made of; of several the oldest.
-func (v *view) tagResolver() func(index.Row) string {
-	names := map[string]string{}
-	add := func(name, id string) {
-		if _, taken := names[name]; !taken && name != "" {
-			names[name] = id
-		}
-	}
-	for _, spell := range []func(ScheduleHead) string{
-		func(h ScheduleHead) string { return strings.ToLower(h.Name) },
-		func(h ScheduleHead) string { return slug(h.Name) },
-		func(h ScheduleHead) string { return h.Preset },
-	} {
-		for _, h := range v.schedules {
-			if h.Tagged {
-				add(spell(h), h.ID)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return func(r index.Row) string {
-		for _, n := range r.Tags() {
-			if key, value := v.st.Symbols.Tag(n); slices.Contains(ScheduleTags, key) {
-				value = strings.ToLower(strings.TrimSpace(value))
-				if id, ok := names[value]; ok {
-					return id
-				}
-				return names[slug(value)]
-			}
-		}
+// takerByTags returns the ID of the schedule that the tags of a row name, "" for none. It needs the read lock.
+func (v *view) takerByTags(r index.Row) string {
+	if v.takers.ByTag == nil {
 		return ""
 	}
-}
-
-// slug spells a name as the labels of every cloud can: letters and digits in lower case, hyphens for what is between.
-func slug(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), "-")
+	for _, n := range r.Tags() {
+		if key, value := v.st.Symbols.Tag(n); v.takers.ByTag(key, value) != "" {
+			return v.takers.ByTag(key, value)
+		}
+	}
+	return ""
 }
 
 // AttachedIn returns how many resources of an account are attached to each schedule one by one, and the rows that say so. Round

@@ -12,6 +12,10 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/compute"
+	"lamplighter.dev/shared/cloud/aws/containers"
+	"lamplighter.dev/shared/cloud/aws/databases"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
@@ -22,10 +26,11 @@ import (
 const Name = "aws"
 
 // registry holds every kind: a new one is a file and a line here.
-var registry = []operator{
-	instances, databases, clusters, groups, services, nodegroups, warehouses, documentClusters, graphClusters,
-	notebooks,
-	stoppableFunctions, desktops, appServices, lightsailInstances, canaries,
+var registry = []resource.Operator{
+	compute.Instances, databases.Databases, databases.Clusters, compute.Groups, containers.Services,
+	containers.Nodegroups, databases.Warehouses, databases.DocumentClusters, databases.GraphClusters,
+	compute.Notebooks,
+	compute.StoppableFunctions, compute.Desktops, compute.AppServices, compute.LightsailInstances, compute.Canaries,
 }
 
 // Options are an operator's choices. The zero value of every field but Clock is usable.
@@ -135,7 +140,7 @@ func (p *Provider) Name() string { return Name }
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, o := range registry {
-		out[i] = o.describe()
+		out[i] = o.Describe()
 	}
 	return append(out, cloud.CollectiveOf(Name))
 }
@@ -150,10 +155,10 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err := p.addCredentials(&cfg, a); err != nil {
 		return nil, err
 	}
-	seen := newSightings()
-	cfg.APIOptions = append(cfg.APIOptions, seen.watch)
+	seen := resource.NewSightings()
+	cfg.APIOptions = append(cfg.APIOptions, seen.Watch)
 	return &conn{
-		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]operations{},
+		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]resource.Operations{},
 		admitted: map[admission]int{},
 		regions:  map[string]string{},
 	}, nil
@@ -164,10 +169,10 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 		return nil
 	}
 	if !p.options.CustomEndpoints {
-		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+		return resource.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
 	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
-		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+		return resource.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

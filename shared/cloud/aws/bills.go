@@ -11,11 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lamplighter.dev/shared/cloud"
-)
-
-var (
-	_ cloud.Biller      = (*conn)(nil)
-	_ cloud.BillSpender = (*conn)(nil)
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
 var (
@@ -113,7 +109,7 @@ func (c *conn) deliveriesOf(ctx context.Context, e billExport, from time.Time) (
 		return nil, err
 	}
 	out, errs := make([]cloud.Delivery, len(manifests)), make([]error, len(manifests))
-	cloud.InParallel(len(manifests), width, func(i int) { out[i], errs[i] = b.delivery(ctx, e, manifests[i]) })
+	cloud.InParallel(len(manifests), resource.Width, func(i int) { out[i], errs[i] = b.delivery(ctx, e, manifests[i]) })
 	kept := out[:0]
 	for i, d := range out {
 		if errs[i] == nil {
@@ -176,7 +172,7 @@ func (b billBucket) reportManifests(ctx context.Context, e billExport, from time
 		return m == nil || m[1] < from.Format("20060102")
 	})
 	out, errs := make([]listedManifest, len(periods)), make([]error, len(periods))
-	cloud.InParallel(len(periods), width, func(i int) {
+	cloud.InParallel(len(periods), resource.Width, func(i int) {
 		period, err := time.Parse("20060102", reportPeriod.FindStringSubmatch(periods[i])[1])
 		if errs[i] = err; err != nil {
 			return
@@ -217,7 +213,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	}
 	bucket := bucketOf(file.Name)
 	if bucket == "" {
-		return nil, errInvalid("%.300q is not the address of a file in S3", file.Name)
+		return nil, resource.ErrInvalid("%.300q is not the address of a file in S3", file.Name)
 	}
 	b, err := c.openBucket(ctx, bucket, "")
 	if err != nil {
@@ -226,7 +222,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	o, err := b.head(ctx, keyOf(file.Name))
 	switch {
 	case cloud.ClassOf(err) == cloud.NotFound && err != nil:
-		return nil, notFound(
+		return nil, resource.NotFound(
 			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case err != nil:
 		return nil, err

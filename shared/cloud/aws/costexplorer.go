@@ -12,6 +12,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/costexplorer"
 )
 
@@ -33,7 +34,7 @@ func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInpu
 	c.explored++
 	c.mu.Unlock()
 	out, err := costexplorer.NewFromConfig(c.regionConfig(billingRegion)).GetCostAndUsage(ctx, in)
-	return out, classifyError(err)
+	return out, resource.ClassifyError(err)
 }
 
 // Spent tells the price of the requests of Cost Explorer.
@@ -116,7 +117,7 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 			return nil, io.EOF
 		}
 		if pages++; pages > maxExplored {
-			return nil, errUnsupported(
+			return nil, resource.ErrUnsupported(
 				"Cost Explorer has more than %d pages of %s", maxExplored, period.Format("2006-01"))
 		}
 		out, err := c.explore(ctx, in)
@@ -159,7 +160,8 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 			sdk.ToString(day.TimePeriod.End)+"T00:00:00Z"
 		for _, g := range day.Groups {
 			if len(g.Keys) != 2 {
-				return nil, errInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
+				return nil,
+					resource.ErrInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
 			}
 			r := row
 			r.ServiceName, r.ChargeCategory = g.Keys[0], "Usage"
@@ -175,7 +177,7 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 			r.BillingCurrency, r.BilledCost, r.EffectiveCost = sdk.ToString(billed.Unit), sdk.ToString(billed.Amount),
 				sdk.ToString(effective.Amount)
 			if err := e.Encode(r); err != nil {
-				return nil, errInvalid("Cost Explorer answered what cannot be written: %v", err)
+				return nil, resource.ErrInvalid("Cost Explorer answered what cannot be written: %v", err)
 			}
 		}
 	}
@@ -193,7 +195,8 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 		return "", "", false, nil
 	}
 	out, err := c.explore(ctx, &costexplorer.GetCostAndUsageInput{
-		Granularity: costexplorer.GranularityMonthly, Metrics: []string{"UnblendedCost"}, TimePeriod: c.exploredPeriod(period),
+		Granularity: costexplorer.GranularityMonthly, Metrics: []string{"UnblendedCost"},
+		TimePeriod: c.exploredPeriod(period),
 	})
 	if e, is := errors.AsType[*cloud.Error](err); is &&
 		(e.Class == cloud.Denied || e.Code == "DataUnavailableException") {

@@ -7,9 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 )
-
-var _ cloud.IdentityTokens = (*Provider)(nil)
 
 // identityTokenSeconds is how long a token of ours is good: it is traded for another cloud's at once.
 const identityTokenSeconds = 300
@@ -26,7 +25,7 @@ func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, 
 	if err == nil {
 		return sdk.ToString(out.WebIdentityToken), nil
 	}
-	if err = classifyError(err); cloud.ClassOf(err).Retryable() {
+	if err = resource.ClassifyError(err); cloud.ClassOf(err).Retryable() {
 		return "", err
 	}
 	return "", &cloud.Error{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -14,17 +13,12 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/throttle"
 )
 
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
-
-// The instances that calls start and stop are counted besides the calls.
-const (
-	startedIDs = "ec2:StartInstances#ids"
-	stoppedIDs = "ec2:StopInstances#ids"
-)
 
 // defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a second more;
 // stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000 instances, 2 a second),
@@ -34,8 +28,8 @@ var defaultLimits = map[string]Limit{
 	"ec2":                {PerSecond: 19, Burst: 60},
 	"ec2:StopInstances":  {PerSecond: 4.5, Burst: 30},
 	"ec2:StartInstances": {PerSecond: 1.9, Burst: 4},
-	stoppedIDs:           {PerSecond: 19, Burst: 900},
-	startedIDs:           {PerSecond: 1.9, Burst: 900},
+	resource.StoppedIDs:  {PerSecond: 19, Burst: 900},
+	resource.StartedIDs:  {PerSecond: 1.9, Burst: 900},
 	"ecs":                {PerSecond: 15, Burst: 30},
 	"s3":                 {PerSecond: 100, Burst: 200},
 	"sqs":                {PerSecond: 50, Burst: 100},
@@ -82,7 +76,7 @@ func (p pace) counts(api string) bool {
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
-		api := permissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
+		api := resource.PermissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
 		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
 		if err := p.Wait(ctx, k, 1); err != nil {
 			return out, md, &smithy.CanceledError{Err: err}
@@ -105,9 +99,9 @@ func (p pace) learn(k throttle.Key, err error) {
 	}
 	for _, k := range keys {
 		switch {
-		case cloud.ClassOf(classifyError(err)) == cloud.Throttled:
+		case cloud.ClassOf(resource.ClassifyError(err)) == cloud.Throttled:
 			p.Throttled(k, retryAfter(err))
-		case err == nil || codeOf(err) != "":
+		case err == nil || resource.CodeOf(err) != "":
 			p.Answered(k)
 		}
 	}
@@ -182,20 +176,4 @@ func accountOf(a cloud.Account) string {
 		return a.NativeID
 	}
 	return a.ID
-}
-
-// prefixes are the names of services in permissions that do not follow from their own.
-var prefixes = map[string]string{
-	"Elastic Load Balancing v2": "elasticloadbalancing", "Elastic Load Balancing": "elasticloadbalancing",
-	"Resource Groups Tagging API": "tag",
-	"Cost Explorer":               "ce", "Cost and Usage Report Service": "cur",
-}
-
-// permissionPrefix returns the service's name in permissions: "Application Auto Scaling" is application-autoscaling.
-func permissionPrefix(serviceID string) string {
-	if p, ok := prefixes[serviceID]; ok {
-		return p
-	}
-	s := strings.ReplaceAll(strings.ToLower(serviceID), "auto scaling", "autoscaling")
-	return strings.ReplaceAll(s, " ", "-")
 }

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire"
 	"lamplighter.dev/shared/cloud/aws/wire/organizations"
 )
@@ -36,15 +37,13 @@ type organisationAPI interface {
 		*organizations.ListTagsForResourceInput) (*organizations.ListTagsForResourceOutput, error)
 }
 
-var _ cloud.Organisations = (*conn)(nil)
-
 func (c *conn) organisation() organisationAPI { return organizations.NewFromConfig(c.config) }
 
 // Organisation tells the id of the organization that the account belongs to: "o-…".
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Organization.Id), nil
 }
@@ -53,7 +52,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 func (c *conn) managementAccount(ctx context.Context) (string, error) {
 	out, err := c.organisation().DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Organization.MasterAccountId), nil
 }
@@ -68,10 +67,10 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	}
 	w := walk{api: c.organisation()}
 	if err = w.roots(ctx); err != nil {
-		return nil, classifyError(err)
+		return nil, resource.ClassifyError(err)
 	}
 	errs := make([]error, len(w.found))
-	cloud.InParallel(len(w.found), width, func(i int) {
+	cloud.InParallel(len(w.found), resource.Width, func(i int) {
 		m := &w.found[i]
 		if m.NativeID != self {
 			c.openByRole(m)
@@ -82,7 +81,7 @@ func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	})
 	for _, err := range errs {
 		if err != nil {
-			return nil, classifyError(err)
+			return nil, resource.ClassifyError(err)
 		}
 	}
 	return w.found, nil
@@ -127,7 +126,7 @@ func (w *walk) roots(ctx context.Context) error {
 // unit finds the accounts of the first of the units, and of those in it.
 func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if w.units++; w.units > maxUnits {
-		return errUnsupported("the organization has more than %d units", maxUnits)
+		return resource.ErrUnsupported("the organization has more than %d units", maxUnits)
 	}
 	if err := w.accounts(ctx, units); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 			})
 		}
 		if len(w.found) > cloud.MaxMembers {
-			return errUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
+			return resource.ErrUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
 		}
 	}
 	return nil

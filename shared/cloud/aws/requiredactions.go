@@ -26,9 +26,9 @@ func ListRequiredActions() RequiredActions {
 	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed})
 	var startStop, scale []string
 	for _, o := range registry {
-		n := o.open(sdk.Config{}, "").Needs()
-		discover, startStop, scale = append(discover, n.discover...), append(startStop, n.startStop...),
-			append(scale, n.scale...)
+		n := o.Open(sdk.Config{}, "").Needs()
+		discover, startStop, scale = append(discover, n.Discover...), append(startStop, n.StartStop...),
+			append(scale, n.Scale...)
 	}
 	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
 		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}

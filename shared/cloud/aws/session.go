@@ -19,6 +19,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -59,7 +60,7 @@ func (p *Provider) homeRegion(a cloud.Account) string {
 // capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed dial.
 func (p *Provider) retryer() sdk.Retryer {
 	final := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
-		if strings.HasPrefix(codeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
+		if strings.HasPrefix(resource.CodeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
 			return sdk.FalseTernary
 		}
 		return sdk.UnknownTernary
@@ -88,14 +89,15 @@ func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 		cfg.Credentials = p.role(*cfg, a)
 		return roleGiven(c)
 	default:
-		return errInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role", a.AuthMethod)
+		return resource.ErrInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role",
+			a.AuthMethod)
 	}
 }
 
 func given(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return errInvalid("credentials.%s is missing", n)
+			return resource.ErrInvalid("credentials.%s is missing", n)
 		}
 	}
 	return nil
@@ -106,7 +108,7 @@ func roleGiven(c map[string]string) error {
 		return err
 	}
 	if !roleArn.MatchString(c["roleArn"]) {
-		return errInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
+		return resource.ErrInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
 	}
 	return nil
 }
@@ -178,7 +180,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	}
 	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, limitIdentifyAttempts)
 	if err != nil {
-		return "", classifyError(err)
+		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Account), nil
 }
@@ -200,17 +202,17 @@ func (c *conn) demandExternalID(ctx context.Context) error {
 				"this service; add the condition StringEquals sts:ExternalId to its trust policy",
 			c.account.Credentials["roleArn"])}
 	}
-	if codeOf(err) == "AccessDenied" {
+	if resource.CodeOf(err) == "AccessDenied" {
 		return nil
 	}
-	return classifyError(err)
+	return resource.ClassifyError(err)
 }
 
 // Regions lists the enabled regions: of those that the account names, or of all.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	out, err := ec2.NewFromConfig(c.config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
 	if err != nil {
-		return nil, classifyError(err)
+		return nil, resource.ClassifyError(err)
 	}
 	var names []string
 	for _, r := range out.Regions {

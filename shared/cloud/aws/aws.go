@@ -1,6 +1,6 @@
-// Package aws drives Amazon Web Services: it is the only place that links the AWS SDK's service clients. Each kind of
-// resource is one file and one line in the registry below; what they share (credentials, limits, error classes, batches
-// in which one id is bad) is written once beside them.
+// Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers, databases,
+// network, storage) and one line in the registry below. What the families share is in resource. Credentials, limits and
+// connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
 package aws
 
 import (

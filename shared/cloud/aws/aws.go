@@ -1,6 +1,6 @@
-// Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers, databases,
-// network, storage) and one line in the registry below. What the families share is in resource. Credentials, limits and
-// connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
+// Package aws drives Amazon Web Services. Each kind of resource is one file of a family (compute, containers,
+// databases, network, storage) and one line in the registry below. What the families share is in resource.
+// Credentials, limits and connections are here. Requests are sent by wire; S3 and STS have the SDK's own clients.
 package aws
 
 import (
@@ -43,10 +43,11 @@ type Options struct {
 	// Base is this service's own identity, which assumes the customers' roles; nil takes the environment's. It is never
 	// used towards a custom endpoint.
 	Base sdk.CredentialsProvider
-	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions of
-	// its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
+	// HomeRegion is asked what belongs to no region (identity, the list of regions) where the account names no regions
+	// of its own. Accounts in another partition than this region's (GovCloud, China) have to name theirs.
 	HomeRegion string
-	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the guard.
+	// Transport carries the requests to AWS itself; nil is a pool of its own. Those to an EndpointURL go through the
+	// guard.
 	Transport http.RoundTripper
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
@@ -54,10 +55,11 @@ type Options struct {
 	Attempts int
 	// MaxBackoff bounds the pause between two attempts.
 	MaxBackoff time.Duration
-	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and region; "" is for
-	// those not named.
+	// Limits are calls per second by API ("ec2:StopInstances") or service ("ec2", "rds", …) for one account and
+	// region; "" is for those not named.
 	Limits map[string]Limit
-	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is alone.
+	// Store is where the limits are shared with other processes (shared/cloud/throttle); nil is for a process that is
+	// alone.
 	Store table.Store
 	// PriceLists is where the public prices are; "" is where AWS publishes them.
 	PriceLists string

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in the same place that is
-// newer is of a delivery that is under way, and the whole one that was is gone.
+// delivery reads a manifest and what is there of the files that it lists. The manifest comes after all files: one in
+// the same place that is newer is of a delivery that is under way, and the whole one that was is gone.
 func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifest) (cloud.Delivery, error) {
 	where := "s3://" + b.name + "/" + at.key
 	text, err := b.read(ctx, at.key)
@@ -54,8 +54,8 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	return d, nil
 }
 
-// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have before it. What is
-// not there is of no size, and fails when it is opened.
+// fileOf makes a file of what is there under its key, or under it without the slash that reports without a prefix have
+// before it. What is not there is of no size, and fails when it is opened.
 func (b billBucket) fileOf(key string, there map[string]object, at listedManifest, m manifest) (cloud.BillFile, error) {
 	o, ok := there[key]
 	if trimmed := strings.TrimPrefix(key, "/"); !ok && trimmed != key {

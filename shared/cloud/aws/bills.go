@@ -19,8 +19,8 @@ var (
 	reportPeriod = regexp.MustCompile(`/(\d{6}01)-\d{6}01/$`)
 )
 
-// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of FOCUS, one of CUR 2.0, a
-// Cost and Usage Report, and Cost Explorer for what none of them has.
+// Deliveries lists of each period the newest delivery of the best source that has it: an export in the columns of
+// FOCUS, one of CUR 2.0, a Cost and Usage Report, and Cost Explorer for what none of them has.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	set, from := c.account.Billing, monthOf(from)
 	by := map[time.Time]cloud.Delivery{}
@@ -69,7 +69,8 @@ func noDelivery(set cloud.BillSettings) error {
 			"first delivery takes up to 24 hours"}
 }
 
-// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on another try is an error.
+// exportedDeliveries adds what the exports have delivered, and tells why some could not be had. What may be had on
+// another try is an error.
 func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why,
 	err error) {
 	exports, all := c.findExports(ctx)
@@ -161,7 +162,8 @@ func (o object) isBefore(p object) bool {
 	return cmp.Or(o.modified.Compare(p.modified), cmp.Compare(o.key, p.key)) < 0
 }
 
-// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest one's.
+// reportManifests lists the manifests of a Cost and Usage Report: beside the folders of its deliveries lies the newest
+// one's.
 func (b billBucket) reportManifests(ctx context.Context, e billExport, from time.Time) ([]listedManifest, error) {
 	folders, err := b.folders(ctx, e.folder())
 	if err != nil {

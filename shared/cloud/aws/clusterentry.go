@@ -17,16 +17,17 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the authenticator of
-// EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little before the credentials end.
+// An EKS cluster takes a token for 15 minutes after it was signed, whatever the signature says of its own end; the
+// authenticator of EKS asks for a signature of a minute. Tokens are made anew after a third of the time, and a little
+// before the credentials end.
 const (
 	tokenPrefix   = "k8s-aws-v1." //nolint:gosec // every token begins so
 	signatureLife = "60"          // seconds
 	tokenLife     = 5 * time.Minute
 )
 
-// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access entry of the
-// cluster, which is the customer's to make.
+// EnterCluster tells where an EKS cluster answers, and makes tokens for it: the account's identity needs an access
+// entry of the cluster, which is the customer's to make.
 func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.ClusterEntry, error) {
 	api, err := c.eks(region)
 	if err != nil {
@@ -71,8 +72,8 @@ type tokens struct {
 	until time.Time
 }
 
-// token returns a token that opens the cluster. It is a signed request for the caller's identity, which the cluster sends to STS;
-// nothing is sent from here but what the credentials themselves take.
+// token returns a token that opens the cluster. It is a signed request for the caller's identity, which the cluster
+// sends to STS; nothing is sent from here but what the credentials themselves take.
 func (t *tokens) token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

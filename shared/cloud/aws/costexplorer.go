@@ -44,9 +44,9 @@ func (c *conn) Spent() cloud.BillSpending {
 	return cloud.BillSpending{Requests: c.explored, USD: float64(c.explored) * usdPerExplored}
 }
 
-// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content is taken to change
-// each day until AWS leaves the month alone. It is told as being of the first hours of its month, so that it never replaces what an
-// export has delivered, and what an export delivers always replaces it.
+// addExplored adds a delivery of Cost Explorer for each month that none is of, without asking it anything. Its content
+// is taken to change each day until AWS leaves the month alone. It is told as being of the first hours of its month,
+// so that it never replaces what an export has delivered, and what an export delivers always replaces it.
 func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 	now := c.provider.options.Clock.Now().UTC()
 	first := monthOf(now).AddDate(0, -exploredMonths, 0)
@@ -92,8 +92,8 @@ type explorerRow struct {
 	EffectiveCost      string
 }
 
-// openExplored asks for a month, day by day, by service and region; in the account that pays for others by account and service, for no more
-// than two can be asked for at once. Each page is asked for when it is read.
+// openExplored asks for a month, day by day, by service and region; in the account that pays for others by account and
+// service, for no more than two can be asked for at once. Each page is asked for when it is read.
 func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillReader, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -145,7 +145,8 @@ func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 		End: sdk.String(end.Format(time.DateOnly))}
 }
 
-// paysForOthers reports whether the account is the management account of its organization. Who may not know is taken not to be.
+// paysForOthers reports whether the account is the management account of its organization. Who may not know is taken
+// not to be.
 func (c *conn) paysForOthers(ctx context.Context, self string) bool {
 	id, err := c.managementAccount(ctx)
 	return err == nil && id == self
@@ -184,8 +185,9 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 	return b.Bytes(), nil
 }
 
-// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it, is told nothing; nor is
-// anything told of an export or a bucket that was named, for that may be of more or less than the account.
+// ControlTotal asks Cost Explorer for a month's sum, which is one request. Who may not ask it, or has nothing in it,
+// is told nothing; nor is anything told of an export or a bucket that was named, for that may be of more or less than
+// the account.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
 	if set := c.account.Billing; set.Bucket != "" || set.Export != "" {
 		return "", "", false, nil

@@ -13,8 +13,9 @@ import (
 // identityTokenSeconds is how long a token of ours is good: it is traded for another cloud's at once.
 const identityTokenSeconds = 300
 
-// IdentityToken returns a JWT that AWS signs for this service's own identity, for other clouds to trust. An installation
-// that has no identity, or may not make such tokens, is class Refused: no account that is opened so can be.
+// IdentityToken returns a JWT that AWS signs for this service's own identity, for other clouds to trust. An
+// installation that has no identity, or may not make such tokens, is class Refused: no account that is opened so can
+// be.
 func (p *Provider) IdentityToken(ctx context.Context, audience string) (string, error) {
 	cfg := p.sdkConfig(cloud.Account{ID: "self"})
 	cfg.Credentials = p.self

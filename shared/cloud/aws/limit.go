@@ -20,10 +20,10 @@ import (
 // Limit is a token bucket: so many calls a second, after a burst.
 type Limit = throttle.Limit
 
-// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a second more;
-// stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000 instances, 2 a second),
-// and for ECS; and below what is known by experience where it publishes nothing. The customer's own tools use the same buckets:
-// when they do, the limiter finds out from what AWS refuses.
+// defaultLimits stay below what AWS publishes for EC2, by account, region and API (describes: a bucket of 100, 20 a
+// second more; stops: 50 calls, 5 a second, and 1,000 instances, 20 a second; starts: 5 calls, 2 a second, and 1,000
+// instances, 2 a second), and for ECS; and below what is known by experience where it publishes nothing. The
+// customer's own tools use the same buckets: when they do, the limiter finds out from what AWS refuses.
 var defaultLimits = map[string]Limit{
 	"ec2":                {PerSecond: 19, Burst: 60},
 	"ec2:StopInstances":  {PerSecond: 4.5, Burst: 30},
@@ -37,8 +37,8 @@ var defaultLimits = map[string]Limit{
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says itself when it is too
-// much.
+// endpointLimits are for accounts at an address of their own, where AWS's limits do not hold: what is there says
+// itself when it is too much.
 var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
 
 // pace is a limiter, and what it limits.
@@ -71,8 +71,9 @@ func (p pace) counts(api string) bool {
 	return ok
 }
 
-// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget is shared by
-// everything that a process does and turns throttling in one region into failures in all. The limiter learns from the answers.
+// addLimiter makes every attempt of every call of the account wait for its token, because the SDK's own retry budget
+// is shared by everything that a process does and turns throttling in one region into failures in all. The limiter
+// learns from the answers.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
@@ -90,8 +91,8 @@ func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	}
 }
 
-// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or that of the
-// instances: both are slowed down. What was denied was answered.
+// learn tells the limiter how an attempt ended. AWS does not say which of its buckets was empty, that of the calls or
+// that of the instances: both are slowed down. What was denied was answered.
 func (p pace) learn(k throttle.Key, err error) {
 	keys := []throttle.Key{k}
 	if ids := k.API + "#ids"; p.counts(ids) {
@@ -127,8 +128,8 @@ func seconds(h http.Header) time.Duration {
 // admission is how many resources may still be acted on by a call, as Admit has promised.
 type admission struct{ region, api string }
 
-// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What is acted on
-// without it waits for its tokens in Act.
+// Admit takes tokens for up to n resources, and tells how many may be acted on now, and when to ask for the rest. What
+// is acted on without it waits for its tokens in Act.
 //
 //nolint:revive // the parameters are those of cloud.Admitter
 func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {

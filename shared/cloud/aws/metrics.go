@@ -18,8 +18,8 @@ import (
 // metricsNeed is the permission of metrics.
 const metricsNeed = "cloudwatch:GetMetricData"
 
-// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what is told is
-// the most that it can be.
+// What CloudWatch takes in one call, and what a thousand queries cost. Several statistics of one metric cost one: what
+// is told is the most that it can be.
 const (
 	perMetricCall   = 500
 	pointsPerCall   = 100_000
@@ -183,8 +183,8 @@ func domainMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	return newMetric(m.Namespace, m.Metric, "DomainName", name, "ClientId", f[4]), true
 }
 
-// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is another one, as is
-// what is written there as "StorageType=StandardStorage".
+// named makes the names of a type whose metrics have one dimension. A role in the note behind a measure's name is
+// another one, as is what is written there as "StorageType=StandardStorage".
 func named(dimension string, value func(uid string) string) func(string, cloud.Measure) (cloudwatch.Metric, bool) {
 	return func(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 		v := value(uid)

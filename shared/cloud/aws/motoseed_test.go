@@ -65,8 +65,8 @@ func (s seeder) databases() cloudtest.Group {
 	return g
 }
 
-// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of one must not
-// offer the others'.
+// clusters makes one of each engine that RDS's API runs, but for DocumentDB, of which moto makes none; a listing of
+// one must not offer the others'.
 func (s seeder) clusters() []cloudtest.Group {
 	var groups []cloudtest.Group
 	for _, k := range []struct{ id, kind, engine string }{

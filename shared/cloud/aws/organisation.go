@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/organizations"
 )
 
-// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account or in one that
-// is its delegated administrator.
+// organisationNeeds are the permissions that listing the accounts of an organization takes, in its management account
+// or in one that is its delegated administrator.
 var organisationNeeds = []string{
 	"organizations:DescribeOrganization", "organizations:ListRoots", "organizations:ListAccountsForParent",
 	"organizations:ListOrganizationalUnitsForParent", "organizations:ListTagsForResource",
@@ -57,9 +57,9 @@ func (c *conn) managementAccount(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Organization.MasterAccountId), nil
 }
 
-// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where asking for the
-// parents of each account would be a call for each. A member is opened by the role that the connection's credentials name, under
-// its external id; the account of the connection itself by these.
+// Members walks through the units, from the root down: that tells where each account lies in two calls a unit, where
+// asking for the parents of each account would be a call for each. A member is opened by the role that the
+// connection's credentials name, under its external id; the account of the connection itself by these.
 func (c *conn) Members(ctx context.Context, tags bool) ([]cloud.Member, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -168,8 +168,9 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 	return nil
 }
 
-// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so Status counts only where
-// there is no State. An account without either, or with a state that is not known here, is open: opening it tells.
+// isClosed reports whether nothing opens the account any more. AWS retires the field Status in favour of State, so
+// Status counts only where there is no State. An account without either, or with a state that is not known here, is
+// open: opening it tells.
 func isClosed(a organizations.Account) bool {
 	if a.State == "" {
 		return a.Status == organizations.AccountStatusSuspended || a.Status == organizations.AccountStatusPendingClosure

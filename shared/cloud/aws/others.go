@@ -20,10 +20,10 @@ var sources = []resource.Source{
 	storage.Repositories, databases.Caches, databases.Domains, everything,
 }
 
-// listOthers reads the next page of everything that has no kind of its own: a page of each source that is not through, side by
-// side, for a region in which there is little would else take a dozen calls one after the other. page holds the pages of those
-// sources. One that fails is asked again with the next page; when all that are left fail, so does the listing, after what the
-// others found was taken in.
+// listOthers reads the next page of everything that has no kind of its own: a page of each source that is not through,
+// side by side, for a region in which there is little would else take a dozen calls one after the other. page holds
+// the pages of those sources. One that fails is asked again with the next page; when all that are left fail, so does
+// the listing, after what the others found was taken in.
 func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.ResourcePage, error) {
 	at, err := c.placeOf(ctx, region)
 	if err != nil {
@@ -109,8 +109,8 @@ func sourcesLeft(region, page string) (map[string]string, error) {
 	return left, nil
 }
 
-// mostLasting returns nil when something succeeded, else an error that may pass rather than one that will not: then what is to
-// pass is waited for, and what will not has the last word.
+// mostLasting returns nil when something succeeded, else an error that may pass rather than one that will not: then
+// what is to pass is waited for, and what will not has the last word.
 func mostLasting(errs []error) error {
 	var last error
 	for _, err := range errs {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
-// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports of bills, and what AWS lets be tried without being
-// done. The rest is unknown until it is first used.
+// Permissions tries, in the account's first region, one listing of each kind, one look for a cluster and for exports
+// of bills, and what AWS lets be tried without being done. The rest is unknown until it is first used.
 func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	home := c.provider.homeRegion(c.account)
 	found := make([][]cloud.Permission, len(registry)+3)

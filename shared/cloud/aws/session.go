@@ -56,8 +56,9 @@ func (p *Provider) homeRegion(a cloud.Account) string {
 	return p.options.HomeRegion
 }
 
-// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack of
-// capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed dial.
+// retryer retries what AWS says may be retried. The SDK's own budget is switched off: the limiter paces instead. Lack
+// of capacity comes as HTTP 500, but does not pass in seconds; an address that the guard refuses comes as a failed
+// dial.
 func (p *Provider) retryer() sdk.Retryer {
 	final := retry.IsErrorRetryableFunc(func(err error) sdk.Ternary {
 		if strings.HasPrefix(resource.CodeOf(err), "Insufficient") || fault.Is(err, fault.Invalid) {
@@ -170,8 +171,9 @@ func noIdentity(err error) error {
 	}
 }
 
-// Identify returns the account number. A role that can be assumed without its external id would open for whoever guesses
-// its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked of them.
+// Identify returns the account number. A role that can be assumed without its external id would open for whoever
+// guesses its name (the confused deputy): it is class Refused. Emulators do not check external ids, so it is not asked
+// of them.
 func (c *conn) Identify(ctx context.Context) (string, error) {
 	if c.account.AuthMethod == "assume_role" && c.account.EndpointURL == "" {
 		if err := c.demandExternalID(ctx); err != nil {
@@ -185,8 +187,8 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	return sdk.ToString(out.Account), nil
 }
 
-// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then says why nobody answers, and not
-// that time is up.
+// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits: the answer then
+// says why nobody answers, and not that time is up.
 func limitIdentifyAttempts(o *sts.Options) { o.RetryMaxAttempts = 4 }
 
 func (c *conn) demandExternalID(ctx context.Context) error {

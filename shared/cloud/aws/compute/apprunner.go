@@ -10,7 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/apprunner"
 )
 
-// AppServices are services of App Runner; the uid is the ARN. A stop pauses one: it answers no request, and nothing is billed.
+// AppServices are services of App Runner; the uid is the ARN. A stop pauses one: it answers no request, and nothing is
+// billed.
 var AppServices = resource.Kind[*apprunner.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSAppRunner),
 	Needs: resource.Needs{

@@ -14,10 +14,10 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 )
 
-// Groups are Auto Scaling groups; the uid is the ARN, which a group that is made again under the same name does not share.
-// A stop suspends what would raise the group again and sets it to 0/0/0; a start resumes what the customer had not
-// suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls leaves
-// a state in which the act is done again.
+// Groups are Auto Scaling groups; the uid is the ARN, which a group that is made again under the same name does not
+// share. A stop suspends what would raise the group again and sets it to 0/0/0; a start resumes what the customer had
+// not suspended himself and gives the size back. The suspension comes first both ways: a crash between the two calls
+// leaves a state in which the act is done again.
 var Groups = resource.Kind[asgAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSASG),
 	Needs: resource.Needs{
@@ -111,8 +111,8 @@ func inService(g autoscaling.AutoScalingGroup) int32 {
 	})
 }
 
-// groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off before
-// they are gone.
+// groupStatus returns what the group is from its instances. Those of its warm pool are billed too, so it is not off
+// before they are gone.
 func groupStatus(g autoscaling.AutoScalingGroup) cloud.Status {
 	desired := sdk.ToInt32(g.DesiredCapacity)
 	switch {

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/synthetics"
 )
 
-// Canaries are canaries of CloudWatch Synthetics; the uid is the ARN. One that is off runs no checks, and alarms on it have no data.
+// Canaries are canaries of CloudWatch Synthetics; the uid is the ARN. One that is off runs no checks, and alarms on it
+// have no data.
 var Canaries = resource.Kind[*synthetics.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSCanary),
 	Needs: resource.Needs{
@@ -35,7 +36,8 @@ var canaryStates = map[synthetics.CanaryState]cloud.Status{
 
 func canaryName(uid string) string { return resource.NameIn(uid, "synthetics", "canary:") }
 
-// canaryUID makes the ARN of a canary of that of its function, which is all that Synthetics tells; "" while it has none.
+// canaryUID makes the ARN of a canary of that of its function, which is all that Synthetics tells; "" while it has
+// none.
 func canaryUID(c synthetics.Canary) string {
 	f := strings.Split(sdk.ToString(c.EngineArn), ":")
 	if len(f) < 5 {

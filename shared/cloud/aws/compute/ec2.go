@@ -1,5 +1,5 @@
-// Package compute holds the kinds that compute: EC2 instances, Auto Scaling groups, functions, desktops, notebooks and the
-// other services that run somebody's code or machine.
+// Package compute holds the kinds that compute: EC2 instances, Auto Scaling groups, functions, desktops, notebooks and
+// the other services that run somebody's code or machine.
 package compute
 
 import (

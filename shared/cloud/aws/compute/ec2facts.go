@@ -23,8 +23,8 @@ func instanceStatus(i ec2.Instance) cloud.Status {
 	return resource.NativeStatus(instanceStatuses, ec2.InstanceStateName(resource.NativeState(i)))
 }
 
-// instanceReason is AWS's account of the last change: it tells why a start fell back to stopped ("Client.InternalError",
-// a key that may not be used).
+// instanceReason is AWS's account of the last change: it tells why a start fell back to stopped
+// ("Client.InternalError", a key that may not be used).
 func instanceReason(i ec2.Instance) string {
 	if i.StateReason != nil {
 		return sdk.ToString(i.StateReason.Message)
@@ -32,7 +32,8 @@ func instanceReason(i ec2.Instance) string {
 	return sdk.ToString(i.StateTransitionReason)
 }
 
-// spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is missing.
+// spotRequests returns the types of the spot requests behind the instances, by request id. What cannot be read is
+// missing.
 func spotRequests(ctx context.Context, c ec2API, found []*ec2.Instance) map[string]ec2.SpotInstanceType {
 	var ids []string
 	for _, i := range found {

@@ -13,17 +13,17 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// allowStop is the tag with which the owner of a function lets it be stopped: a stopped one refuses its callers, and saves money only
-// where it keeps environments ready.
+// allowStop is the tag with which the owner of a function lets it be stopped: a stopped one refuses its callers, and
+// saves money only where it keeps environments ready.
 const allowStop = "lamplighter:allow-stop"
 
 // notAllowed is why all other functions are left alone.
 const notAllowed = "Lambda functions are stopped only where their tag " + allowStop + " is true"
 
-// StoppableFunctions are Lambda functions; the uid is the ARN. They are found among everything else (functions.go). A stop takes its
-// provisioned concurrency away and reserves it none, so that every call is throttled; a start gives back what was reserved, or
-// that nothing was, and what was provisioned. A tag says what it was (functionMark) until all is given back, so that a function
-// that was left half done is known as such.
+// StoppableFunctions are Lambda functions; the uid is the ARN. They are found among everything else (functions.go). A
+// stop takes its provisioned concurrency away and reserves it none, so that every call is throttled; a start gives
+// back what was reserved, or that nothing was, and what was provisioned. A tag says what it was (functionMark) until
+// all is given back, so that a function that was left half done is known as such.
 var StoppableFunctions = resource.Kind[lambdaClient]{
 	Kind: resource.CatalogueKind(cloud.AWSLambda),
 	Needs: resource.Needs{

@@ -13,11 +13,12 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
-// stoppedTag is on a function from before its stop until all is given back: what it was, for when our own record is lost, and the sign
-// that something is to be given back.
+// stoppedTag is on a function from before its stop until all is given back: what it was, for when our own record is
+// lost, and the sign that something is to be given back.
 const stoppedTag = "lamplighter:stopped"
 
-// functionMemory is what a stop forgets: what was reserved, nil when nothing was, and what was provisioned by alias or version.
+// functionMemory is what a stop forgets: what was reserved, nil when nothing was, and what was provisioned by alias or
+// version.
 type functionMemory struct {
 	Reserved    *int32           `json:"reserved"`
 	Provisioned map[string]int32 `json:"provisioned,omitempty"`

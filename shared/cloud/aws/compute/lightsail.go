@@ -10,8 +10,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/lightsail"
 )
 
-// LightsailInstances are instances of Lightsail; the uid is the ARN, which does not name what calls do: they are looked up. One that is
-// stopped stays billed, and its public address changes unless it is a static one: a stop is for what must not run, not to save.
+// LightsailInstances are instances of Lightsail; the uid is the ARN, which does not name what calls do: they are
+// looked up. One that is stopped stays billed, and its public address changes unless it is a static one: a stop is for
+// what must not run, not to save.
 var LightsailInstances = resource.Kind[*lightsail.Client]{
 	Kind: resource.CatalogueKind(cloud.AWSLightsail),
 	Needs: resource.Needs{

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
 )
 
-// Notebooks are SageMaker notebook instances; the uid is the ARN. What is not on the volume under /home/ec2-user/SageMaker is lost
-// with a stop, as it is when the owner stops it.
+// Notebooks are SageMaker notebook instances; the uid is the ARN. What is not on the volume under
+// /home/ec2-user/SageMaker is lost with a stop, as it is when the owner stops it.
 var Notebooks = resource.Kind[sagemakerAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSSageMakerNotebook),
 	Needs: resource.Needs{

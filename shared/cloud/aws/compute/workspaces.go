@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
-// Desktops are WorkSpaces; the uid is the ARN. Those that run always are billed by the month, and AWS does not stop them.
+// Desktops are WorkSpaces; the uid is the ARN. Those that run always are billed by the month, and AWS does not stop
+// them.
 var Desktops = resource.Kind[desktopClient]{
 	Kind: resource.CatalogueKind(cloud.AWSWorkSpace),
 	Needs: resource.Needs{

@@ -16,7 +16,8 @@ import (
 )
 
 // Services are ECS services; the uid is the ARN in its long form, with the cluster. A stop suspends what scales the
-// service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back later.
+// service, then sets its desired count to 0: AWS accepts a count outside of the scaling's bounds, and pulls it back
+// later.
 var Services = resource.Kind[ecsClient]{
 	Kind: resource.CatalogueKind(cloud.AWSECS),
 	Needs: resource.Needs{

@@ -170,8 +170,8 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 	return l.setCount(ctx, c, m.Desired)
 }
 
-// ChangedTo returns the scaling that a start gives back. A stop leaves the bounds as they are and suspends everything: bounds that
-// differ, and what is suspended no more, somebody has changed since.
+// ChangedTo returns the scaling that a start gives back. A stop leaves the bounds as they are and suspends everything:
+// bounds that differ, and what is suspended no more, somebody has changed since.
 func (s Scaling) ChangedTo(live Scaling) Scaling {
 	return Scaling{live.Min, live.Max, s.In && live.In, s.Out && live.Out, s.Scheduled && live.Scheduled}
 }

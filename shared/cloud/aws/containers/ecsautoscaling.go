@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
 )
 
-// serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our rule.
+// serviceNative gives the scaling of a service back: its count, its scalable target, nil when it had none, and our
+// rule.
 type serviceNative struct {
 	Desired int32             `json:"desired"`
 	Scaling *Scaling          `json:"scaling,omitempty"`
@@ -119,8 +120,9 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	return s.become(ctx, c, to)
 }
 
-// keptStopped returns what restores the bounds and the rule of a service and leaves it at the count that it has. Scaling is suspended, as a stop of ours
-// leaves it: a minimum that is registered would raise the count at once. The next start ends that.
+// keptStopped returns what restores the bounds and the rule of a service and leaves it at the count that it has.
+// Scaling is suspended, as a stop of ours leaves it: a minimum that is registered would raise the count at once. The
+// next start ends that.
 func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	if to.Desired = s.service.DesiredCount; to.Scaling != nil {
 		to.Scaling = &Scaling{to.Scaling.Min, to.Scaling.Max, true, true, true}
@@ -128,7 +130,8 @@ func (s scaledService) keptStopped(to serviceNative) serviceNative {
 	return to
 }
 
-// scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size without a rule.
+// scalingFor returns the scalable target that is wanted: none for a service that has none and is to keep one size
+// without a rule.
 func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	var to Scaling
 	switch {
@@ -142,7 +145,8 @@ func (s scaledService) scalingFor(want cloud.Autoscaling) *Scaling {
 	return &to
 }
 
-// become sets what differs: the bounds before the count, which they would pull back, and the rule last, which needs them.
+// become sets what differs: the bounds before the count, which they would pull back, and the rule last, which needs
+// them.
 func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative) error {
 	if err := s.bound(ctx, c, to); err != nil {
 		return err
@@ -155,7 +159,8 @@ func (s scaledService) become(ctx context.Context, c ecsClient, to serviceNative
 	return s.rule(ctx, c, to)
 }
 
-// bound registers the scalable target as it is wanted. One is taken away only where no rule in it is the customer's: then it came from here.
+// bound registers the scalable target as it is wanted. One is taken away only where no rule in it is the customer's:
+// then it came from here.
 func (s scaledService) bound(ctx context.Context, c ecsClient, to serviceNative) error {
 	switch {
 	case to.Scaling != nil && (s.scaling == nil || *s.scaling != *to.Scaling):

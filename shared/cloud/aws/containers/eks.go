@@ -13,8 +13,8 @@ import (
 )
 
 // Nodegroups are managed node groups of EKS; the uid is the ARN. A stop sets minimum and desired to 0 and leaves the
-// maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads should
-// be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
+// maximum, which EKS wants to be at least 1; all three go in one call, because EKS checks them together. Workloads
+// should be stopped first: an autoscaler in the cluster raises the group again for pods that find no node.
 var Nodegroups = resource.Kind[EksAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSEKSNodegroup),
 	Needs: resource.Needs{

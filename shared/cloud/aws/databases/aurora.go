@@ -13,14 +13,14 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/rds"
 )
 
-// Clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after seven
-// days as it does databases.
+// Clusters are Aurora clusters; the uid is the ARN. Their members follow them, and AWS starts them by itself after
+// seven days as it does databases.
 var Clusters = databaseClusters(cloud.AWSAurora, func(engine string) bool {
 	return strings.HasPrefix(engine, "aurora")
 })
 
-// databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run by RDS's API: their own SDKs
-// send the same requests to the same endpoint, under RDS's permissions.
+// databaseClusters makes the kind of the clusters whose engine is one of those meant. DocumentDB and Neptune are run
+// by RDS's API: their own SDKs send the same requests to the same endpoint, under RDS's permissions.
 func databaseClusters(kindType string, isMeant func(engine string) bool) resource.Kind[rdsAPI] {
 	isOurs := func(d rds.DBCluster) bool { return isMeant(sdk.ToString(d.Engine)) }
 	return resource.Kind[rdsAPI]{
@@ -57,8 +57,9 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) resourc
 // ClusterName returns the name of the database cluster that the ARN names; "" of another ARN.
 func ClusterName(uid string) string { return resource.NameIn(uid, "rds", "cluster:") }
 
-// listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The call's own filter
-// is not used: RDS may refuse the name of an engine that it has retired, and with it the whole listing.
+// listClusters chooses among the clusters of all engines, and multi-zone RDS clusters, which the call returns. The
+// call's own filter is not used: RDS may refuse the name of an engine that it has retired, and with it the whole
+// listing.
 func listClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, page string) ([]rds.DBCluster,
 	string, error) {
 	out, err := c.DescribeDBClusters(ctx,

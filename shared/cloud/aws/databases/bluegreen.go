@@ -17,9 +17,9 @@ const deploymentNeed = "rds:DescribeBlueGreenDeployments"
 // deploymentOver are the statuses of deployments whose members stand by themselves again.
 var deploymentOver = map[string]bool{"SWITCHOVER_COMPLETED": true, "DELETING": true}
 
-// deployed returns why members of blue/green deployments, instances and clusters alike, cannot be stopped, by their ARNs: a database
-// of whose replication one end is off would lose the other. Where the credentials may not see that, or an emulator does not know it,
-// nothing is refused here: RDS does so itself.
+// deployed returns why members of blue/green deployments, instances and clusters alike, cannot be stopped, by their
+// ARNs: a database of whose replication one end is off would lose the other. Where the credentials may not see that,
+// or an emulator does not know it, nothing is refused here: RDS does so itself.
 func deployed(ctx context.Context, c rdsAPI) (map[string]string, error) {
 	tied := map[string]string{}
 	pages := wire.NewPages(c.DescribeBlueGreenDeployments, &rds.DescribeBlueGreenDeploymentsInput{}) // a page is 100

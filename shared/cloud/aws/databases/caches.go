@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticache"
 )
 
-// Caches are ElastiCache clusters: what CloudWatch measures, and what is billed. A replication group is made of several.
+// Caches are ElastiCache clusters: what CloudWatch measures, and what is billed. A replication group is made of
+// several.
 var Caches = resource.Source{
 	Name: "caches", List: listCaches,
 	Needs: []string{"elasticache:DescribeCacheClusters", "elasticache:DescribeReplicationGroups", "tag:GetResources"},

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/redshift"
 )
 
-// askSupportEnds adds until when the versions of a page of databases have standard support, which one call tells of all engines.
+// askSupportEnds adds until when the versions of a page of databases have standard support, which one call tells of
+// all engines.
 func askSupportEnds(ctx context.Context, c rdsAPI, found []cloud.Resource, of []engineVersion) {
 	if len(found) == 0 {
 		return

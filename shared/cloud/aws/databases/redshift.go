@@ -27,7 +27,8 @@ var Warehouses = resource.Kind[redshiftAPI]{
 	Act:  resource.ActOneByOne(actWarehouse),
 }
 
-// warehouseClient is the client of Redshift in one region, with what the ARNs of the account's clusters there begin with.
+// warehouseClient is the client of Redshift in one region, with what the ARNs of the account's clusters there begin
+// with.
 type warehouseClient struct {
 	*redshift.Client
 	prefix string
@@ -44,8 +45,8 @@ type redshiftAPI interface {
 	ResumeCluster(context.Context, *redshift.ResumeClusterInput) (*redshift.ResumeClusterOutput, error)
 }
 
-// warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier is unique in
-// account and region.
+// warehouseUID returns the ARN of a cluster. Redshift tells that of its namespace alone, and not always; an identifier
+// is unique in account and region.
 func warehouseUID(prefix string, c redshift.Cluster) string {
 	if before, _, told := strings.Cut(sdk.ToString(c.ClusterNamespaceArn), ":namespace:"); told {
 		prefix = before
@@ -152,7 +153,8 @@ var warehouseStatuses = map[string]cloud.Status{
 	"":                           cloud.Unknown,
 }
 
-// warehouseStatus places Redshift's words; those that are not in the table are work under way (modifying, resizing, rebooting).
+// warehouseStatus places Redshift's words; those that are not in the table are work under way (modifying, resizing,
+// rebooting).
 func warehouseStatus(native string) cloud.Status {
 	if s, ok := warehouseStatuses[native]; ok {
 		return s

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Addresses are Elastic IP addresses, natGateways NAT gateways. The parent of an address is its instance, if it has one.
+// Addresses are Elastic IP addresses, natGateways NAT gateways. The parent of an address is its instance, if it has
+// one.
 var (
 	Addresses = resource.Source{
 		Name: "addresses", Needs: []string{"ec2:DescribeAddresses", "ec2:DescribeInstances"}, List: listAddresses,

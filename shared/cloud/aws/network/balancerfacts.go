@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
-// countNeighbours adds how many load balancers of applications there are in each one's network. The whole list has to be one page.
+// countNeighbours adds how many load balancers of applications there are in each one's network. The whole list has to
+// be one page.
 func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Resource) {
 	counts := map[string]int{}
 	for _, b := range all {
@@ -69,7 +70,8 @@ func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *c
 
 const attributesNeed = "elasticloadbalancing:DescribeLoadBalancerAttributes"
 
-// addClassicListeners: a classic one forwards all that it listens to. What it encrypts by is a policy with a name of the customer's.
+// addClassicListeners: a classic one forwards all that it listens to. What it encrypts by is a policy with a name of
+// the customer's.
 func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *cloud.Resource) {
 	plain, policies := false, []string(nil)
 	for _, l := range b.ListenerDescriptions {

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go without them.
+// addNetworkFacts adds what the networks of NAT gateways tell: who routes to them, from which zones, and what could go
+// without them.
 func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	if len(all) == 0 {
 		return
@@ -30,7 +31,8 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway,
 	addEndpoints(ctx, api, all, found)
 }
 
-// addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to any.
+// addRoutes adds the routes that lead to each gateway, and the zones of its network from whose subnets one leads to
+// any.
 func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	tables, err := routeTables(ctx, api)
 	if err != nil {

@@ -32,7 +32,8 @@ func NamesIn(uids []string, name func(uid string) string) map[string]string {
 // bareTypes are the types of those services whose ARNs name nothing but the resource.
 var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": "sns:topic"}
 
-// deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is loadbalancer/app.
+// deepTypes are those types of which the ARN tells more than the first word: "loadbalancer/app/web/50dc" is
+// loadbalancer/app.
 var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
 	"elasticloadbalancing:listener": true}
 

@@ -39,7 +39,8 @@ func AutoscalingOf(s Size, ours, other *CPURule) cloud.Autoscaling {
 	return out
 }
 
-// RuleFor returns the rule of ours that is wanted: the one there is when none is, or when what the customer has does as well.
+// RuleFor returns the rule of ours that is wanted: the one there is when none is, or when what the customer has does
+// as well.
 func RuleFor(want, live cloud.Autoscaling, ours *CPURule) *CPURule {
 	if want.TargetCPUPercent == nil || want.IsMetBy(sizedAs(want, live)) {
 		return ours

@@ -79,8 +79,8 @@ var codes = map[string]cloud.Class{
 	"PlatformUnknownException":       cloud.Unsupported,
 }
 
-// ClassifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that knows
-// AWS's error codes.
+// ClassifyError makes a *cloud.Error of what the SDK returns, with AWS's own code and words. It is the only place that
+// knows AWS's error codes.
 func ClassifyError(err error) error {
 	if err == nil {
 		return nil
@@ -143,8 +143,9 @@ func byName(code string, status int, message string) cloud.Class {
 	return byStatus(status)
 }
 
-// LacksCapacity reports whether AWS says by the code that it has no room: InsufficientInstanceCapacity, InsufficientClusterCapacity,
-// also as the reason of a state, "Server.InsufficientInstanceCapacity". Others lack addresses, which a person has to mend.
+// LacksCapacity reports whether AWS says by the code that it has no room: InsufficientInstanceCapacity,
+// InsufficientClusterCapacity, also as the reason of a state, "Server.InsufficientInstanceCapacity". Others lack
+// addresses, which a person has to mend.
 func LacksCapacity(code string) bool {
 	code = strings.TrimPrefix(code, "Server.")
 	return strings.HasPrefix(code, "Insufficient") && strings.Contains(code, "Capacity")

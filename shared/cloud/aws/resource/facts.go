@@ -23,7 +23,8 @@ func IsEverybodyIn(list any, word string) bool {
 	return slices.Contains(all, any(word))
 }
 
-// FactAttempts is how often a fact is asked for that few clouds beside AWS tell: its absence must not hold a listing up.
+// FactAttempts is how often a fact is asked for that few clouds beside AWS tell: its absence must not hold a listing
+// up.
 const FactAttempts = 2
 
 // Miss notes that facts could not be read: by the permission that was asked for, and AWS's word for what was wrong.

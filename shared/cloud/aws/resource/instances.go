@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Flatten returns the instances of all reservations, where they are: a copy of each would take as much again as the answer.
+// Flatten returns the instances of all reservations, where they are: a copy of each would take as much again as the
+// answer.
 func Flatten(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
 	var all []*ec2.Instance
 	for _, r := range out.Reservations {
@@ -31,8 +32,8 @@ func NativeState(i ec2.Instance) string {
 	return string(i.State.Name)
 }
 
-// AddInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where stoppedAt asks
-// for it since when that is stopped. Where they may not be read the facts are left out.
+// AddInstanceStates adds the state of the instance that each resource is attached to, which is its parent, and where
+// stoppedAt asks for it since when that is stopped. Where they may not be read the facts are left out.
 func AddInstanceStates(ctx context.Context, at Place, found []cloud.Resource, stoppedAt bool) {
 	err := describeParents(ctx, at, found)
 	for i := range found {

@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// IsolateBadIDs calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its answer are
-// set aside with its error and the others tried again; where it names none, the batch is halved. It tells the error of
-// each id, in order.
+// IsolateBadIDs calls do with all ids. EC2 refuses a whole batch because of one bad id: the ids that it names in its
+// answer are set aside with its error and the others tried again; where it names none, the batch is halved. It tells
+// the error of each id, in order.
 func IsolateBadIDs(ids []string, do func(ids []string) error) []error {
 	errs := make([]error, len(ids))
 	at := make([]int, len(ids))
@@ -66,8 +66,8 @@ func blamed(ids []string, at []int, err error) []int {
 	return slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !slices.Contains(words, ids[i]) })
 }
 
-// blamesOne reports whether the error may be one id's own: its absence, its state, what it does not support, or that there
-// is no room for its type. A denial without a name is everybody's.
+// blamesOne reports whether the error may be one id's own: its absence, its state, what it does not support, or that
+// there is no room for its type. A denial without a name is everybody's.
 func blamesOne(err error) bool {
 	if strings.HasPrefix(CodeOf(err), "Insufficient") {
 		return true

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Kind is one kind of resource: what it is, the narrow client C that it needs, and what can be asked of it. Functions get
-// at most as many uids as the kind's batches say, and return the SDK's errors as they are: conn classifies them.
+// Kind is one kind of resource: what it is, the narrow client C that it needs, and what can be asked of it. Functions
+// get at most as many uids as the kind's batches say, and return the SDK's errors as they are: conn classifies them.
 type Kind[C any] struct {
 	cloud.Kind
 	Needs  Needs

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Source is one listing of AWS's that finds resources which no kind lists. Most are of one type and tell its facts; the last is
-// the index that AWS keeps of all types.
+// Source is one listing of AWS's that finds resources which no kind lists. Most are of one type and tell its facts;
+// the last is the index that AWS keeps of all types.
 type Source struct {
 	Name  string   // in the names of pages
 	Needs []string // permissions, that of the listing first

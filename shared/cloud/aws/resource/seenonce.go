@@ -11,9 +11,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// LastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. What the listing of the
-// snapshots has just told is not asked for. Else as many as one filter takes are asked for; for more than that all snapshots of the
-// account in the region are read, once: they are fewer calls of 1,000 each.
+// LastSnapshots returns when the newest snapshot of each of the volumes was made, of those that have one. What the
+// listing of the snapshots has just told is not asked for. Else as many as one filter takes are asked for; for more
+// than that all snapshots of the account in the region are read, once: they are fewer calls of 1,000 each.
 func (s *Sightings) LastSnapshots(ctx context.Context, at Place, volumes []string) (map[string]time.Time, error) {
 	api := ec2.NewFromConfig(at.Cfg)
 	s.mu.Lock()
@@ -36,8 +36,8 @@ func (s *Sightings) LastSnapshots(ctx context.Context, at Place, volumes []strin
 	return newestOf(ctx, api, ec2.Filter{Name: sdk.String("volume-id"), Values: volumes})
 }
 
-// ImagesOfSnapshots returns how many images of the account are made of each snapshot. All its images are read, once for a region: they are
-// few beside its snapshots.
+// ImagesOfSnapshots returns how many images of the account are made of each snapshot. All its images are read, once
+// for a region: they are few beside its snapshots.
 func (s *Sightings) ImagesOfSnapshots(ctx context.Context, at Place) (map[string]int, error) {
 	s.mu.Lock()
 	all := s.images[at.Region]
@@ -49,8 +49,8 @@ func (s *Sightings) ImagesOfSnapshots(ctx context.Context, at Place) (map[string
 	return all()
 }
 
-// PublicSnapshots returns which of the account's snapshots everybody may restore. They are read once for a region: the listing of public
-// ones, which are few if any, is the same for every page of snapshots.
+// PublicSnapshots returns which of the account's snapshots everybody may restore. They are read once for a region: the
+// listing of public ones, which are few if any, is the same for every page of snapshots.
 func (s *Sightings) PublicSnapshots(ctx context.Context, at Place) (map[string]bool, error) {
 	s.mu.Lock()
 	all := s.public[at.Region]

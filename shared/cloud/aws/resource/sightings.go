@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Sightings are what the calls of one connection have described so far, which lives for one run: what refers to it need not be asked
-// for again. A description of an instance is the dearest answer that a discovery gets.
+// Sightings are what the calls of one connection have described so far, which lives for one run: what refers to it
+// need not be asked for again. A description of an instance is the dearest answer that a discovery gets.
 type Sightings struct {
 	mu        sync.Mutex
 	instances map[string]instanceSight
@@ -74,7 +74,8 @@ func sightOf(i ec2.Instance) instanceSight {
 	return instanceSight{NativeState(i), at, told}
 }
 
-// addVolumes takes in a page. The last page of a listing of everything, of which the first was seen here too, makes the region whole.
+// addVolumes takes in a page. The last page of a listing of everything, of which the first was seen here too, makes
+// the region whole.
 func (s *Sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got *ec2.DescribeVolumesOutput) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +91,8 @@ func (s *Sightings) addVolumes(region string, in *ec2.DescribeVolumesInput, got 
 	}
 }
 
-// addSnapshots takes in a listing of all snapshots that the account owns, where one answer holds them all, as it mostly does.
+// addSnapshots takes in a listing of all snapshots that the account owns, where one answer holds them all, as it
+// mostly does.
 func (s *Sightings) addSnapshots(region string, in *ec2.DescribeSnapshotsInput, got *ec2.DescribeSnapshotsOutput) {
 	some := len(in.Filters)+len(in.SnapshotIds)+len(in.RestorableByUserIds) > 0 || in.NextToken != nil ||
 		got.NextToken != nil

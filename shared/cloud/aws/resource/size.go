@@ -16,8 +16,8 @@ type Size struct {
 	Desired int32 `json:"desired"`
 }
 
-// WithCapacity returns the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own answers to
-// that differ by service, and some accept it.
+// WithCapacity returns the size with what is wanted put in. A size that contradicts itself is class Invalid: AWS's own
+// answers to that differ by service, and some accept it.
 func (s Size) WithCapacity(c cloud.Capacity) (Size, error) {
 	for _, f := range []struct {
 		to   *int32
@@ -47,8 +47,8 @@ func (s Size) CapacityMap() map[string]int64 {
 	return map[string]int64{"min": int64(s.Min), "max": int64(s.Max), "desired": int64(s.Desired)}
 }
 
-// ChangedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody has changed
-// since stays as it is, and the others give way to it.
+// ChangedTo returns the size that a start gives back, where the stop has set what is 0 in live: a number that somebody
+// has changed since stays as it is, and the others give way to it.
 func (s Size) ChangedTo(live Size) Size {
 	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max},
 		{&s.Desired, &live.Desired}} {

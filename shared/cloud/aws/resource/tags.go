@@ -14,7 +14,8 @@ import (
 // perTagCall is how many resources the tagging API tells the tags of in one call.
 const perTagCall = 100
 
-// AddTags adds the tags, and the names in them, of resources whose own listing does not tell them: a call for each hundred.
+// AddTags adds the tags, and the names in them, of resources whose own listing does not tell them: a call for each
+// hundred.
 func AddTags(ctx context.Context, at Place, found []cloud.Resource) error {
 	api := resourcegroupstaggingapi.NewFromConfig(at.Cfg)
 	byARN := map[string]*cloud.Resource{}
@@ -54,5 +55,6 @@ func Ec2Tags(tags []ec2.Tag) map[string]string {
 	return out
 }
 
-// Each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no fact.
+// Each asks one call for each of n things, some side by side, and forgets which failed: what could not be read is no
+// fact.
 func Each(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }

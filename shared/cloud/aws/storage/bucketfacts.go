@@ -101,7 +101,8 @@ func deniesPlain(policy string) bool {
 	return false
 }
 
-// accountBlock reports whether the account keeps all of its buckets from being public. What is none of AWS's has no such switch.
+// accountBlock reports whether the account keeps all of its buckets from being public. What is none of AWS's has no
+// such switch.
 func accountBlock(ctx context.Context, at resource.Place) (bool, error) {
 	if at.Custom {
 		return false, nil
@@ -125,7 +126,8 @@ func isBlocked(c s3control.PublicAccessBlockConfiguration) bool {
 		sdk.ToBool(c.RestrictPublicBuckets)
 }
 
-// addBlock adds whether the bucket, or its account, keeps the public out. That neither does is known when both were read.
+// addBlock adds whether the bucket, or its account, keeps the public out. That neither does is known when both were
+// read.
 func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	if account {
 		b.r.Facts["public_blocked"] = true

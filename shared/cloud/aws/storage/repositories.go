@@ -17,7 +17,8 @@ var Repositories = resource.Source{
 	Needs: []string{"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy", "tag:GetResources"},
 }
 
-// maxImagePages bounds the images that are read of a repository, a thousand a page: of a larger one the size is not known.
+// maxImagePages bounds the images that are read of a repository, a thousand a page: of a larger one the size is not
+// known.
 const maxImagePages = 20
 
 func listRepositories(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {

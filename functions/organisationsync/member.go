@@ -212,7 +212,8 @@ func (r *round) reopenAccount(ctx context.Context, a inventory.Account) error {
 		return err
 	}
 	change := table.Update(inventory.AccountKey(r.in.Org, a.ID), []table.Change{
-		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Set("sealed", a.Sealed),
+		table.Set("status", inventory.AccountConnecting), table.Remove("error"), table.Remove("unverified"),
+		table.Set("sealed", a.Sealed),
 		table.Set("authMethod", a.AuthMethod),
 		table.Set("permissionLevel", a.PermissionLevel), table.Set("regions", a.Regions),
 		table.Set("endpointURL", a.EndpointURL), table.Set("organisationID", a.OrganisationID),

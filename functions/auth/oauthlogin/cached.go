@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How long what a provider publishes is believed, how long an old answer will do while it cannot be asked, and how often
-// it is asked at most: after a failure, and for a key that it did not publish the last time.
+// The times of the cache: how long data is fresh, how long old data is used while the provider cannot be reached, and
+// the minimum time between requests after a failure, and for a key that was not in the last response.
 const (
 	freshFor  = time.Hour
 	usableFor = 24 * time.Hour
@@ -15,16 +15,16 @@ const (
 	rest      = 30 * time.Second
 )
 
-// cached is one thing that a provider publishes. The zero value is ready. Who comes while it is being read waits for that.
+// cached is data that a provider publishes. The zero value is ready for use. Concurrent callers wait for one request.
 type cached[T any] struct {
 	mu    sync.Mutex
 	v     T
-	got   time.Time // when it was read; zero: never
+	got   time.Time // time of the last successful read; zero means never
 	asked time.Time
-	err   error // of the last asking
+	err   error // of the last request
 }
 
-// get returns the thing, and reads it when it is not there or too old.
+// get returns the data. It reads it if there is none or if it is too old.
 func (k *cached[T]) get(ctx context.Context, now time.Time, read func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -40,7 +40,7 @@ func (k *cached[T]) get(ctx context.Context, now time.Time, read func(context.Co
 	return k.v, k.err
 }
 
-// renew reads the thing again though it is fresh, unless that was done a moment ago. What cannot be read stays as it was.
+// renew reads the data again even if it is fresh, unless it was read recently. If reading fails, the old data stays.
 func (k *cached[T]) renew(ctx context.Context, now time.Time, read func(context.Context) (T, error)) T {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,7 +50,7 @@ func (k *cached[T]) renew(ctx context.Context, now time.Time, read func(context.
 	return k.v
 }
 
-// read asks, whether or not the one for whom it is done waits for it: others do.
+// read makes the request even if its caller stops waiting, because other callers may wait too.
 func (k *cached[T]) read(ctx context.Context, now time.Time, read func(context.Context) (T, error)) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Bounds of a call to a provider. All calls of a sign-in together must end before the gateway gives up.
+// The limits of a call to a provider. All calls of a sign-in together must end before the gateway times out.
 const (
 	maxAnswer   = 1 << 20
 	tryTimeout  = 4 * time.Second
@@ -26,8 +26,8 @@ const (
 	retryPause  = 100 * time.Millisecond
 )
 
-// newHTTPClient returns a client that follows no redirect: no provider redirects what its own discovery names, and a redirected token
-// call would carry code and secret elsewhere.
+// newHTTPClient returns a client that follows no redirects. Providers do not redirect the addresses of their own
+// discovery, and a redirected token request would send code and secret elsewhere.
 func newHTTPClient(next http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: retryTransport{next}, Timeout: callTimeout,
@@ -35,17 +35,19 @@ func newHTTPClient(next http.RoundTripper) *http.Client {
 	}
 }
 
-// retryTransport tries again what may be done twice, and reads answers of bounded size before it hands them on.
+// retryTransport repeats requests that are safe to repeat, and reads responses up to maxAnswer bytes before it returns
+// them.
 type retryTransport struct{ next http.RoundTripper }
 
-// RoundTrip sends r until there is an answer that a further try would not better.
+// RoundTrip sends r until another attempt would not help.
 func (p retryTransport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	for n := range maxTries {
 		if resp, err = p.tryOnce(r); !isRetryable(r, resp, err) {
 			return resp, err
 		}
-		// Not a time of day: waited for by the machine's clock also where the service goes by another one.
-		if (clock.System{}).Sleep(r.Context(), retryPause/2<<n+rand.N(retryPause)) != nil { //nolint:gosec // spreads load, guards nothing
+		// It uses the machine's clock even if the service has another clock, because the delay does not depend on the
+		// time of day.
+		if (clock.System{}).Sleep(r.Context(), retryPause/2<<n+rand.N(retryPause)) != nil { //nolint:gosec // no secret
 			return resp, err
 		}
 	}
@@ -76,7 +78,8 @@ func (p retryTransport) tryOnce(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// isRetryable reports whether to send r once more: a GET after a failure that may pass, anything else only when it never left.
+// isRetryable reports whether to send r again: a GET after a temporary failure, any other request only if it was not
+// sent.
 func isRetryable(r *http.Request, resp *http.Response, err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return true
@@ -91,10 +94,10 @@ func isRetryable(r *http.Request, resp *http.Response, err error) bool {
 		resp.StatusCode == http.StatusTooManyRequests
 }
 
-// statusError is an answer other than 200.
+// statusError is a status other than 200.
 type statusError struct{ status int }
 
-// Error returns the status; the body is the provider's and not for logs.
+// Error returns the status. The body may contain secrets, so it is not logged.
 func (e *statusError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
 // fetchJSON reads the JSON at an address into out.
@@ -118,12 +121,12 @@ func fetchJSON(ctx context.Context, c *http.Client, address string, header http.
 	return nil
 }
 
-// errUnreachable says that a provider does not do its part; the cause is for the log.
+// errUnreachable returns the error for a provider that does not respond as it should. Clients do not see the cause.
 func errUnreachable(name string, err error) error {
 	return fault.NewWithCause(fault.Unavailable, err, "%s cannot be reached: try again", name)
 }
 
-// isAsProtected reports whether an address is one, and is not less protected than the one that it was learned from.
+// isAsProtected reports whether address is valid, and uses https if the address like does.
 func isAsProtected(address, like string) bool {
 	a, err := url.Parse(address)
 	b, err2 := url.Parse(like)

@@ -10,9 +10,19 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// exchangeCode returns a code for tokens.
-func exchangeCode(ctx context.Context, name string, c *http.Client, cfg *oauth2.Config, code, verifier string) (*oauth2.Token, error) { //nolint:revive // all of it is one call of the provider
-	t, err := cfg.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c), code, oauth2.VerifierOption(verifier))
+// codeExchange is a request to exchange a code for tokens.
+type codeExchange struct {
+	provider       string // its name in errors
+	client         *http.Client
+	config         *oauth2.Config
+	code, verifier string
+}
+
+// exchangeCode exchanges a code for tokens.
+func exchangeCode(ctx context.Context, e codeExchange) (*oauth2.Token, error) {
+	name := e.provider
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, e.client)
+	t, err := e.config.Exchange(ctx, e.code, oauth2.VerifierOption(e.verifier))
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case err == nil:
@@ -20,14 +30,15 @@ func exchangeCode(ctx context.Context, name string, c *http.Client, cfg *oauth2.
 	case !ok || refused.Response.StatusCode >= http.StatusInternalServerError:
 		return nil, errUnreachable(name, withoutBody(err))
 	case isOurFault(refused.ErrorCode):
-		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not know us by the client id and "+
-			"secret that are configured", name)
+		return nil, fault.NewWithCause(fault.Internal, withoutBody(err), "%s does not accept the configured "+
+			"client ID and secret", name)
 	}
 	return nil, fault.NewWithCause(fault.Unauthenticated, withoutBody(err), "code: %s refuses it (%s); begin again "+
 		"with GET /auth/%s/url", name, fault.CleanText(refused.ErrorCode, 40), name)
 }
 
-// isOurFault reports whether an error of a token endpoint is the operator's to mend, for RFC 6749 and for GitHub.
+// isOurFault reports whether an error of a token endpoint is caused by this service's configuration, by the codes of
+// RFC 6749 and of GitHub.
 func isOurFault(code string) bool {
 	switch code {
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "incorrect_client_credentials",
@@ -37,7 +48,7 @@ func isOurFault(code string) bool {
 	return false
 }
 
-// withoutBody leaves the answer's body out of an error, for it may hold tokens.
+// withoutBody removes the response body from an error, because it may contain tokens.
 func withoutBody(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -47,14 +58,14 @@ func withoutBody(err error) error {
 		fault.CleanText(refused.ErrorDescription, 200)}
 }
 
-// refusedError is a refused token call, without what came with it.
+// refusedError is a refused token request, without the response body.
 type refusedError struct {
 	status      int
 	code        string
 	description string
 }
 
-// Error returns what the provider says is wrong.
+// Error returns the reason given by the provider.
 func (e *refusedError) Error() string {
 	return (&statusError{e.status}).Error() + ": " + e.code + ": " + e.description
 }

@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
-// FuzzIDToken presents tokens that nobody signed, and signed ones that say anything. What is accepted was signed, and says
-// who it is, by whom, and for us.
+// FuzzIDToken verifies unsigned tokens, and signed ones with any claims. An accepted token must be signed, and must
+// have a subject, the issuer and this service as audience.
 func FuzzIDToken(f *testing.F) {
 	p, c := apitest.NewPlatform(f)
 	twin := oauthlogintest.NewOpenID(f, c)

@@ -19,29 +19,29 @@ const (
 	leeway     = 5 * time.Minute
 )
 
-// algorithms are the only ones that are accepted, whatever a token's header or the provider's discovery asks for.
+// algorithms are the only accepted algorithms, regardless of a token's header and the provider's discovery.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA, jose.PS256}
 
-// signingKeys are the provider's, with which it signs.
+// signingKeys are the provider's public keys.
 type signingKeys struct{ jose.JSONWebKeySet }
 
-// idTokenClaims is what is in an ID token.
+// idTokenClaims are the claims of an ID token.
 type idTokenClaims struct {
 	Subject       string `json:"sub"`
 	Nonce         string `json:"nonce"`
 	Party         string `json:"azp"`
 	Email         string `json:"email"`
-	EmailVerified any    `json:"email_verified"` // some providers write a text; that is not true
-	Domain        string `json:"hd"`             // Google: the Workspace domain whose administrator manages the account
+	EmailVerified any    `json:"email_verified"` // true; some providers send a string, which does not count
+	Domain        string `json:"hd"`             // Google: the Workspace domain that manages the account
 	Name          string `json:"name"`
 }
 
-// refuseIDToken returns the one answer to every ID token that is no good; err says why, to the log.
+// refuseIDToken returns the error for every invalid ID token. Clients do not see the reason err.
 func refuseIDToken(err error) error {
 	return fault.NewWithCause(fault.Unauthenticated, err, "the ID token is not valid: sign in again")
 }
 
-// verifyIDToken checks all that an ID token must be (OpenID Connect Core section 3.1.3.7).
+// verifyIDToken validates an ID token (OpenID Connect Core section 3.1.3.7).
 func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, error) {
 	var s idTokenClaims
 	if len(raw) > maxToken {
@@ -71,7 +71,7 @@ func (o *openID) verifyIDToken(ctx context.Context, raw string) (idTokenClaims, 
 	return s, nil
 }
 
-// checkClaims returns what go-oidc leaves to its caller.
+// checkClaims checks the claims that go-oidc leaves to its caller.
 func (o *openID) checkClaims(t *oidc.IDToken, s idTokenClaims) error {
 	switch {
 	case s.Subject == "" || len(s.Subject) > maxSubject:
@@ -86,8 +86,8 @@ func (o *openID) checkClaims(t *oidc.IDToken, s idTokenClaims) error {
 	return nil
 }
 
-// newClaim returns what an ID token says, in the terms of accounts. Google runs the mailboxes of gmail.com and of the domains that
-// it names in hd; for others it once asked somebody to click, and the mailbox may have a new owner since.
+// newClaim converts an ID token to a claim. Google runs the mailboxes of gmail.com and of the domains in hd. It
+// verified other addresses once, and their mailboxes may have another owner since.
 func (o *openID) newClaim(s idTokenClaims) accounts.Claim {
 	c := accounts.Claim{Issuer: o.Issuer, Subject: s.Subject, Name: s.Name}
 	if s.EmailVerified != true {
@@ -99,8 +99,8 @@ func (o *openID) newClaim(s idTokenClaims) accounts.Claim {
 	return c
 }
 
-// findKeys returns the provider's keys. A key that is not among them may be new: they are read again, but not for every
-// token that anybody makes up.
+// findKeys returns the provider's keys. If kid is not among them, it may be new, so the keys are read again, but not
+// for every token with an invented kid.
 func (o *openID) findKeys(ctx context.Context, kid string) (signingKeys, error) {
 	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (o *openID) findKeys(ctx context.Context, kid string) (signingKeys, error) 
 	return set, nil
 }
 
-// VerifySignature tries the keys that a token may be signed with.
+// VerifySignature tries the keys that may have signed the token.
 func (k signingKeys) VerifySignature(_ context.Context, raw string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package oauthlogin asks identity providers who somebody is: Google by OpenID Connect, GitHub by OAuth 2.0. What a provider
-// says is checked here and nowhere else; what it is worth is for shared/people/accounts to decide.
+// Package oauthlogin signs users in at identity providers: Google with OpenID Connect, GitHub with OAuth 2.0. It
+// verifies the statements of providers. shared/people/accounts decides about the account.
 package oauthlogin
 
 import (
@@ -11,38 +11,38 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// The providers, as the paths of the interface name them.
+// The providers, with their names in paths of the interface.
 const (
 	Google = "google"
 	GitHub = "github"
 )
 
-// Attempt is one sign-in on its way. Its parts are secrets of the one who began it: a state that nobody guesses, the nonce
-// that the provider signs, and the verifier without which the code is of no use (RFC 7636).
+// Attempt holds the secrets of one sign-in: the unguessable state, the nonce that the provider signs, and the verifier,
+// which is needed to use the code (RFC 7636).
 type Attempt struct{ State, Nonce, Verifier string }
 
-// Reply is what the browser brings back from a provider.
+// Reply is the provider's reply, which the browser delivers.
 type Reply struct {
 	Code   string
-	Issuer string // who answered (RFC 9207); "" when it does not say
+	Issuer string // the provider that replied (RFC 9207), or ""
 }
 
-// Provider is an identity provider that the operator has registered us with.
+// Provider is an identity provider where the operator has registered the service.
 type Provider interface {
-	// URL is where to send the browser.
+	// URL returns the address where to send the browser.
 	URL(ctx context.Context, a Attempt) (string, error)
-	// Claim exchanges the code for what the provider says of the person. fault.Unauthenticated when the provider does not
-	// stand by the reply, or it is not the provider's; fault.Unavailable when it cannot be reached.
+	// Claim exchanges the code for the provider's statement about the user. It returns fault.Unauthenticated if the
+	// reply is not valid or not from the provider, and fault.Unavailable if the provider cannot be reached.
 	Claim(ctx context.Context, a Attempt, r Reply) (accounts.Claim, error)
 }
 
-// Providers are those that there are. They remember what a provider publishes about itself, and nothing of people.
+// Providers are the configured providers. They cache data about providers, but not about users.
 type Providers struct {
 	google *openID
 	github *gitHub
 }
 
-// New makes the providers that the settings of p configure.
+// New returns the providers in the settings of p.
 func New(p *platform.Platform) Providers {
 	return newProviders(p, newHTTPClient(http.DefaultTransport))
 }
@@ -60,10 +60,10 @@ func newProviders(p *platform.Platform, c *http.Client) Providers {
 	return out
 }
 
-// callbackURL returns where a provider sends the browser; it must be registered there, letter for letter.
+// callbackURL returns the address where a provider sends the browser. It must be registered there exactly.
 func callbackURL(base, name string) string { return base + "/auth/" + name + "/callback" }
 
-// Find returns a provider. fault.NotFound says whether there is none of the name at all, or none here.
+// Find returns a provider. It returns fault.NotFound for an unknown name, and for a provider that is not configured.
 func (p Providers) Find(name string) (Provider, error) {
 	switch {
 	case name == Google && p.google != nil:
@@ -74,11 +74,11 @@ func (p Providers) Find(name string) (Provider, error) {
 		return nil, fault.New(fault.NotFound, "provider: sign-in at %s is not configured here; use e-mail and "+
 			"password, POST /auth/login", name)
 	}
-	return nil, fault.New(fault.NotFound, "provider: %.40q is none; there are google and github", name)
+	return nil, fault.New(fault.NotFound, "provider: %.40q is not supported; use google or github", name)
 }
 
-// VerifyIDToken checks an ID token that a client got from Google itself. fault.Unauthenticated when it is not Google's, not for
-// us, or too old; fault.Invalid when Google is not configured.
+// VerifyIDToken verifies an ID token that a client got from Google. It returns fault.Unauthenticated if the token is
+// not from Google, not for this service, or expired, and fault.Invalid if Google is not configured.
 func (p Providers) VerifyIDToken(ctx context.Context, idToken string) (accounts.Claim, error) {
 	if p.google == nil {
 		return accounts.Claim{}, fault.New(fault.Invalid, "provider: google is not configured here; use email")

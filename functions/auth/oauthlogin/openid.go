@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/people/accounts"
 )
 
-// openID is a provider of OpenID Connect, found by the discovery of its issuer.
+// openID is a provider of OpenID Connect. Its addresses come from the discovery of its issuer.
 type openID struct {
 	platform.Client
 	name        string
@@ -27,15 +27,15 @@ type openID struct {
 	keys        cached[signingKeys]
 }
 
-// discovery is what discovery tells.
+// discovery is the provider's discovery document.
 type discovery struct {
 	Endpoint oauth2.Endpoint `json:"-"`
 	Keys     string          `json:"jwks_uri"`
 	Methods  []string        `json:"token_endpoint_auth_methods_supported"`
-	Names    bool            `json:"authorization_response_iss_parameter_supported"` // itself, in every reply
+	Names    bool            `json:"authorization_response_iss_parameter_supported"` // every reply contains the issuer
 }
 
-// readDiscovery reads what the issuer tells of itself.
+// readDiscovery reads the discovery document of the issuer.
 func (o *openID) readDiscovery(ctx context.Context) (discovery, error) {
 	var a discovery
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.http), o.Issuer)
@@ -51,7 +51,7 @@ func (o *openID) readDiscovery(ctx context.Context) (discovery, error) {
 			return a, fmt.Errorf("discover %s: it names the address %.80q", o.Issuer, address)
 		}
 	}
-	// Told, so that it is not found out by trying: that would cost the code.
+	// It is set explicitly, because finding it out by trying would use up the code.
 	a.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	if len(a.Methods) > 0 && !slices.Contains(a.Methods, "client_secret_basic") {
 		a.Endpoint.AuthStyle = oauth2.AuthStyleInParams
@@ -74,7 +74,7 @@ func (o *openID) oauthConfig(a discovery) *oauth2.Config {
 	}
 }
 
-// URL returns where to send the browser.
+// URL returns the address where to send the browser.
 func (o *openID) URL(ctx context.Context, at Attempt) (string, error) {
 	a, err := o.cachedDiscovery(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (o *openID) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	if r.Issuer != o.Issuer && (r.Issuer != "" || a.Names) {
 		return accounts.Claim{}, fault.New(fault.Unauthenticated, "iss: the reply is not one of %s", o.name)
 	}
-	t, err := exchangeCode(ctx, o.name, o.http, o.oauthConfig(a), r.Code, at.Verifier)
+	t, err := exchangeCode(ctx, codeExchange{o.name, o.http, o.oauthConfig(a), r.Code, at.Verifier})
 	if err != nil {
 		return accounts.Claim{}, err
 	}
@@ -107,7 +107,7 @@ func (o *openID) Claim(ctx context.Context, at Attempt, r Reply) (accounts.Claim
 	return o.newClaim(said), nil
 }
 
-// verifyClientToken checks an ID token that came from somewhere else than the token endpoint. There is no nonce to compare.
+// verifyClientToken verifies an ID token that did not come from the token endpoint. There is no nonce to compare.
 func (o *openID) verifyClientToken(ctx context.Context, raw string) (accounts.Claim, error) {
 	said, err := o.verifyIDToken(ctx, raw)
 	if err != nil {

@@ -40,7 +40,7 @@ func newFixture(t *testing.T) fixture {
 	return fixture{twin, c, oauthlogin.New(p)}
 }
 
-// vouched presents an ID token that says what alice's does, but for the changes; nil takes a claim away.
+// vouched verifies an ID token with the claims of alice's, except for the changes; nil removes a claim.
 func (g fixture) vouched(t *testing.T, changes map[string]any) (accounts.Claim, error) {
 	t.Helper()
 	claims := g.twin.Claims("alice")
@@ -128,7 +128,7 @@ func keyID(t *testing.T, token string) string {
 	return jws.Signatures[0].Header.KeyID
 }
 
-// check 22, 24: what another provider signed is nothing here, though it uses the same client id.
+// check 22, 24: a token signed by another provider is refused, even with the same client ID.
 func TestAnIDTokenOfAnotherProviderIsRefused(t *testing.T) {
 	g := newFixture(t)
 	other := oauthlogintest.NewOpenID(t, g.clock)

@@ -12,7 +12,7 @@ const (
 	bearer        = "urn:oasis:names:tc:SAML:2.0:cm:bearer" //nolint:gosec // the name of a method
 )
 
-// responseHead is what is read of a Response besides its assertion.
+// responseHead holds the used parts of a Response except its assertion.
 type responseHead struct {
 	XMLName      xml.Name `xml:"urn:oasis:names:tc:SAML:2.0:protocol Response"`
 	Version      string   `xml:"Version,attr"`
@@ -28,7 +28,7 @@ type responseHead struct {
 	signed bool
 }
 
-// assertionXML is what is read of an assertion.
+// assertionXML holds the used parts of an assertion.
 type assertionXML struct {
 	XMLName    xml.Name        `xml:"urn:oasis:names:tc:SAML:2.0:assertion Assertion"`
 	ID         string          `xml:"ID,attr"`
@@ -75,21 +75,21 @@ type attributeXML struct {
 	Values   []string `xml:"urn:oasis:names:tc:SAML:2.0:assertion AttributeValue"`
 }
 
-// xmlTime is a time in an attribute; the zero time where there is none.
+// xmlTime is a time in an attribute. It is zero if there is none.
 type xmlTime struct{ time.Time }
 
-// UnmarshalXMLAttr reads a time of SAML.
+// UnmarshalXMLAttr parses a time of SAML.
 func (t *xmlTime) UnmarshalXMLAttr(a xml.Attr) (err error) {
 	t.Time, err = parseTime(a.Value)
 	return err
 }
 
-// isValidAt reports whether now lies between two times, of which either may be missing.
+// isValidAt reports whether now is between two times. A zero time means no bound.
 func isValidAt(now time.Time, from, until xmlTime) bool {
 	return (from.IsZero() || !now.Before(from.Add(-leeway))) && (until.IsZero() || now.Before(until.Add(leeway)))
 }
 
-// checkHead refuses a response that was meant for somebody or something else.
+// checkHead returns an error for a response with another recipient, request or issuer than expected.
 func (want Expected) checkHead(h responseHead) error {
 	switch {
 	case h.Version != "2.0" || len(h.Issuers) > 1:
@@ -106,7 +106,7 @@ func (want Expected) checkHead(h responseHead) error {
 	return nil
 }
 
-// checkAssertion refuses one that does not hold here and now.
+// checkAssertion returns an error for an assertion that is not valid for this service at this time.
 func (want Expected) checkAssertion(a assertionXML) error {
 	if !a.isComplete() {
 		return refuse("its Assertion lacks Issuer, Subject, Conditions or AuthnStatement")
@@ -130,13 +130,13 @@ func (want Expected) checkAssertion(a assertionXML) error {
 	return nil
 }
 
-// isComplete reports whether it has all that is judged, once.
+// isComplete reports whether the assertion has all required parts once.
 func (a assertionXML) isComplete() bool {
 	return a.Version == "2.0" && a.ID != "" && !a.Issued.IsZero() &&
 		len(a.Issuers) == 1 && len(a.Subjects) == 1 && len(a.Conditions) == 1 && len(a.Logins) > 0
 }
 
-// isSignedInAt reports whether the person is signed in at the provider still.
+// isSignedInAt reports whether the user is still signed in at the provider.
 func (a assertionXML) isSignedInAt(now time.Time) bool {
 	for _, l := range a.Logins {
 		if !isValidAt(now, xmlTime{}, l.Until) {
@@ -146,7 +146,7 @@ func (a assertionXML) isSignedInAt(now time.Time) bool {
 	return true
 }
 
-// nameAudience reports whether each restriction names us; there must be one.
+// nameAudience reports whether each restriction names the entity. There must be at least one.
 func (c conditionsXML) nameAudience(entity string) bool {
 	for _, a := range c.Audiences {
 		if !slices.Contains(a.Of, entity) {
@@ -156,13 +156,13 @@ func (c conditionsXML) nameAudience(entity string) bool {
 	return len(c.Audiences) > 0
 }
 
-// isConfirmed reports whether the bearer of the assertion is the one who was asked for.
+// isConfirmed reports whether the confirmation is for the bearer, the expected request and this service, and valid now.
 func (want Expected) isConfirmed(c confirmationXML) bool {
 	return c.Method == bearer && c.Data.InResponseTo == want.RequestID && c.Data.Recipient == want.Service.ACSURL &&
 		!c.Data.NotOnOrAfter.IsZero() && isValidAt(want.Now, c.Data.NotBefore, c.Data.NotOnOrAfter)
 }
 
-// expires returns when the assertion can no longer be used.
+// expires returns the time from when on the assertion cannot be used.
 func (a assertionXML) expires() time.Time {
 	end := a.Conditions[0].NotOnOrAfter.Time
 	for _, c := range a.Subjects[0].Confirmations {
@@ -173,21 +173,21 @@ func (a assertionXML) expires() time.Time {
 	return end.Add(leeway)
 }
 
-// Assertion is one that has been verified.
+// Assertion is a verified assertion.
 type Assertion struct {
 	ID      string
-	Expires time.Time // afterwards it is refused anyway: whoever remembers its id may forget it
+	Expires time.Time // it is refused afterwards, so its ID need not be stored longer
 	content assertionXML
 }
 
-// Subject is whom an assertion is about.
+// Subject is the user of an assertion.
 type Subject struct {
-	ID    string // the provider's own name of them
+	ID    string // the provider's ID of the user
 	Email string
-	Name  string // "" when the provider tells none
+	Name  string // "" if the provider does not send one
 }
 
-// The names of attributes under which providers send an address and a name.
+// The attribute names that providers use for addresses and names.
 var (
 	emailAttributes = []string{
 		"email", "mail", "emailaddress", "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress",
@@ -200,8 +200,8 @@ var (
 	}
 )
 
-// Subject returns who it is; fault.Unauthenticated when it tells nobody with an e-mail address. The address is the NameID
-// when that is one by its format, else an attribute.
+// Subject returns the user. It returns fault.Unauthenticated if there is no e-mail address. The address is the NameID
+// if its format says so, or else an attribute.
 func (a *Assertion) Subject() (Subject, error) {
 	s := a.content.Subjects[0]
 	if len(s.Names) != 1 || strings.TrimSpace(s.Names[0].Value) == "" {
@@ -223,7 +223,8 @@ func (a *Assertion) Subject() (Subject, error) {
 	return out, nil
 }
 
-// findAttribute returns the one value of the first attribute with one of the names, "" when there is none or more than one.
+// findAttribute returns the value of the first attribute with one of the names, or "" if there is none or if it has
+// several values.
 func (a assertionXML) findAttribute(names []string) string {
 	for _, name := range names {
 		for _, at := range a.Attributes {

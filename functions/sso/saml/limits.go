@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of a document, which hold before any of it is parsed: parsing and digesting grow faster than the document.
+// The limits of a document. They are checked before parsing, because the cost of parsing and digesting grows faster
+// than the document.
 const (
 	maxLevels     = 64
-	maxTags       = 900 // goxmldsig looks at no more than a thousand
-	maxAttributes = 32  // of a tag; declarations of namespaces are attributes too
+	maxTags       = 900 // goxmldsig accepts a thousand
+	maxAttributes = 32  // of a tag; namespace declarations count as attributes
 )
 
-// What readers disagree about is refused before one of them is asked. With a DOCTYPE come entities; comments and CDATA make
-// texts say different things; of two roots, or of two attributes with one name, some read the first and some the last.
+// Documents that parsers read differently are refused before parsing. A DOCTYPE may declare entities, comments and
+// CDATA may split texts, and of two roots or duplicate attributes some parsers use the first and some the last.
 var (
 	errMarkup = errors.New("it holds a DOCTYPE, a comment, CDATA or a processing instruction, which are " +
 		"not accepted")
@@ -23,9 +24,9 @@ var (
 	errTwice      = errors.New("an element has an attribute twice")
 )
 
-// checkXMLLimits looks over a document without parsing it: how deep it nests, how many tags it has, and that it holds
-// nothing but one root with tags and text. In well-formed XML "<" stands nowhere else but at the beginning of markup.
-// Metadata, which people write, may have comments, but no DOCTYPE either.
+// checkXMLLimits checks a document without parsing it: its nesting, its number of tags, and that it contains only one
+// root with tags and text. In well-formed XML "<" only occurs at the start of markup. Metadata may contain comments,
+// because people write it, but no DOCTYPE.
 func checkXMLLimits(b []byte, comments bool) error {
 	b, err := skipDeclaration(b)
 	if err != nil {
@@ -47,7 +48,7 @@ func checkXMLLimits(b []byte, comments bool) error {
 	}
 }
 
-// skipDeclaration returns what comes behind the declaration of a document, which must be UTF-8.
+// skipDeclaration returns the document after its XML declaration. It must be UTF-8.
 func skipDeclaration(b []byte) ([]byte, error) {
 	if !utf8.Valid(b) {
 		return nil, errEncoding
@@ -69,7 +70,7 @@ const (
 	xmlSpace      = " \t\r\n"
 )
 
-// xmlScan is what is left to be looked over.
+// xmlScan is the rest of a document that is being checked.
 type xmlScan struct {
 	b        []byte
 	comments bool
@@ -77,7 +78,7 @@ type xmlScan struct {
 	tags     int
 }
 
-// skipMarkup passes over what begins with "<".
+// skipMarkup skips markup after its "<".
 func (s *xmlScan) skipMarkup() error {
 	switch {
 	case s.comments && bytes.HasPrefix(s.b, []byte("!--")):
@@ -98,7 +99,7 @@ func (s *xmlScan) skipMarkup() error {
 	return s.skipTag()
 }
 
-// skipEndTag passes over the end of an element.
+// skipEndTag skips an end tag.
 func (s *xmlScan) skipEndTag() error {
 	_, rest, ended := bytes.Cut(s.b, []byte(">"))
 	if !ended {
@@ -108,7 +109,7 @@ func (s *xmlScan) skipEndTag() error {
 	return nil
 }
 
-// skipTag passes over the beginning of an element. A quoted value may hold ">".
+// skipTag skips a start tag. A quoted value may contain ">".
 func (s *xmlScan) skipTag() error {
 	s.depth++
 	s.tags++
@@ -141,11 +142,11 @@ func (s *xmlScan) skipTag() error {
 	return errWithinTag
 }
 
-// addAttribute notes the name of an attribute, which stands last in what comes before its value.
+// addAttribute records the name of an attribute, the last word before its value.
 func addAttribute(names map[string]bool, before []byte) error {
 	words := bytes.Fields(bytes.TrimRight(before, "="+xmlSpace))
 	if len(words) == 0 {
-		return nil // no parser takes it
+		return nil // no parser accepts it
 	}
 	name := string(words[len(words)-1])
 	if names[name] {

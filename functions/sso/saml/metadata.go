@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// metadataXML is one entity, or a list of them.
+// metadataXML is one entity, or a list of entities.
 type metadataXML struct {
 	XMLName xml.Name
 	entityXML
@@ -39,7 +39,7 @@ type roleXML struct {
 	Endpoints   []endpointXML  `xml:"urn:oasis:names:tc:SAML:2.0:metadata SingleSignOnService"`
 }
 
-// signingMethods are the algorithms that a provider says it signs by (Metadata Profile for Algorithm Support).
+// signingMethods are the algorithms that a provider declares (Metadata Profile for Algorithm Support).
 type signingMethods struct {
 	Signing []struct {
 		Algorithm string `xml:"Algorithm,attr"`
@@ -56,36 +56,36 @@ type endpointXML struct {
 	Location string `xml:"Location,attr"`
 }
 
-// MaxMetadata is how many bytes of metadata are taken.
+// MaxMetadata is the maximum size of metadata in bytes.
 const MaxMetadata = 1 << 20
 
 const (
 	maxCertificates = 10
-	maxEntityID     = 1024 // characters, as the standard has it
+	maxEntityID     = 1024 // characters, according to the standard
 )
 
-// Provider is an identity provider, as its metadata told when it was set. Certificates are pinned: no signature is checked
-// with any other.
+// Provider is an identity provider as described by its metadata when it was configured. Its certificates are pinned:
+// signatures are verified with no others.
 type Provider struct {
 	EntityID     string   `json:"entityID"`
 	SSOURL       string   `json:"ssoURL"`
 	Certificates [][]byte `json:"certificates"` // DER
 }
 
-// Equal reports whether both are one provider with the same address and the same certificates, in the same order.
+// Equal reports whether both have the same ID, address and certificates in the same order.
 func (p Provider) Equal(o Provider) bool {
 	return p.EntityID == o.EntityID && p.SSOURL == o.SSOURL &&
 		slices.EqualFunc(p.Certificates, o.Certificates, bytes.Equal)
 }
 
-// metadataRules are what metadata are judged by.
+// metadataRules are the rules for metadata.
 type metadataRules struct {
 	now       time.Time
-	plainHTTP bool // the provider's address may begin with http://
+	plainHTTP bool // the provider's address may start with http://
 }
 
-// ParseMetadata reads the one identity provider out of metadata, which must be good at now. With plainHTTP, people may be
-// sent to an address without TLS. What is wrong with metadata is fault.Invalid, and says what to do.
+// ParseMetadata returns the identity provider described by metadata, which must be valid at now. With plainHTTP, users
+// may be sent to an address without TLS. Errors are fault.Invalid, with the way out.
 func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
 	if len(b) > MaxMetadata {
 		return nil, fault.New(fault.Invalid, "larger than 1 MiB")
@@ -108,7 +108,7 @@ func ParseMetadata(b []byte, now time.Time, plainHTTP bool) (*Provider, error) {
 	return out, nil
 }
 
-// findProvider picks the one identity provider out of metadata.
+// findProvider returns the only identity provider of the metadata.
 func (all *metadataXML) findProvider() (*entityXML, error) {
 	if all.XMLName.Space != metadataNS {
 		return nil, fmt.Errorf("the document is <%.40s>, not metadata of SAML 2.0", all.XMLName.Local)
@@ -126,16 +126,16 @@ func (all *metadataXML) findProvider() (*entityXML, error) {
 	return &found[0], nil
 }
 
-// checkEntity checks an identity provider, and keeps what is needed of it.
+// checkEntity validates an identity provider, and returns the used parts.
 func (m metadataRules) checkEntity(e *entityXML) (*Provider, error) {
 	r := e.Roles[0]
 	switch {
 	case len(e.Roles) != 1 || !strings.Contains(r.Protocols, protocolNS):
-		return nil, errors.New("they describe no identity provider of SAML 2.0")
+		return nil, errors.New("the metadata describe no identity provider of SAML 2.0")
 	case e.EntityID == "" || len(e.EntityID) > maxEntityID || strings.ContainsFunc(e.EntityID, func(c rune) bool {
 		return c < ' '
 	}):
-		return nil, errors.New("entityID is missing, or no name")
+		return nil, errors.New("entityID is missing, or not a valid name")
 	case r.WantsSigned == "true" || r.WantsSigned == "1":
 		return nil, errors.New("the identity provider wants signed requests (WantAuthnRequestsSigned), which are not " +
 			"supported: switch that off there")
@@ -156,7 +156,7 @@ func (m metadataRules) checkEntity(e *entityXML) (*Provider, error) {
 	return &Provider{EntityID: e.EntityID, SSOURL: address, Certificates: certs}, err
 }
 
-// checkValidUntil refuses metadata that have expired.
+// checkValidUntil returns an error for expired metadata.
 func (m metadataRules) checkValidUntil(until string) error {
 	if until == "" {
 		return nil
@@ -171,7 +171,7 @@ func (m metadataRules) checkValidUntil(until string) error {
 	return nil
 }
 
-// checkSigningMethods refuses a provider that says it signs by nothing that is accepted.
+// checkSigningMethods returns an error for a provider that declares only algorithms that are not accepted.
 func checkSigningMethods(lists ...signingMethods) error {
 	said := false
 	for _, l := range lists {
@@ -188,7 +188,7 @@ func checkSigningMethods(lists ...signingMethods) error {
 	return nil
 }
 
-// findRedirectURL returns where people are sent: the address of the binding that is used.
+// findRedirectURL returns the address for the redirect binding, where users are sent.
 func (m metadataRules) findRedirectURL(endpoints []endpointXML) (string, error) {
 	i := slices.IndexFunc(endpoints, func(e endpointXML) bool { return e.Binding == redirectBinding })
 	if i < 0 {
@@ -204,7 +204,7 @@ func (m metadataRules) findRedirectURL(endpoints []endpointXML) (string, error) 
 	return u.String(), nil
 }
 
-// readCertificates returns those that signatures may be checked with. One that is not good is left out, unless none is.
+// readCertificates returns the valid certificates for verifying signatures. It returns an error if there is none.
 func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 	var out [][]byte
 	last := errors.New("they have no certificate for signing (KeyDescriptor)")
@@ -235,11 +235,11 @@ func (m metadataRules) readCertificates(keys []keyXML) ([][]byte, error) {
 
 const minRSA = 2048 // bits
 
-// oldSignatures are those of certificates that nothing should rest on, though here they only sign themselves.
+// oldSignatures are insecure signatures of certificates. They are refused, although these certificates are pinned.
 var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1,
 	x509.ECDSAWithSHA1}
 
-// parseCertificate reads one, and refuses what nothing should rest on.
+// parseCertificate parses a certificate. It returns an error for expired and insecure ones.
 func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 	der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
@@ -262,7 +262,7 @@ func (m metadataRules) parseCertificate(text string) ([]byte, error) {
 	return der, nil
 }
 
-// parseTime reads a time of SAML, which is UTC also where it does not say so.
+// parseTime parses a time of SAML, which is UTC even without a time zone.
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

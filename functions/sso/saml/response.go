@@ -16,22 +16,22 @@ const (
 	signatureNS = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// refuse returns the error of a response that is not believed. Why is told to whoever sent it: an administrator has to mend
-// it, and it says nothing of what would be believed.
+// refuse returns the error of a refused response. The sender sees the reason, because an administrator must fix it. It
+// does not tell how to make a response that is accepted.
 func refuse(why string) error {
 	return fault.New(fault.Unauthenticated, "SAMLResponse: %s", why)
 }
 
-// Response is a document that has the one shape of a response which is accepted. Nothing that it says is believed yet.
+// Response is a response in the only accepted form. It is not verified yet.
 type Response struct {
 	root, assertion *etree.Element
 	signed          []*etree.Element // root, assertion, or both
 }
 
-// ParseResponse reads a response, and refuses every other shape than this: a Response with one Assertion in it, which is the
-// only one in the whole document; each of the two with at most one Signature, at least one in all, that signs it and nothing
-// else; no two elements with one id; nothing encrypted. Wrapped, doubled and moved parts do not fit. What is no response at
-// all is fault.Invalid, and what is refused is fault.Unauthenticated.
+// ParseResponse parses a response. It accepts only this form: a Response with one Assertion in it, which is the only
+// one in the document; each of the two with at most one Signature, and at least one in total, that signs its parent and
+// nothing else; no two elements with one ID; no encryption. Wrapped, duplicated and moved parts do not have this form.
+// It returns fault.Invalid if the document is not a response, and fault.Unauthenticated if it is refused.
 func ParseResponse(b []byte) (*Response, error) {
 	if err := checkResponseLimits(b); err != nil {
 		return nil, err
@@ -61,7 +61,8 @@ func ParseResponse(b []byte) (*Response, error) {
 	return r, r.readSignatures(s.signatures)
 }
 
-// checkResponseLimits refuses, before anything is parsed, what would cost too much and what parsers disagree about.
+// checkResponseLimits refuses, before parsing, documents that are too expensive and those that parsers read
+// differently.
 func checkResponseLimits(b []byte) error {
 	if len(b) > maxResponse {
 		return fault.New(fault.Invalid, "SAMLResponse: larger than 256 KiB")
@@ -75,12 +76,12 @@ func checkResponseLimits(b []byte) error {
 	return nil
 }
 
-// RequestID returns the id of the request that the response says to answer. It is not signed unless the whole is: Verify
-// refuses a response that was not made for it.
+// RequestID returns the ID of the request that the response refers to. It is only signed if the whole response is.
+// Verify refuses a response to another request.
 func (r *Response) RequestID() string { return r.root.SelectAttrValue("InResponseTo", "") }
 
-// Verify returns the assertion that the provider signed for this request, this address and this moment, or
-// fault.Unauthenticated with why it is not believed.
+// Verify returns the assertion that the provider signed for this request, this address and this time. Otherwise it
+// returns fault.Unauthenticated with the reason.
 func (r *Response) Verify(want Expected) (*Assertion, error) {
 	h, a, err := r.verifySignatures(want.Provider, want.Now)
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *Response) Verify(want Expected) (*Assertion, error) {
 	return &Assertion{a.ID, a.expires(), a}, nil
 }
 
-// readSignatures notes what the signatures sign, and refuses any that signs something else.
+// readSignatures records the signed elements. It returns an error if a signature is in another place.
 func (r *Response) readSignatures(signatures []*etree.Element) error {
 	if len(signatures) == 0 {
 		return refuse("neither it nor its Assertion is signed")
@@ -113,7 +114,7 @@ func (r *Response) readSignatures(signatures []*etree.Element) error {
 	return nil
 }
 
-// explainNoAssertion returns the error of a response without an assertion, with what it says.
+// explainNoAssertion returns the error of a response without an assertion, with its status.
 func (r *Response) explainNoAssertion() error {
 	status := ""
 	if e := r.root.FindElement("./Status/StatusCode"); e != nil {
@@ -125,7 +126,7 @@ func (r *Response) explainNoAssertion() error {
 	return refuse("the identity provider signed nobody in (" + clipText(status) + ")")
 }
 
-// clipText shortens what came from outside, for a message, to characters that are plain to see.
+// clipText returns the start of an external text, in visible ASCII characters, for a message.
 func clipText(s string) string {
 	plain := bytes.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
@@ -136,7 +137,7 @@ func clipText(s string) string {
 	return string(plain[:min(len(plain), 120)])
 }
 
-// outline is what is to be found anywhere in a document.
+// outline holds the relevant elements of a document.
 type outline struct {
 	assertions, signatures []*etree.Element
 	ids                    map[string]bool

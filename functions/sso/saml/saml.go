@@ -1,9 +1,10 @@
-// Package saml is the service provider's part of SAML 2.0, apart from everything else: bytes, settings and a time come in,
-// a subject or an error goes out. It reads no clock, no store and no network, so that it can be attacked and fuzzed alone.
+// Package saml implements the service provider's part of SAML 2.0 without side effects: its inputs are bytes, settings
+// and a time, its results are subjects and errors. It uses no clock, store or network, so that it can be attacked and
+// fuzzed separately.
 //
-// Signatures are checked by goxmldsig. What is read of a response is read from the bytes whose digest the provider signed,
-// never from the document that came: whatever is wrapped around, beside or into a signed assertion is not seen. That a
-// response is used once is its caller's to see to.
+// goxmldsig verifies signatures. Responses are only read from the bytes whose digest the provider signed, never from
+// the received document, so that elements around, next to or inside a signed assertion have no effect. Callers must
+// ensure that a response is used once.
 package saml
 
 import "time"
@@ -19,21 +20,21 @@ const (
 	persistent      = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 )
 
-// MaxAge is how long after it was issued an assertion is taken.
+// MaxAge is how long an assertion is accepted after it was issued.
 const MaxAge = 10 * time.Minute
 
-// leeway is by how much the provider's clock may be off.
+// leeway is how much the provider's clock may differ.
 const leeway = time.Minute
 
-// ServiceProvider is what identity providers know us by.
+// ServiceProvider is this service's registration at identity providers.
 type ServiceProvider struct {
 	EntityID string // the audience of assertions
-	ACSURL   string // where responses are sent (assertion consumer service)
+	ACSURL   string // address for responses (assertion consumer service)
 }
 
-// Expected is what a response must answer to.
+// Expected holds the values that a response must match.
 type Expected struct {
-	Provider  Provider // the only one that is believed
+	Provider  Provider // the only accepted provider
 	Service   ServiceProvider
 	RequestID string
 	Now       time.Time

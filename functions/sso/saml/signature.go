@@ -12,8 +12,8 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// The algorithms that are accepted. What is not here, SHA-1 above all, is refused before anything is computed. ECDSA is
-// left out because goxmldsig reads its signatures in another form than XML Signature writes them.
+// The accepted algorithms. All others, above all SHA-1, are refused before any computation. ECDSA is not accepted,
+// because goxmldsig expects its signatures in another format than XML Signature defines.
 var (
 	signatureMethods = newSet(dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod,
 		dsig.RSASHA512SignatureMethod)
@@ -37,8 +37,8 @@ func newSet(names ...string) map[string]bool {
 	return out
 }
 
-// checkSignatureForm refuses a Signature that is anything but the plain one of SAML: it refers once, to the element with the id
-// that it stands in, by algorithms that hold.
+// checkSignatureForm returns an error for a Signature that is not in the plain form of SAML: one reference, to the
+// parent element with the id, with accepted algorithms.
 func checkSignatureForm(sig *etree.Element, id string) error {
 	info, one := onlyChild(sig, "SignedInfo")
 	if !one || sig.NamespaceURI() != signatureNS || countChildren(sig, "Object") > 0 ||
@@ -57,7 +57,7 @@ func checkSignatureForm(sig *etree.Element, id string) error {
 	return checkTransforms(ref)
 }
 
-// checkTransforms wants the signature taken out of what is digested, and that brought into canonical form.
+// checkTransforms requires that the signature is removed before digesting, and that the rest is canonicalized.
 func checkTransforms(ref *etree.Element) error {
 	list, one := onlyChild(ref, "Transforms")
 	if !one || len(list.ChildElements()) > 2 {
@@ -77,7 +77,7 @@ func checkTransforms(ref *etree.Element) error {
 	return nil
 }
 
-// onlyChild returns the one child with the tag; false when there is none or more than one.
+// onlyChild returns the only child with the tag, or false if there is none or more than one.
 func onlyChild(e *etree.Element, tag string) (*etree.Element, bool) {
 	found := slices.DeleteFunc(e.ChildElements(), func(c *etree.Element) bool { return c.Tag != tag })
 	if len(found) != 1 {
@@ -95,8 +95,8 @@ func usesOneOf(e *etree.Element, tag string, algorithms map[string]bool) bool {
 	return one && algorithms[m.SelectAttrValue("Algorithm", "")]
 }
 
-// verifySignature returns the element as the provider signed it: read anew from the bytes whose digest it signed. Each
-// pinned certificate is tried, because a response need not say which one it was.
+// verifySignature returns the element as the provider signed it, parsed from the signed bytes. It tries each pinned
+// certificate, because a response need not name the one that was used.
 func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Element, error) {
 	ctx, err := etreeutils.NSBuildParentContext(e)
 	if err == nil {
@@ -112,7 +112,7 @@ func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Eleme
 			return nil, fmt.Errorf("parse a pinned certificate: %w", bad)
 		}
 		v := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{cert}})
-		v.Clock = dsig.NewFakeClockAt(now) // it stands: all of one response is judged at one moment
+		v.Clock = dsig.NewFakeClockAt(now) // one time for the whole response
 		if signed, bad := v.Validate(e); bad == nil {
 			return signed, nil
 		}
@@ -124,7 +124,7 @@ func (p Provider) verifySignature(e *etree.Element, now time.Time) (*etree.Eleme
 	return nil, err
 }
 
-// verifySignatures reads what the provider signed of r: its head, which is not signed unless the whole is, and the
+// verifySignatures returns the signed parts of r: its head, which is only signed if the whole response is, and the
 // assertion.
 func (r *Response) verifySignatures(p Provider, now time.Time) (responseHead, assertionXML, error) {
 	var h responseHead
@@ -153,7 +153,7 @@ func (r *Response) verifySignatures(p Provider, now time.Time) (responseHead, as
 	return h, a, decodeElement(signedAssertion, &a)
 }
 
-// decodeElement reads an element into a struct.
+// decodeElement decodes an element into a struct.
 func decodeElement(e *etree.Element, into any) error {
 	doc := etree.NewDocument()
 	doc.SetRoot(e.Copy())

@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "auth",
+	Name:   "auth",
+	Routes: []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,

@@ -10,9 +10,10 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "organisations",
+	Name:   "organisations",
+	Routes: []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},
 	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,

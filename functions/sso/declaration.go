@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "sso",
+	Name:   "sso",
+	Routes: []string{"/organisation/saml"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.SSOPartition, domainPrefix + "*", requestPrefix + "*", seenPrefix + "*",
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition,

@@ -28,6 +28,7 @@ type Declaration struct {
 	Schedule string            // schedule in EventBridge; "" for none
 	Stream   []table.Partition // outbox partitions whose puts it receives from the table's stream
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none
+	Routes   []string          // routes of its operations that are not public; none: those of their first segments
 	Clouds   bool              // it links cloud SDKs and assumes customers' roles
 	Heavy    bool              // no request waits for it, so it may be larger than an API function; Clouds implies it
 	Kinds    []Kind            // kinds of records that it owns

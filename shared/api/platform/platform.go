@@ -33,6 +33,7 @@ type Platform struct {
 	Inbox    archive.Inbox  // nil in a function without uploads
 	Lines    archive.Files  // line items of bills; nil in a function that does not use them
 	Log      *slog.Logger
+	Pending  Pending // nil in a process that reaches all clouds
 	Settings Settings
 
 	mu     sync.Mutex
@@ -63,7 +64,8 @@ func (p *Platform) Clone() *Platform {
 	return &Platform{
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
 		Outbox:   p.Outbox,
-		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Settings: p.Settings,
+		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Pending: p.Pending,
+		Settings: p.Settings,
 	}
 }
 

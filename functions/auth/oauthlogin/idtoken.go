@@ -77,9 +77,9 @@ func (o *openID) checkClaims(t *oidc.IDToken, s idTokenClaims) error {
 	case s.Subject == "" || len(s.Subject) > maxSubject:
 		return errors.New("it has no subject")
 	case s.Party != "" && s.Party != o.ID:
-		return errors.New("it was issued to somebody else")
+		return errors.New("it was issued to another client")
 	case s.Party == "" && len(t.Audience) > 1:
-		return errors.New("it is for many, and does not say to whom it was issued")
+		return errors.New("it has several audiences and no azp claim")
 	case t.IssuedAt.After(o.clock.Now().Add(leeway)):
 		return errors.New("it was issued in the future")
 	}

@@ -101,7 +101,7 @@ func (want Expected) checkHead(h responseHead) error {
 	case h.Destination != want.Service.ACSURL && (h.signed || h.Destination != ""):
 		return refuse("it was meant for another address (Destination); here it is " + want.Service.ACSURL)
 	case h.Status.Code.Value != statusSuccess:
-		return refuse("the identity provider signed nobody in (" + clipText(h.Status.Code.Value) + ")")
+		return refuse("the identity provider signed no user in (" + clipText(h.Status.Code.Value) + ")")
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ var (
 func (a *Assertion) Subject() (Subject, error) {
 	s := a.content.Subjects[0]
 	if len(s.Names) != 1 || strings.TrimSpace(s.Names[0].Value) == "" {
-		return Subject{}, refuse("its Assertion names nobody (NameID)")
+		return Subject{}, refuse("its Assertion has no user (NameID)")
 	}
 	id := strings.TrimSpace(s.Names[0].Value)
 	out := Subject{Name: a.content.findAttribute(nameAttributes), Email: a.content.findAttribute(emailAttributes)}

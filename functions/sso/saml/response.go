@@ -123,7 +123,7 @@ func (r *Response) explainNoAssertion() error {
 	if status == statusSuccess {
 		return refuse("it holds no Assertion")
 	}
-	return refuse("the identity provider signed nobody in (" + clipText(status) + ")")
+	return refuse("the identity provider signed no user in (" + clipText(status) + ")")
 }
 
 // clipText returns the start of an external text, in visible ASCII characters, for a message.

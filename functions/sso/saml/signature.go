@@ -61,18 +61,18 @@ func checkSignatureForm(sig *etree.Element, id string) error {
 func checkTransforms(ref *etree.Element) error {
 	list, one := onlyChild(ref, "Transforms")
 	if !one || len(list.ChildElements()) > 2 {
-		return refuse("a Signature transforms what it signs in a way that is not accepted")
+		return refuse("a Signature uses transforms that are not accepted")
 	}
 	taken := false
 	for _, t := range list.ChildElements() {
 		algorithm := t.SelectAttrValue("Algorithm", "")
 		taken = taken || algorithm == enveloped
 		if t.Tag != "Transform" || algorithm != enveloped && !canonicalizations[algorithm] {
-			return refuse("a Signature transforms what it signs in a way that is not accepted")
+			return refuse("a Signature uses transforms that are not accepted")
 		}
 	}
 	if !taken {
-		return refuse("a Signature does not say that it stands in what it signs")
+		return refuse("a Signature lacks the transform enveloped-signature")
 	}
 	return nil
 }

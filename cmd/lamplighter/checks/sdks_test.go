@@ -1,4 +1,4 @@
-package main
+package checks
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // one package can take longer to compile than the rest of the program.
 func TestSDKs_AreThoseOfTheDecision(t *testing.T) {
 	const decision = "docs/decisions/057-which-sdks-are-compiled.md"
-	b, err := os.ReadFile("../../" + decision)
+	b, err := os.ReadFile("../../../" + decision)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// builder says where the programs go, and for which machine they are.
+// builder is the destination and the target machine of a build.
 type builder struct{ out, layout, machine string }
 
 // build builds the named functions, or all, in the repository that is the working directory.

@@ -47,8 +47,7 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "1"})
+	shareOutsideBubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
 		w := &awsFixture{twins: twins{&awstwin.Cloud{Takes: 20 * time.Second}, &awstwin.Cloud{Takes: 20 * time.Second}},

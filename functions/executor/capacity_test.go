@@ -202,8 +202,7 @@ func TestCapacity_IsWaitedForByTheMachine(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "1"})
+	shareOutsideBubbles(t)
 	synctest.Test(t, waitedForByTheMachine)
 }
 

@@ -28,8 +28,7 @@ func TestBulk_OfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops 10,000 instances: not with -short, nor with the race detector, nor on a store that limits itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
 		w := newFixtureOn(t, apitest.PlatformAt(t, clock.System{}), map[string]string{
@@ -120,8 +119,7 @@ func TestBulk_OfMachinesOfOneOrganizationKeepsNobodyElseWaiting(t *testing.T) {
 	if testing.Short() || race.Enabled || tabletest.Limits() != nil {
 		t.Skip("stops 2,000 machines: not with -short, nor with the race detector, nor on a store that limits itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	for name, other := range map[string]string{"azure": "gcp", "gcp": "azure"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { fleets[name].keepsNobodyWaiting(t, fleets[other]) })

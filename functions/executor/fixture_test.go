@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -42,6 +43,20 @@ type fixture struct {
 	resources []inventory.Resource
 	states    *atomic.Int64 // that its engine has begun
 	written   *atomic.Int64 // units
+}
+
+// shareOutsideBubbles creates what all bubbles of testing/synctest share and none may create: the compressors of the
+// index and of events, and the decompressor of events.
+func shareOutsideBubbles(t *testing.T) {
+	t.Helper()
+	newFixture(t, map[string]string{"size": "40"})
+	told, err := event.PutAll(org, []event.Event{{ID: "evt_1"}})
+	if err == nil {
+		_, err = event.Decode(told.Item)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newFixture makes one whose cloud is as credentials say.

@@ -23,8 +23,7 @@ func TestBulk_OfManyInstancesIsNearlyAsFastAsTheCloudAllows(t *testing.T) {
 		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
 			"wait in a bubble")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	for _, size := range []int{2_000, 10_000} {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			if size > 2_000 && (testing.Short() || race.Enabled) {

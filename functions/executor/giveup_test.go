@@ -158,8 +158,7 @@ func TestAbort_WaitsForWhatWasAskedBefore(t *testing.T) {
 // TestAct_IsRecordedThroughALongThrottle throttles the store for a minute after instances were stopped: longer than
 // the plain store retries.
 func TestAct_IsRecordedThroughALongThrottle(t *testing.T) {
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	synctest.Test(t, recordedThroughALongThrottle)
 }
 

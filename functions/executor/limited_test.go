@@ -25,8 +25,7 @@ func TestBulk_UnderDynamoDBsLimits(t *testing.T) {
 		t.Skip("limits its store itself: the store of the simulated cloud, which locks while it is read, must not " +
 			"wait in a bubble")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	for _, c := range []struct {
 		size int
 		hold time.Duration

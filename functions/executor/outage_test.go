@@ -38,8 +38,7 @@ func TestAction_OfAnotherAPIGoesOnWhereOneOfAzureOrGoogleHangs(t *testing.T) {
 	if tabletest.Limits() != nil {
 		t.Skip("limits its store itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "1"})
+	shareOutsideBubbles(t)
 	for name, at := range map[string]struct{ api, database string }{
 		"azure": {"microsoft.dbforpostgresql", cloud.AzurePostgreSQL}, "gcp": {"sqladmin.", cloud.GCPCloudSQL},
 	} {

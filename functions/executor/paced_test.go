@@ -197,8 +197,7 @@ func TestBulk_OfManyMachinesIsNearlyAsFastAsAzureAndGoogleAllow(t *testing.T) {
 		t.Skip("stops thousands of machines: not with -short, nor with the race detector, nor on a store that " +
 			"limits itself")
 	}
-	// outside: all bubbles share the index's compressor
-	newFixture(t, map[string]string{"size": "40"})
+	shareOutsideBubbles(t)
 	for name, f := range fleets {
 		for _, size := range fleetSizes(t) {
 			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {

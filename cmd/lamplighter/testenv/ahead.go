@@ -8,11 +8,10 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Ahead is the machine's clock, which a test can set ahead: to the organization's next minute when it asks more than a
-// minute allows, to the end of a code or a token. Who sleeps for less than a minute wakes when the time has come, by either way:
-// what goes on behind the requests would otherwise wait on the machine's clock for what it reckons from times that never passed
-// there. What is done each minute and each hour keeps to the machine's clock, so that a test that sets the clock ahead discovers
-// and evaluates nothing besides.
+// Ahead is the machine's clock plus an offset that tests increase, for example to the organization's next minute or to
+// the expiry of a token. A sleep of less than a minute ends when either clock reaches its end: otherwise the service
+// would wait on the machine's clock for times computed from the offset. A sleep of a minute or more keeps to the
+// machine's clock, so that a test which increases the offset starts no discovery or evaluation by that.
 type Ahead struct {
 	clock.System
 	mu    sync.Mutex
@@ -20,7 +19,7 @@ type Ahead struct {
 	moved chan struct{} // closed when the clock is set ahead
 }
 
-// Now returns the machine's time and what the clock was set ahead.
+// Now returns the machine's time plus the offset.
 func (a *Ahead) Now() time.Time {
 	now, _ := a.read()
 	return now
@@ -35,7 +34,7 @@ func (a *Ahead) read() (now time.Time, moved chan struct{}) {
 	return a.System.Now().Add(a.by), a.moved
 }
 
-// Advance sets the clock ahead by d.
+// Advance increases the offset by d.
 func (a *Ahead) Advance(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// Cloud is what the credentials of a simulated account say (see shared/cloud/simulated).
+// Cloud is the credentials of a simulated account: its settings (see shared/cloud/simulated).
 type Cloud map[string]string
 
-// FastCloud returns a simulated cloud of size resources whose states take 50 ms at most, with bills of two months: imports of
-// bills are most of what a connected account takes of the processor.
+// FastCloud returns a simulated cloud of size resources whose states take 50 ms at most, with bills of two months. Imports
+// of bills take most of the processor time of a connected account.
 func FastCloud(size int) Cloud {
 	return Cloud{"size": strconv.Itoa(size), "transitionSeconds": "0.05"}.WithBills(2)
 }

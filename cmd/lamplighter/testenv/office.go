@@ -17,7 +17,7 @@ import (
 	"github.com/crewjam/saml"
 )
 
-// Office is the identity provider of an organization, another maker's, which signs everybody in without asking.
+// Office is a SAML identity provider by another maker (crewjam/saml). It signs in every user without a password.
 type Office struct {
 	*saml.IdentityProvider
 	t *testing.T
@@ -58,7 +58,7 @@ func OpenOffice(t *testing.T, e *Env) *Office {
 	return o
 }
 
-// GetServiceProvider reads about us where everybody does.
+// GetServiceProvider reads the service's metadata from its public address.
 func (o *Office) GetServiceProvider(_ *http.Request, _ string) (*saml.EntityDescriptor, error) {
 	res, err := http.Get(o.e.URL + "/auth/saml/metadata")
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *Office) GetServiceProvider(_ *http.Request, _ string) (*saml.EntityDesc
 	return &about, xml.NewDecoder(res.Body).Decode(&about)
 }
 
-// Signs answers a request as the provider does through the browser of somebody.
+// Signs returns the provider's answer to a request that arrives through a user's browser.
 func (o *Office) Signs(redirect, email string) url.Values {
 	o.t.Helper()
 	req, err := saml.NewIdpAuthnRequest(o.IdentityProvider, httptest.NewRequest(http.MethodGet, redirect, nil))
@@ -98,7 +98,7 @@ func (o *Office) Signs(redirect, email string) url.Values {
 	return url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(b)}, "RelayState": {req.RelayState}}
 }
 
-// Enters sends the form of a browser to us, and gives the client of whoever got in.
+// Enters posts the form of a browser to the service, and returns a client of the user who is signed in.
 func (o *Office) Enters(status int, form url.Values) *Client {
 	o.t.Helper()
 	res, err := http.PostForm(o.e.URL+"/auth/saml/acs", form)

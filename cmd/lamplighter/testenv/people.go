@@ -98,9 +98,9 @@ func (c *Client) Reconnect() *Client {
 	return &again
 }
 
-// Eventually asks every 20 ms whether done is true, and fails the test when it never is: for what the loops of the service do
-// on the machine's clock, and for servers apart from it. What done asks of the API counts into the
-// organization's minute; Settled and Code cost nothing.
+// Eventually calls done every 20 ms until it returns true, and fails the test after 90 s. It is for the loops of the
+// service, which run on the machine's clock, and for other servers. Requests that done makes count towards the
+// organization's 100 a minute; WaitSettled and WaitForCode make none.
 func (e *Env) Eventually(what string, done func() bool) {
 	e.t.Helper()
 	for end := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
@@ -110,9 +110,9 @@ func (e *Env) Eventually(what string, done func() bool) {
 	}
 }
 
-// WaitSettled waits until no work is under way: no action, bulk action, discovery or import. The erasure of an organization, which
-// takes its time, is not waited for, nor an upload, which waits for its file, nor a plan, which waits for its event, nor what is rebuilt some minutes after a change. It looks into the store, because requests are counted: an organization has 100 a
-// minute.
+// WaitSettled waits until no action, bulk action, discovery or import runs. It does not wait for erasures, for uploads
+// without a file, for plans before their event, or for rebuilds of costs, which start minutes after a change. It reads
+// the store, because an organization has only 100 requests a minute.
 func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)

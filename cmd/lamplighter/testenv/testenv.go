@@ -19,7 +19,8 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// Setup says what to start. The zero value is a service on the machine's clock with an empty store that ends with the test.
+// Setup configures a service. The zero value is a service on the machine's clock with an empty store. It ends with the
+// test.
 type Setup struct {
 	Dir    string          // keys, mails and store; "" is a folder of the test's
 	Remote table.Remote    // a DynamoDB table instead of the embedded store
@@ -43,7 +44,7 @@ type Env struct {
 	end   func()
 }
 
-// Start starts the service and what goes on behind it. It ends with the test, or by Stop.
+// Start starts the service and its background loops. The service ends with the test, or by Stop.
 func Start(t testing.TB, s Setup) *Env {
 	t.Helper()
 	if s.Dir == "" {
@@ -101,7 +102,7 @@ func (e *Env) limits() *table.Limits {
 // Stop ends the service as a graceful shutdown does. Stopping again does nothing.
 func (e *Env) Stop() { e.end() }
 
-// Restart stops the service and starts it again on what it left. The address changes.
+// Restart stops the service and starts it again on the same folder. The address changes.
 func (e *Env) Restart() {
 	e.t.Helper()
 	e.Stop()
@@ -120,7 +121,7 @@ func root(t testing.TB) string {
 	return ""
 }
 
-// log keeps what the outbox announces.
+// log keeps the lines that the outbox writes for mails.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -27,7 +27,7 @@ func Operations(t *testing.T, document []byte) []Operation {
 	}
 	for _, path := range doc.Paths.InMatchingOrder() {
 		for method, op := range doc.Paths.Value(path).Operations() {
-			// which nobody from outside may call
+			// operations of workers are not for clients
 			if policy, _ := op.Extensions["x-policy"].(string); !strings.HasPrefix(policy, "worker:") {
 				ops = append(ops, Operation{op, method, path})
 			}

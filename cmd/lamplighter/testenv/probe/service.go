@@ -1,5 +1,6 @@
-// Package probe asks a running service as no client should: callers in process whose minute never runs out, an organization with one
-// of everything, the operations of the interface description, and what the service logs.
+// Package probe sends requests to a running service that no client should send. It has callers in the same process
+// that are never rate limited, an organization with one record of each kind, the operations of the interface
+// description, and the log of the service.
 package probe
 
 import (
@@ -23,7 +24,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Service is a service under attack, with what it lets out: its log from debug on, and every answer.
+// Service is a running service with its log, at level debug and above.
 type Service struct {
 	*testenv.Env
 	Clock *testenv.Ahead
@@ -42,13 +43,13 @@ func Start(t *testing.T) *Service {
 	return s
 }
 
-// LogBuffer keeps what is written to it.
+// LogBuffer is a buffer that goroutines may write to at the same time.
 type LogBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// Write keeps p.
+// Write appends p.
 func (s *LogBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +63,8 @@ func (s *LogBuffer) String() string {
 	return s.b.String()
 }
 
-// RebuildCosts has the costs rebuilt that Settle's changes ask for, which otherwise happens minutes later, between two answers that
-// a test compares. It returns when they are.
+// RebuildCosts runs the rebuild of costs that the changes of Settle have scheduled, and returns when it has ended.
+// Otherwise it would run minutes later, between two answers that a test compares.
 func (s *Service) RebuildCosts(t testing.TB) {
 	t.Helper()
 	s.Clock.Advance(10 * time.Minute)

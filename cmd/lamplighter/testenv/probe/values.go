@@ -268,7 +268,7 @@ func (c *Caller) AddColleague(t *testing.T, email string) string {
 	return email
 }
 
-// QuerySeparator is what is put between a path and a parameter of its query.
+// QuerySeparator returns the character before the next query parameter of a path: "?" or "&".
 func QuerySeparator(path string) string {
 	if strings.Contains(path, "?") {
 		return "&"

@@ -1,5 +1,6 @@
-// Package focus is a line of a bill in the columns of FOCUS 1.2 (focus.finops.org): the form into which the exports of all vendors are
-// brought before anything is done with them.
+// Package bill defines the charge: one line of a bill in the columns of FOCUS 1.2 (focus.finops.org). The files of all vendors are
+// turned into charges before anything else is done with them. The package links nothing but exact amounts, so that API functions can
+// import it; package billfile reads and writes the files.
 package bill
 
 import (

@@ -1,5 +1,3 @@
-// Package lineitem keeps each line of a bill as Parquet, beside the sums of package cost, and answers free questions of them. It links a
-// library of Parquet, which API functions do not.
 package billfile
 
 import (

@@ -1,5 +1,9 @@
-// Package bill reads the files in which vendors deliver bills, whatever their form, into charges in FOCUS columns: line by line, in
-// bounded memory, with exact amounts. What a file says is told apart from what is made of it: the money of a delivery can be checked.
+// Package billfile reads and writes files of bills. Read turns the file of a vendor, whatever its form, into charges (package
+// bill): line by line, in bounded memory, with exact amounts; it reports the sums that the file states apart from the charges that it
+// was turned into, so that the money of a delivery can be checked. LineItemWriter keeps each charge in a Parquet file beside the sums
+// of package cost, and LineItemEngine answers the questions of package costquery from those files. ParquetWriter writes exports.
+//
+// The package links a library of Parquet, so API functions must not import it.
 package billfile
 
 import (

@@ -1,5 +1,6 @@
-// Package connection stores connected cloud accounts and keeps their native ids and names unique: who connects one by hand and who
-// connects the members of a whole organization meet here, so that each account is there once.
+// Package connection stores connected cloud accounts, and keeps their native ids and names unique, whether a person connects one or
+// the synchronization of a whole organization does. It also keeps the record of each connected organization of a cloud (an AWS
+// organization, a management group, a folder): which of its members are wanted, and the state of each (Organisation, Member, Sync).
 package connection
 
 import (

@@ -1,6 +1,3 @@
-// Package cloudorganisation keeps the record of each connected organization of a cloud (an AWS organization, a management group, a
-// folder), which of its members are wanted, and what became of each. The operations that connect one and the worker that
-// synchronizes it meet here.
 package connection
 
 import (

@@ -1,5 +1,7 @@
-// Package notification knows who asked to be told of what: channels with their subscriptions, mail that users have switched on, and the
-// configurations of before there were channels. It finds the receivers of an event and hands messages to them.
+// Package notification finds the people who asked to be told of an event: by channels with their subscriptions, by mail that users have
+// switched on, and by the configurations that existed before channels. It writes the message, as a mail or for a chat, of one event or
+// of several events of one key as a digest, and hands it to each receiver. Text of users is text in all forms: never markup, a
+// mention or a link.
 package notification
 
 import (

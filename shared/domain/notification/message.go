@@ -1,5 +1,3 @@
-// Package message writes what people are told of: an event, or several of one key as a digest, as a message of a chat or a mail. What users
-// named is text in all of them, never markup, a mention or a link.
 package notification
 
 import (

@@ -1,6 +1,10 @@
-// Package readiness is event readiness plans: what raises the capacity of autoscaler policies for the time of an event, and gives back
-// exactly what was there before. A plan goes from status to status as the interface specification's table has it, each time on the
-// condition that nobody else moved it, and leaves a line in its log. Who calls the clouds is functions/executor/rescaling.
+// Package readiness keeps autoscaler policies and event readiness plans. A policy (Policy, PolicyStore) records for one group of
+// machines or pods how it was scaled when it was adopted, and how it is to be scaled. A plan raises the capacity of the targets of
+// some policies for the time of an event, and gives back exactly what was there before. It goes from status to status as the
+// interface specification's table has it, each time on the condition that no other process moved it, and leaves a line in its log.
+// PrecheckReader finds what keeps a target from getting its capacity: an account that is not acted on, an override, a stop under way, a
+// stopped target that cannot be started. The executor asks it before it raises a target, and the API before it calls a plan ready.
+// functions/executor/rescaling calls the clouds.
 package readiness
 
 import (

@@ -1,5 +1,3 @@
-// Package autoscaling is what is known of autoscaler policies: which group of machines or pods each is for, what it was set to when it was
-// adopted, and what it is to be set to.
 package readiness
 
 import (

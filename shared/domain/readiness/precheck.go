@@ -1,6 +1,3 @@
-// Package precheck finds what keeps the targets of event readiness plans from getting their capacity: accounts that are not acted on, overrides,
-// stops that are under way, and stopped targets that cannot be started. The executor asks before it raises a target, and the API before it
-// calls a plan ready, so that both say the same.
 package readiness
 
 import (

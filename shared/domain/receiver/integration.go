@@ -1,5 +1,3 @@
-// Package integration is the services of others that an organization has connected: where its code and its images lie, and where its people
-// are told of issues and incidents.
 package receiver
 
 import (

@@ -1,5 +1,7 @@
-// Package receiver is what webhooks and integrations have in common: each is a named row of an organization, and wants to be told of some
-// events. So both are stored, found and matched by one piece.
+// Package receiver keeps the services outside that an organization has told of events: webhooks, which are signed requests to its own
+// programs (https://www.standardwebhooks.com), and integrations, which are services of others that it has connected, as Jira and
+// PagerDuty for issues and incidents, or the places of its code and images. Each is a named row that asks for some events; Store,
+// Filter and Audience store, find and match both kinds.
 package receiver
 
 import (

@@ -1,4 +1,3 @@
-// Package costexport is exports of costs in columns of FOCUS: their rows, and the jobs that write what is too large for an answer.
 package report
 
 import (

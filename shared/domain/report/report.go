@@ -1,5 +1,7 @@
-// Package report asks the store of costs for reports: what a request asks for, of what its caller may see, with accepted smart tags, and never an
-// answer whose parts are not its total. It stands apart from functions/reports for what else answers such questions: exports.
+// Package report answers the questions that people ask about costs. Reader turns a request into a question to package cost, within the
+// caller's rights and with accepted smart tags, and refuses an answer whose parts do not add up to its total. SavingReader computes
+// how much stops saved. The showback rules split costs that no team owns over the teams that share them. Exports are the same rows as
+// files, written by jobs when they are too large for one answer.
 package report
 
 import (

@@ -1,4 +1,3 @@
-// Package saving tells what stops saved: each time in which something stood still because we had stopped it, at what an hour of it costs less then.
 package report
 
 import (

@@ -1,6 +1,3 @@
-// Package showback splits costs that nobody owns over the teams that share them. Rules are tried in their order and the first one that
-// takes a cost decides (after FinOps Foundation, "Shared cost"); what no rule takes, and what a rule leaves, stays unassigned, so that
-// teams and unassigned are always the whole.
 package report
 
 import (

@@ -1,6 +1,3 @@
-// Package eventhold is the list of the targets that event readiness plans hold: from before the first call that raises the capacity of a
-// target until its last restore. The list is one item per organisation with one field per target, so a caller reads it in the same round
-// trip as the accounts, resources or overrides that it reads anyway. docs/decisions/048-event-holds.md explains the rule.
 package scheduling
 
 import (

@@ -1,5 +1,3 @@
-// Package estimation keeps lists of public prices, and from them and from bills what is known of what each resource of an organization
-// costs: it is looked at when a discovery ends and every night, and kept beside the inventory, which shows it.
 package pricing
 
 import (

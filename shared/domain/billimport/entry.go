@@ -1,5 +1,6 @@
-// Package billing keeps how the bills of each cloud account stand, which imports run, and which files were uploaded: the operations that show
-// it, who connects an account, and the worker that imports bills meet here. The costs themselves are package cost's.
+// Package billimport keeps the state of bill imports: how the bills of each cloud account stand, which imports run, and which files
+// were uploaded. The operations that show it, the connection of an account and the worker that imports bills share it. The costs that
+// an import yields are in package cost.
 package billimport
 
 import (

@@ -78,8 +78,9 @@ openapi: ## openapi.yaml, from the operations
 	$(GO) run ./cmd/lamplighter openapi > openapi.yaml.new
 	@mv openapi.yaml.new openapi.yaml
 
-registry: ## What template.yaml and docs/data-model.md take from functions/<name>/declaration.go
-	$(GO) test ./cmd/lamplighter/checks -run 'TestTemplate_SaysWhatFunctionsDeclare|TestDataModel_' -count=1 -update
+registry: ## What the templates and docs/data-model.md take from functions/<name>/declaration.go
+	$(GO) test ./infra/stacks -run 'TestTemplate_SaysWhatFunctionsDeclare' -count=1 -update
+	$(GO) test ./cmd/lamplighter/checks -run 'TestDataModel_' -count=1 -update
 
 lint: ## golangci-lint, installed when it is missing
 	@test -x $(GOBIN)/golangci-lint || $(GO) install $(LINTER)

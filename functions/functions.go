@@ -1,5 +1,5 @@
 // Package functions is the registry: it lists every function with what it declares of itself and the code that answers.
-// The process on a laptop is made of it, and template.yaml, the eraser, docs/data-model.md and tests are held against it.
+// The process on a laptop is made of it, and the templates, the eraser, docs/data-model.md and tests are held against it.
 // The functions themselves never import it.
 package functions
 
@@ -82,7 +82,7 @@ type Group func(*platform.Platform) *rest.Group
 type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
 
 // All returns the functions, in the order in which the interface description lists their groups. A new one is an entry here,
-// besides its folder and its function in template.yaml.
+// besides its folder and its function in infra/stacks.
 func All() []Function {
 	return []Function{
 		{auth.Declaration, []Group{auth.Operations}, nil},

@@ -14,7 +14,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "actions",
+	Name:   "actions",
+	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
 			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, scheduling.EventHoldPartition},

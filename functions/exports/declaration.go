@@ -10,7 +10,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "exports",
+	Name:   "exports",
+	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},
 	Access: rest.Access.With(report.Reading, table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),

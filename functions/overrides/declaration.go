@@ -16,6 +16,11 @@ import (
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "overrides",
+	Routes: []string{
+		"/overrides", "/overrides/{proxy+}", "/resource-groups/{groupID}/overrides",
+		"/resource-groups/{groupID}/wake-links", "/resources/{resourceID}/wake-links",
+		"/wake-links", "/wake-links/{proxy+}",
+	},
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
 			// the maker of an older wake link

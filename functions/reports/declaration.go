@@ -14,6 +14,12 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "reports",
+	Routes: []string{
+		"/reports/costs/{proxy+}", "/reports/providers/summary", "/reports/resources/summary",
+		"/reports/savings", "/reports/snapshots", "/reports/summary", "/reports/tags",
+		"/reports/tags/{proxy+}", "/reports/teams", "/reports/teams/{proxy+}", "/reports/trends",
+		"/reports/trends.svg", "/reports/unit-metrics", "/reports/unit-metrics/{proxy+}",
+	},
 	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, report.ShowbackPartition},
 		Writes: []table.Partition{unitmetric.Partition},

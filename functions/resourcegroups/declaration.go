@@ -14,7 +14,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "resourcegroups",
+	Name:   "resourcegroups",
+	Routes: []string{"/resource-groups", "/resource-groups/{groupID}", "/resource-groups/{groupID}/{proxy+}"},
 	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
 			execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition,

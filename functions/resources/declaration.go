@@ -13,7 +13,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "resources",
+	Name:   "resources",
+	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
 			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition},

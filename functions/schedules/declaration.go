@@ -14,6 +14,10 @@ import (
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "schedules",
+	Routes: []string{
+		"/resource-groups/{groupID}/schedules", "/schedules", "/schedules/{scheduleID}",
+		"/schedules/{scheduleID}/{proxy+}",
+	},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
 			readiness.PolicyPartition, evaluation.FiringPartition},

@@ -10,7 +10,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "showback",
+	Name:   "showback",
+	Routes: []string{"/showback/rules", "/showback/rules/{ruleID}"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{teams.Partition},
 		Writes: []table.Partition{report.ShowbackPartition},

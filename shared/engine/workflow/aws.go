@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 )
 
-// alias is the published version of a machine, which a deployment shifts gradually: AutoPublishAlias in template.yaml.
+// alias is the published version of a machine, which a deployment shifts gradually: AutoPublishAlias in infra/stacks/*.yaml.
 // An execution stays on the version it started with.
 const alias = "live"
 

@@ -261,7 +261,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"an answer remembered by default": {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
 		"no API": {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both,
 			"default authorizer"},
-		"a function that nobody gave": {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
+		"a path that leads to no function": {"-odd:live/invocations", "-odd/invocations", both, "is no function"},
+		"a function that nobody gave":      {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
 		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd},
 			"more"},
 	} {

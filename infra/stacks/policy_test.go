@@ -1,87 +1,12 @@
-package checks
+package stacks_test
 
 import (
-	"fmt"
-	"os"
-	"regexp"
 	"strings"
-	"testing"
 
 	"lamplighter.dev/functions"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
 )
-
-const templateFile = "../../../template.yaml"
-
-// readTemplate is template.yaml as it is committed.
-func readTemplate(t *testing.T) string {
-	t.Helper()
-	b, err := os.ReadFile(templateFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// TestTemplate_SaysWhatFunctionsDeclare holds the parts of template.yaml that come from declarations to them, and writes
-// them with -update, which is `make registry`.
-func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
-	have := readTemplate(t)
-	want, missing := declaredIn(have, functions.All())
-	if len(missing) > 0 {
-		t.Fatalf("template.yaml has no place for %s: give the function a list Policies with the two comment lines "+
-			"that its neighbours have", strings.Join(missing, ", "))
-	}
-	if *update && want != have {
-		if err := os.WriteFile(templateFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != have {
-		t.Errorf("template.yaml does not say what functions declare: run `make registry` and read the difference; it "+
-			"begins with\n%s", firstDifference(have, want))
-	}
-}
-
-// firstDifference returns the first line of want that have has not in its place.
-func firstDifference(have, want string) string {
-	lines := strings.Split(have, "\n")
-	for i, line := range strings.Split(want, "\n") {
-		if i >= len(lines) || lines[i] != line {
-			return fmt.Sprintf("line %d: %s", i+1, line)
-		}
-	}
-	return "its end"
-}
-
-// declaredIn returns the template with what fs declare in its places, and the places that it has not.
-func declaredIn(template string, fs []functions.Function) (out string, missing []string) {
-	put := func(place, pattern, text string) {
-		re := regexp.MustCompile(pattern)
-		if len(re.FindAllString(template, -1)) != 1 {
-			missing = append(missing, place)
-			return
-		}
-		template = re.ReplaceAllLiteralString(template, text)
-	}
-	put("LAMPLIGHTER_MACHINES", `(?m)LAMPLIGHTER_MACHINES: .*$`,
-		"LAMPLIGHTER_MACHINES: "+strings.Join(functions.Machines(fs), ","))
-	put("LAMPLIGHTER_PARTITIONS", `(?m)LAMPLIGHTER_PARTITIONS: .*$`,
-		`LAMPLIGHTER_PARTITIONS: "`+strings.Join(orgPartitions(fs), ",")+`"`)
-	for _, f := range fs {
-		policy := policyOf(&f.Declaration)
-		if len(policy) == 0 {
-			continue
-		}
-		begin := "        # declared in functions/" + f.Name + "/declaration.go\n"
-		end := "        # so far\n"
-		put("functions/"+f.Name, `(?m)^`+regexp.QuoteMeta(begin)+`(?:        [- ] .*\n)*?`+regexp.QuoteMeta(end),
-			begin+"        - Version: \"2012-10-17\"\n          Statement:\n"+strings.Join(policy, "")+end)
-	}
-	return template, missing
-}
 
 // orgPartitions returns the names of the partitions of an organization that fs declare.
 func orgPartitions(fs []functions.Function) []string {
@@ -105,8 +30,7 @@ func policyOf(d *platform.Declaration) []string {
 		}
 		out = append(out, s)
 	}
-	const store = `!If [OwnTable, !GetAtt Table.Arn, !Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${TableName}"]`
-	const secretsKey = "!If [OwnsSecretsKey, !GetAtt SecretsKey.Arn, !Ref SecretsKeyArn]"
+	const store, secretsKey = "!Ref TableArn", "!Ref SecretsKeyArn"
 	if ps := d.Access.All(); len(ps) > 0 {
 		allow(store, leading(ps), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query",
 			"dynamodb:ConditionCheckItem")
@@ -118,6 +42,10 @@ func policyOf(d *platform.Declaration) []string {
 	if ps := d.Access.Appends; len(ps) > 0 {
 		once := "                ForAnyValue:StringEquals: {\"dynamodb:EnclosingOperation\": TransactWriteItems}\n"
 		allow(store, append(leading(ps), once), "dynamodb:PutItem")
+	}
+	if len(d.Stream) > 0 { // for Lambda, which reads it and calls the function
+		allow(`!Sub "${TableArn}/stream/*"`, nil, "dynamodb:DescribeStream", "dynamodb:GetRecords",
+			"dynamodb:GetShardIterator", "dynamodb:ListStreams")
 	}
 	if len(d.Seals) > 0 {
 		allow(secretsKey, kinds(d.Seals), "kms:GenerateDataKey")

@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -53,12 +52,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.startDue(ctx)
 	}
-	c, err := workflow.ReadCall("organisationsync", input)
+	c, err := w.p.ReadCall(ctx, "organisationsync", input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

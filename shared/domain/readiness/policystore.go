@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -197,13 +196,9 @@ func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []tab
 		ws = append(ws, table.Put(it))
 	}
 	err := s.table.Transact(ctx, ws...)
-	if table.IsTurnLost(err) {
-		return p, err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return p, refused(org, lost, &p)
-	}
-	return p, fault.Wrap("write autoscaler policy "+p.ID, err)
+	return p, table.ExplainLost(err, "write autoscaler policy "+p.ID, func(lost *table.ConditionError) error {
+		return refused(org, lost, &p)
+	})
 }
 
 func refused(org string, lost *table.ConditionError, p *Policy) error {

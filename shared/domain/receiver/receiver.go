@@ -150,13 +150,9 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 	}
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return table.ExplainLost(err, "write "+s.kind.Noun+" "+is.ID, func(lost *table.ConditionError) error {
 		return s.refused(org, lost, is)
-	}
-	return fault.Wrap("write "+s.kind.Noun+" "+is.ID, err)
+	})
 }
 
 // refused returns the error for a write of next of which a condition failed: on its name, on its filter, else on its generation.

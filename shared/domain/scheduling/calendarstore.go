@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -102,20 +101,13 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	}
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
-	if table.IsTurnLost(err) {
-		return next, err
-	}
-	if taken := calendarNames(org).Refusal(err, next.Name); taken != nil {
-		return next, taken
-	}
-	if _, lost := errors.AsType[*table.ConditionError](err); lost {
-		return next, fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and "+
-			"try again", next.ID)
-	}
-	if err != nil {
-		return next, fmt.Errorf("write calendar %s: %w", next.ID, err)
-	}
-	return next, nil
+	return next, table.ExplainLost(err, "write calendar "+next.ID, func(lost *table.ConditionError) error {
+		if taken := calendarNames(org).Refusal(lost, next.Name); taken != nil {
+			return taken
+		}
+		return fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and try again",
+			next.ID)
+	})
 }
 
 // UsesOfCalendar lists the schedules that name a calendar, oldest first: one round trip.

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -132,16 +131,9 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 		}
 	}
 	err = s.table.Transact(table.Within(ctx, DuePrefix), append(ws, more[1:]...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return table.ExplainLost(err, "write schedule "+next.ID, func(lost *table.ConditionError) error {
 		return refusedSchedule(org, lost, next, held)
-	}
-	if err != nil {
-		return fmt.Errorf("write schedule %s: %w", next.ID, err)
-	}
-	return nil
+	})
 }
 
 // refusedSchedule says what one of the conditions of writeSchedule found.

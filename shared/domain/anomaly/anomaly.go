@@ -1,5 +1,6 @@
-// Package anomaly finds days on which something cost more than it should have, by what it cost in the weeks before: which days, how bad,
-// what explains them, and whom to tell of them once. It is pure but for Store, which keeps what was found.
+// Package anomaly finds days on which something cost more than it should have, by what it cost in the weeks before:
+// which days, how bad, what explains them, and whom to tell of them once. It is pure but for Store, which keeps what
+// was found.
 package anomaly
 
 import (
@@ -77,8 +78,8 @@ type Settings struct {
 	FloorsUSD map[ScopeType]money.Amount // a day
 }
 
-// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the contract judges nothing
-// that has no baseline.
+// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the
+// contract judges nothing that has no baseline.
 func DefaultSettings() Settings {
 	return Settings{
 		Gates: Gates{
@@ -107,8 +108,8 @@ const (
 	Backfilled = 83
 )
 
-// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three; without the gate
-// yesterday, which is the last that is complete.
+// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three;
+// without the gate yesterday, which is the last that is complete.
 func (g Gates) LastSettled(now time.Time, provider string) time.Time {
 	days := 1
 	if g.SettledDays {

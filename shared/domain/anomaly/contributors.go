@@ -27,8 +27,8 @@ type Contributor struct {
 // listed is how many parts of a dimension are listed by themselves.
 const listed = 9
 
-// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one, at the end. Parts
-// whose costs are not those of the spike are fault.Internal: they were read from other bills.
+// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one,
+// at the end. Parts whose costs are not those of the spike are fault.Internal: they were read from other bills.
 func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, error) {
 	out := make([]Contributor, len(parts))
 	for n, p := range parts {

@@ -26,8 +26,8 @@ type Spike struct {
 // Excess returns what is above the baseline.
 func (s *Spike) Excess() money.Amount { return s.Cost.Sub(s.Baseline) }
 
-// Percent returns the excess in percent of the baseline, to a tenth that is not above what it is, so that no warning reads 100 %;
-// false without a baseline.
+// Percent returns the excess in percent of the baseline, to a tenth that is not above what it is, so that no warning
+// reads 100 %; false without a baseline.
 func (s *Spike) Percent() (money.Amount, bool) {
 	if s.NewSpend || s.Baseline.Sign() <= 0 {
 		return money.Amount{}, false
@@ -52,7 +52,8 @@ type baseline struct {
 	back []int
 }
 
-// Judge judges the day i of a series of amounts, one a day, of a scope. The days before the first that cost anything are none of it.
+// Judge judges the day i of a series of amounts, one a day, of a scope. The days before the first that cost anything
+// are none of it.
 func (r *Rules) Judge(of ScopeType, days []money.Amount, i int) (Spike, bool) {
 	if days[i].Sign() <= 0 {
 		return Spike{}, false
@@ -122,7 +123,8 @@ func (r *Rules) belowFloor(of ScopeType, excess money.Amount, n int64) bool {
 	return r.Floors && excess.Cmp(r.FloorsUSD[of].MulInt(n)) < 0
 }
 
-// inNoise reports whether an excess, n times what it is, is below 3 × 1.4826 × the median absolute deviation of the days before.
+// inNoise reports whether an excess, n times what it is, is below 3 × 1.4826 × the median absolute deviation of the
+// days before.
 func inNoise(before []money.Amount, excess money.Amount, n int64) bool {
 	var room [2 * bandDays]money.Amount // not on the heap: this is done for each series
 	sorted := append(room[:0:bandDays], before...)

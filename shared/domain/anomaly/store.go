@@ -63,8 +63,8 @@ func (r *Record) Spike() Spike {
 	return Spike{Cost: r.Cost, Baseline: r.Baseline, Severity: r.Severity, NewSpend: r.NewSpend}
 }
 
-// SeenIn reports whether who may see scopes, in which these resources lie, may see the anomaly: with everything all, else those of the own
-// teams and resources. The cost of a wider scope would tell what else it holds.
+// SeenIn reports whether who may see scopes, in which these resources lie, may see the anomaly: with everything all,
+// else those of the own teams and resources. The cost of a wider scope would tell what else it holds.
 func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource &&
 		resources.HasUID(r.ScopeID)
@@ -132,8 +132,8 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	return rules, fault.Wrap("read anomalyMinUSD of "+org, err)
 }
 
-// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict when somebody was
-// faster.
+// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict
+// when somebody was faster.
 func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) error {
 	it, err := table.NewItem(settingsKey(org), storedSettings{rules.Gates, rules.FloorsUSD, rules.change + 1})
 	if err != nil {
@@ -182,9 +182,9 @@ func (s *Store) ReadDays(ctx context.Context, org string, from, to time.Time) (m
 	}
 }
 
-// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity that was not told of
-// on its day, when next.Told has one more than old; all in one transaction. It returns next as it is stored; fault.Conflict when somebody
-// was faster.
+// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity
+// that was not told of on its day, when next.Told has one more than old; all in one transaction. It returns next as it
+// is stored; fault.Conflict when somebody was faster.
 func (s *Store) Replace(ctx context.Context, org string, old, next Record) (Record, error) {
 	next.Change = old.Change + 1
 	cond := table.Equal("change", old.Change)

@@ -43,7 +43,8 @@ func (c *cache) text(b []byte) string {
 	return *at
 }
 
-// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
+// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not
+// looked for.
 func (c *cache) columnText(b []byte) string {
 	if len(b) > longestLooked {
 		return plainText(b)
@@ -86,7 +87,8 @@ func (c *cache) keepTags(b []byte, read []bill.Tag) []bill.Tag {
 	return read
 }
 
-// layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.
+// layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor
+// is from.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02T15:04Z07:00",
 	"2006-01-02T15:04",
@@ -111,8 +113,8 @@ func parseTime(b []byte) (time.Time, error) {
 	return time.Time{}, fault.New(fault.Invalid, "%.40q is not a time; one looks like 2026-03-01T00:00:00Z", b)
 }
 
-// parseISO reads 2006-01-02, with T or a blank and 15:04:05, a fraction, and Z or no zone: what nearly all bills write, in a tenth of the
-// time that the time package takes.
+// parseISO reads 2006-01-02, with T or a blank and 15:04:05, a fraction, and Z or no zone: what nearly all bills
+// write, in a tenth of the time that the time package takes.
 func parseISO(b []byte) (time.Time, bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return time.Time{}, false

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// googleLayout is Google Cloud's billing export as BigQuery has it, in JSON or flattened into CSV. The credits of a row are charges of
-// their own: what is billed is the cost and all of them.
+// googleLayout is Google Cloud's billing export as BigQuery has it, in JSON or flattened into CSV. The credits of a
+// row are charges of their own: what is billed is the cost and all of them.
 type googleLayout struct {
 	row  bill.Charge
 	out  bill.Charge
@@ -123,7 +123,8 @@ func googleCategory(costType string) (category, pricing string) {
 	}
 }
 
-// readCredits reads the list of credits; the columns that some tools flatten the first one into are not always the same.
+// readCredits reads the list of credits; the columns that some tools flatten the first one into are not always the
+// same.
 func (l *googleLayout) readCredits() error {
 	if l.credits == l.lastCredits {
 		return nil

@@ -27,7 +27,8 @@ var forms = map[cloud.BillForm]func() layout{
 	cloud.GoogleForm:         newGoogleLayout,
 }
 
-// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as well.
+// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as
+// well.
 var signs = []struct {
 	create  func() layout
 	columns []string

@@ -18,7 +18,8 @@ import (
 // longest is how long a question is worked on in this process: a client waits for it.
 const longest = 20 * time.Second
 
-// LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs, file by file.
+// LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs,
+// file by file.
 type LineItemEngine struct {
 	files archive.Files
 	clock clock.Clock
@@ -79,8 +80,8 @@ func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems
 	return nil
 }
 
-// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing period. What counts on
-// another bill is left out.
+// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing
+// period. What counts on another bill is left out.
 func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) error {
 	var line bill.Charge
 	month := l.Month.Start()

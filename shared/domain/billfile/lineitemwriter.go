@@ -14,7 +14,8 @@ import (
 // perPart is how many lines a file has: some 20 to 100 MB, which engines read side by side.
 const perPart = 1 << 20
 
-// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that fails is given up with Discard.
+// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that
+// fails is given up with Discard.
 type LineItemWriter struct {
 	files   archive.Files
 	builder *cost.Builder

@@ -57,7 +57,8 @@ func newParquetTable(r io.ReaderAt, size int64) (t table, err error) {
 	return p, nil
 }
 
-// addLeaves finds the columns under a node. What repeats is a map, or cannot be read as one value per row, and is left out.
+// addLeaves finds the columns under a node. What repeats is a map, or cannot be read as one value per row, and is left
+// out.
 func (p *parquetTable) addLeaves(node *parquet.Column, path []string) {
 	for _, c := range node.Columns() {
 		name := slices.Concat(path, []string{c.Name()})

@@ -52,7 +52,8 @@ func (m *mapColumn) next() error {
 	return nil
 }
 
-// tags makes tags of what a row has. Rows have the same ones mostly: they are known by their bytes, one after the other.
+// tags makes tags of what a row has. Rows have the same ones mostly: they are known by their bytes, one after the
+// other.
 func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	m.bytes = m.bytes[:0]
 	for i := range keys {

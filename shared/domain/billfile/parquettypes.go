@@ -40,7 +40,8 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 	}
 }
 
-// textOf converts to text: what is none in the file, as accounts in some that are numbers, is written as it would be in CSV.
+// textOf converts to text: what is none in the file, as accounts in some that are numbers, is written as it would be
+// in CSV.
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:

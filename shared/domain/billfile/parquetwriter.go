@@ -64,10 +64,12 @@ type lineItem struct {
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
 }
 
-// ExactAmounts is a column of what ParquetWriter writes: who reads amounts with ReadColumns reads it too, or has those that were rounded.
+// ExactAmounts is a column of what ParquetWriter writes: who reads amounts with ReadColumns reads it too, or has those
+// that were rounded.
 const ExactAmounts = "x_ExactAmounts"
 
-// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to the last digit.
+// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to
+// the last digit.
 type ParquetWriter struct {
 	w    *parquet.GenericWriter[lineItem]
 	rows []lineItem
@@ -85,7 +87,8 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 	)}
 }
 
-// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
+// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId,
+// 16,384 at a time.
 func (p *ParquetWriter) Add(c *bill.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
 	if len(p.rows) < groupRows {
@@ -102,7 +105,8 @@ func (p *ParquetWriter) Close() error {
 	return fault.Wrap("close Parquet file", p.w.Close())
 }
 
-// ColumnBytes returns the bytes of each column in the file, as they are packed: what is scanned when it is read. It is known after Close.
+// ColumnBytes returns the bytes of each column in the file, as they are packed: what is scanned when it is read. It is
+// known after Close.
 func (p *ParquetWriter) ColumnBytes() map[string]int64 {
 	out := map[string]int64{}
 	for _, g := range p.w.File().Metadata().RowGroups {

@@ -9,7 +9,8 @@ import (
 // pythonWords are what Python calls the words of JSON.
 var pythonWords = map[string]string{"None": "null", "True": "true", "False": "false"}
 
-// pythonToJSON turns a list in Python's notation, as some tools export Google's credits and labels, into JSON; JSON stays as it is.
+// pythonToJSON turns a list in Python's notation, as some tools export Google's credits and labels, into JSON; JSON
+// stays as it is.
 func pythonToJSON(b []byte) []byte {
 	if !bytes.Contains(b, []byte("'")) || json.Valid(b) {
 		return b

@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the braces out), or a
-// list of keys and values (Google).
+// parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the
+// braces out), or a list of keys and values (Google).
 func parseTags(b []byte) ([]bill.Tag, error) {
 	b = bytes.TrimSpace(b)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits, amounts as money
-// writes them.
+// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits,
+// amounts as money writes them.
 
 // amounts is a column of amounts in memory: integers of a scale, or wide ones.
 type amounts struct {

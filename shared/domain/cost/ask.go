@@ -30,8 +30,8 @@ const (
 	MaxDims = 6
 )
 
-// Within is what a caller may see: costs of resources that lie in Resources; and of teams only Teams by name. What another team has a share in is
-// shown under "".
+// Within is what a caller may see: costs of resources that lie in Resources; and of teams only Teams by name. What
+// another team has a share in is shown under "".
 type Within struct {
 	Resources inventory.ResourceSet
 	Teams     grant.Scopes

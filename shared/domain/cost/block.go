@@ -24,7 +24,8 @@ var wordNumbers = map[string]int{
 	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord,
 }
 
-// familyOf returns the family in which the column of a dimension is; "" when the pointer says it all, and false of what is no dimension.
+// familyOf returns the family in which the column of a dimension is; "" when the pointer says it all, and false of
+// what is no dimension.
 func familyOf(dim string) (string, bool) {
 	if _, ok := wordNumbers[dim]; ok {
 		return wordsFamily, true
@@ -54,7 +55,8 @@ func (p *place) block() *block {
 	return &p.pointer.Blocks[p.n]
 }
 
-// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts that are the billed ones.
+// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts
+// that are the billed ones.
 func (p *place) chunks(families []string) []wanted {
 	var out []wanted
 	parts := p.block().Parts
@@ -223,7 +225,8 @@ func (b *lineBlock) check() error {
 	return nil
 }
 
-// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases all of it.
+// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases
+// all of it.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	var out []string
 	for _, it := range items {

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Builder adds up a billing period, which nobody sees before Commit. It is for one goroutine. One that is given up needs no end.
+// Builder adds up a billing period, which nobody sees before Commit. It is for one goroutine. One that is given up
+// needs no end.
 type Builder struct {
 	store   *Store
 	in      Import
@@ -27,7 +28,8 @@ type Builder struct {
 	items      *LineItems // nil when none are kept
 }
 
-// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.
+// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is
+// in already, ErrOlder when a later one is.
 func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -42,7 +44,8 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
 }
 
-// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns why ours is not begun.
+// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns
+// why ours is not begun.
 func (s *Store) settle(ctx context.Context, in *Import, why error) error {
 	if in.Unsummarized {
 		return why
@@ -115,8 +118,9 @@ func (b *Builder) Add(c *bill.Charge) error {
 	return nil
 }
 
-// dayOf returns the day of the month, from 0, on which a charge counts. What is billed in the month for another time, as corrections and
-// purchases are, counts on its first or last day; so does usage up to a day outside, for providers bill by clocks of their own.
+// dayOf returns the day of the month, from 0, on which a charge counts. What is billed in the month for another time,
+// as corrections and purchases are, counts on its first or last day; so does usage up to a day outside, for providers
+// bill by clocks of their own.
 func (b *Builder) dayOf(c *bill.Charge) (int, error) {
 	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
 	if c.BillingPeriodStart.IsZero() {

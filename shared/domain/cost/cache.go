@@ -50,7 +50,8 @@ func (c *cache) get(k table.Key) []byte {
 	return e.Value.(cached).content
 }
 
-// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is not kept.
+// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is
+// not kept.
 func (c *cache) put(k table.Key, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,7 +17,8 @@ const (
 	maxPart = 250_000
 	// maxContent bounds what a chunk may hold, before memory is taken for it.
 	maxContent = 64 << 20
-	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of smaller ones.
+	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of
+	// smaller ones.
 	partsAtOnce = 24
 	keysAtOnce  = 100
 )
@@ -104,8 +105,8 @@ func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte
 	return out, nil
 }
 
-// readItems reads items that never change: without consistency, at half the price. One that is missing is younger than the replica that
-// was asked: that is asked again.
+// readItems reads items that never change: without consistency, at half the price. One that is missing is younger than
+// the replica that was asked: that is asked again.
 func (s *Store) readItems(ctx context.Context, keys []table.Key) (map[table.Key]table.Item, error) {
 	out := make(map[table.Key]table.Item, len(keys))
 	for some := range slices.Chunk(keys, keysAtOnce) {

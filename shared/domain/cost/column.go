@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// A column of words is its words, each once, and for each line which one it is: in 0, 1, 2 or 4 bytes, as many as it takes.
+// A column of words is its words, each once, and for each line which one it is: in 0, 1, 2 or 4 bytes, as many as it
+// takes.
 
 // column is a column of words in memory.
 type column struct {

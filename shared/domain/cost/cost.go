@@ -1,5 +1,5 @@
-// Package cost keeps what an organization was billed, by day, and answers all questions to it. A billing period of an account is replaced
-// as a whole, behind a pointer; questions add up exactly whatever they are split by.
+// Package cost keeps what an organization was billed, by day, and answers all questions to it. A billing period of an
+// account is replaced as a whole, behind a pointer; questions add up exactly whatever they are split by.
 package cost
 
 import (
@@ -23,7 +23,8 @@ const (
 // Metrics are all metrics.
 var Metrics = []Metric{Billed, Effective, List}
 
-// The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent value is "".
+// The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent
+// value is "".
 const (
 	ProviderDim = "provider"
 	// ca_…: the account that it is of when that is connected, else whose bill it is on
@@ -65,18 +66,19 @@ type Import struct {
 	Fingerprint string    // of the content: the same one changes nothing
 	DeliveredAt time.Time // an earlier one never replaces a later one
 	Final       bool      // the provider has closed the period
-	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell. Without a rate amounts are kept
-	// and told, but never converted.
+	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell.
+	// Without a rate amounts are kept and told, but never converted.
 	Rates  map[string]Rate
 	RateOf RateOf
 	Source string
 	Export string
-	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill count for it.
+	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill
+	// count for it.
 	Accounts func(context.Context) ([]Account, error)
 	// Lines says that line items are kept: the same delivery is imported again where it is in without them.
 	Lines bool
-	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
-	// Summaries is slow, and right.
+	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after
+	// another. Until then Summaries is slow, and right.
 	Unsummarized bool
 }
 
@@ -121,13 +123,14 @@ type Period struct {
 	Gone           bool            `json:"gone,omitempty"` // its account is not connected any more
 	// the other connected accounts on the bill, by sub-account
 	Members map[string]string `json:"members,omitempty"`
-	// Superseded tells which sub-accounts count on the bills of other accounts, and of which; Whole that all do, so that nothing of the period
-	// counts. Periods works it out.
+	// Superseded tells which sub-accounts count on the bills of other accounts, and of which; Whole that all do, so
+	// that nothing of the period counts. Periods works it out.
 	Superseded map[string]string `json:"-"`
 	Whole      bool              `json:"-"`
 }
 
-// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count on another bill.
+// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count
+// on another bill.
 func (p *Period) Accounts() []string {
 	if p.Whole {
 		return nil

@@ -162,7 +162,8 @@ func (e *encoding) totals() []byte {
 	return out
 }
 
-// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as the day before.
+// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as
+// the day before.
 func (e *encoding) byDay(metric int) []byte {
 	cells := e.cells[:0]
 	for day := range e.days {

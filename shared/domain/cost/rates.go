@@ -40,8 +40,8 @@ func (b *Builder) noteRate(c *bill.Charge) {
 	b.own[c.BillingCurrency] = ownRate{c.USDRate, day}
 }
 
-// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which is no later than the
-// last one of the month.
+// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which
+// is no later than the last one of the month.
 func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
 	out := maps.Clone(b.in.Rates)
 	if out == nil {

@@ -12,8 +12,8 @@ type ResourceCost struct {
 	Billed money.Amount // in USD, so far; negative when credits prevail
 }
 
-// ResourceCosts returns what the resources of an organization are billed in a month, by their native ids. Estimates are no part of it.
-// Round trips as of Ask.
+// ResourceCosts returns what the resources of an organization are billed in a month, by their native ids. Estimates
+// are no part of it. Round trips as of Ask.
 func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[string]ResourceCost, error) {
 	pointers, err := s.readPointers(ctx, org, m, m)
 	if err != nil {

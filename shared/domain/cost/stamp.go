@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// stamper tells for the resources of a bill what they are and whose, as the inventory says now. What it no longer knows keeps what was
-// said of it before; a closed month keeps all that was said.
+// stamper tells for the resources of a bill what they are and whose, as the inventory says now. What it no longer
+// knows keeps what was said of it before; a closed month keeps all that was said.
 type stamper struct {
 	directory *inventory.Directory
 	of        *pointer // the bill

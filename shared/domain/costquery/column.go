@@ -39,7 +39,8 @@ var columns = map[string]func(*bill.Charge) string{
 	"BillingCurrency":          func(c *bill.Charge) string { return c.BillingCurrency },
 }
 
-// currency is always a column of the answer when an amount of money is asked for: amounts of two currencies are never added.
+// currency is always a column of the answer when an amount of money is asked for: amounts of two currencies are never
+// added.
 const currency = "BillingCurrency"
 
 const tagPrefix = "Tags."

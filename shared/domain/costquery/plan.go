@@ -15,8 +15,8 @@ const (
 	MaxPeriods = 1000     // billing periods of accounts: Athena takes so many values of a partition
 )
 
-// What Athena takes (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB that is scanned, whole MB, at least ten of them.
-// A TB is taken for 10^12 bytes, so that nobody pays more than they were told.
+// What Athena takes (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB that is scanned, whole
+// MB, at least ten of them. A TB is taken for 10^12 bytes, so that nobody pays more than they were told.
 const (
 	dollarsPerTB = 5
 	megabyte     = 1_000_000
@@ -66,7 +66,8 @@ func (q *Query) Reads(of *cost.LineItems) []string {
 	return slices.Compact(out)
 }
 
-// Scan returns how many bytes are scanned to answer from these periods: what their files say of the columns that are read.
+// Scan returns how many bytes are scanned to answer from these periods: what their files say of the columns that are
+// read.
 func (q *Query) Scan(items []cost.LineItems) int64 {
 	n := int64(0)
 	for i := range items {

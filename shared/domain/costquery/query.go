@@ -1,5 +1,5 @@
-// Package costquery asks free questions of line items: which of them, grouped by which columns of FOCUS, and what they add up to. The
-// grammar is fixed, so that a question can be checked, priced and bounded before anything is read.
+// Package costquery asks free questions of line items: which of them, grouped by which columns of FOCUS, and what they
+// add up to. The grammar is fixed, so that a question can be checked, priced and bounded before anything is read.
 package costquery
 
 import (
@@ -23,8 +23,9 @@ const (
 	maxText      = 64 << 10 // bytes of all values: Athena takes a query of 256 KB
 )
 
-// Query is a question: what the line items between From and To that meet all of Filters add up to, for each combination of GroupBy.
-// A line item counts on the day on which reports count it: what is billed in a month for a time outside, on the month's first or last day.
+// Query is a question: what the line items between From and To that meet all of Filters add up to, for each
+// combination of GroupBy. A line item counts on the day on which reports count it: what is billed in a month for a
+// time outside, on the month's first or last day.
 type Query struct {
 	From time.Time `json:"from"` // a day
 	To   time.Time `json:"to"`   // a day, exclusive

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of Athena.
+// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of
+// Athena.
 const Worker = "queryrunner"
 
 // Request asks the Worker to go on with a question, or to begin with it. It answers nothing: the record tells.
@@ -67,7 +68,8 @@ type Record struct {
 // BindTo restricts reading the question to c with the grants that c has now.
 func (r *Record) BindTo(c identity.Caller) { r.User, r.Grants = c.User, grant.Encode(c.Grants) }
 
-// IsOf reports whether c asked the question with the grants that c has now. A question about the whole organization is of nobody.
+// IsOf reports whether c asked the question with the grants that c has now. A question about the whole organization is
+// of nobody.
 func (r *Record) IsOf(c identity.Caller) bool {
 	return r.User != "" && r.User == c.User && r.Grants == grant.Encode(c.Grants)
 }
@@ -162,8 +164,8 @@ func (r *Row) texts() []string {
 
 // Engine answers questions.
 type Engine interface {
-	// Advance begins to answer a question, or goes on with it, and returns before long. What is wrong with the question is fault.Invalid: it
-	// has failed. After any other error it is asked again, as if it had not been.
+	// Advance begins to answer a question, or goes on with it, and returns before long. What is wrong with the
+	// question is fault.Invalid: it has failed. After any other error it is asked again, as if it had not been.
 	Advance(ctx context.Context, j *Job) (Step, error)
 }
 

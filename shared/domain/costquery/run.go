@@ -19,7 +19,8 @@ type Row struct {
 	Amounts []money.Amount
 }
 
-// Answer is what a question's line items add up to. Columns are those of GroupBy, and BillingCurrency where it was not among them.
+// Answer is what a question's line items add up to. Columns are those of GroupBy, and BillingCurrency where it was not
+// among them.
 type Answer struct {
 	Columns  []string
 	Measures []string
@@ -28,8 +29,9 @@ type Answer struct {
 	Scanned  int // line items
 }
 
-// Run answers a question that was checked. each hands over the line items of the months that the question is about; what it hands over may
-// be used again. More than MaxDistinct groups are fault.Invalid: the question is to be narrowed.
+// Run answers a question that was checked. each hands over the line items of the months that the question is about;
+// what it hands over may be used again. More than MaxDistinct groups are fault.Invalid: the question is to be
+// narrowed.
 func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) error) (Answer, error) {
 	r := newRun(q)
 	err := each(func(c *bill.Charge) error {

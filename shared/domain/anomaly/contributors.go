@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Part is what a part of a scope cost, day by day, over the days of the scope's series.
+// Part is the cost of a part of a scope by day, over the days of the scope's series.
 type Part struct {
 	Key  string
 	Days []money.Amount
 }
 
-// Contributor is what a part adds to a spike, to the cent. The contributors of a dimension sum to the spike.
+// Contributor is the share of a part in a spike, to the cent. The contributors of a dimension add up to the spike.
 type Contributor struct {
 	Dim      string       `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the spike is taken apart by"`
 	Key      string       `json:"key" doc:"The service, native id of the resource, or cloud account; empty for what no one of them is charged for, and for the others"`

@@ -24,7 +24,8 @@ const (
 	sameAsBefore = 0xff // in place of an amount that money writes
 )
 
-// encodeAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
+// encodeAmounts encodes each amount as its difference from the amount lag places before it; with a lag of 0, as
+// itself.
 func encodeAmounts(all []money.Amount, lag int) []byte {
 	places, narrow := narrowed(all)
 	if narrow == nil {

@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// localBytes bounds the chunks in memory of a process whose memory nobody bounds.
+// localBytes bounds the chunks in memory of a process without a memory limit.
 const localBytes = 64 << 20
 
-// cacheBytes returns how much memory chunks may take: a quarter of what the process may have.
+// cacheBytes returns the memory for chunks: a quarter of the memory limit of the process.
 func cacheBytes() int {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {

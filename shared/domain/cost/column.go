@@ -62,7 +62,7 @@ func (c *columnBuilder) append(b []byte) []byte {
 	return b
 }
 
-// errColumn says that a chunk is not what was written.
+// errColumn reports a chunk that the encoder did not write.
 var errColumn = errors.New("costs: malformed column")
 
 // scanner reads columns. After an error it reads nothing.

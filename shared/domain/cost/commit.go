@@ -34,9 +34,9 @@ func (s *Store) newGeneration() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(s.clock.Now()), ulid.DefaultEntropy()).String())
 }
 
-// Commit writes what was added under a new generation, and has the pointer of the period name it: from then on it is
-// seen, all at once. ErrSame or ErrOlder when another import was first. Whatever it did until it was killed, the
-// period is as before or as it should be.
+// Commit writes the sums under a new generation and then moves the pointer of the period to it, so readers see all of
+// it at once. It returns ErrSame or ErrOlder when another import was faster. If the process dies at any moment, the
+// period is as before or complete.
 func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
 	if b.items == nil {
@@ -78,7 +78,7 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 	return s.sweep(ctx, org)
 }
 
-// announce notes a generation before anything of it is written, so that what remains of one that died is found.
+// announce lists a generation before anything of it is written, so that the remains of a process that died are found.
 func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
 	w, err := s.putIdle(org, generation, folder)
 	if err != nil {

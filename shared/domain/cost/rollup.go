@@ -58,7 +58,7 @@ func (r *rollup) worth(lines int, when worthwhile) bool {
 	return lines >= when.from && len(r.lines)*when.share <= lines
 }
 
-// encodings returns what the blocks of the rollup are made of.
+// encodings returns the encoded blocks of the rollup.
 func (r *rollup) encodings(days int) []*encoding {
 	var out []*encoding
 	for from := 0; from < len(r.lines); from += blockLines {

@@ -46,15 +46,15 @@ func (a *Amounts) Add(b *Amounts) {
 	a.List.Increase(&b.List)
 }
 
-// ByValue is what falls to one value of a dimension; or, with Rest, to all that are not told one by one: those are the
-// smallest.
+// ByValue is the cost of one value of a dimension. With Rest, it is the cost of all values that are not listed, which
+// are the smallest.
 type ByValue struct {
 	Value string `json:"v,omitempty"`
 	Amounts
 	Rest bool `json:"rest,omitempty"`
 }
 
-// SummaryDims are the dimensions by which a summary tells. Each adds up to the total.
+// SummaryDims are the dimensions of a summary. The values of each add up to the total.
 var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
 	GroupDim, CategoryDim}
 
@@ -71,8 +71,8 @@ type summaryItem struct {
 
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
 
-// Summaries returns the summaries of the months from … to of which anything is known, oldest first: one round trip.
-// One that is out of date, as its writer died, is made of the periods.
+// Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip. A summary
+// that is out of date, since its writer died, is computed from the periods.
 func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
 	var out []Summary
 	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
@@ -173,7 +173,7 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 	return out, nil
 }
 
-// summarizeBy returns what falls to the values of a dimension, those of the largest effective amounts first.
+// summarizeBy returns the costs of the values of a dimension, the largest effective amounts first.
 func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer, q Question) ([]ByValue, error) {
 	at := map[string]int{}
 	var out []ByValue

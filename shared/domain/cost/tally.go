@@ -78,7 +78,7 @@ func (t *tally) group(dim string) {
 	}
 }
 
-// families returns what is to be read of a span.
+// families returns the families of columns to read for a span.
 func (t *tally) families(s *span) []string {
 	if s.whole() && !t.q.Daily {
 		return append(slices.Clip(t.needs), totalsFamily)

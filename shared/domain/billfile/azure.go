@@ -72,8 +72,8 @@ func (l *azureLayout) emit(to *reading) error {
 	return to.put(c)
 }
 
-// categorize says in FOCUS's words what kind of charge the row is. A type that is not known is an Adjustment: the bill
-// stays whole.
+// categorize sets the charge category of the row in FOCUS's words. An unknown type is an Adjustment, so that the bill
+// stays complete.
 func (l *azureLayout) categorize() {
 	c := &l.out
 	switch strings.ReplaceAll(strings.ToLower(l.chargeType), " ", "") {
@@ -123,8 +123,8 @@ func (l *azureLayout) price() {
 	}
 }
 
-// listCost is what the row costs at public prices, as far as it tells: they may be in another currency than the bill.
-// What has none is taken to have no discount.
+// listCost returns the cost of the row at public prices. Public prices may be in another currency than the bill; a row
+// without one has no discount.
 func (l *azureLayout) listCost() money.Amount {
 	if l.listFilled {
 		return l.list

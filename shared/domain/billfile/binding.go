@@ -83,8 +83,8 @@ func told(b binding, filled *bool) binding {
 	return b
 }
 
-// plainName writes the name of a column without what vendors write differently: "lineItem/UsageAmount",
-// "line_item_usage_amount" and "LineItemUsageAmount" are one, and so are "Ressourcengruppe (ResourceGroup)" and
+// plainName removes the spelling differences between vendors from the name of a column: "lineItem/UsageAmount",
+// "line_item_usage_amount" and "LineItemUsageAmount" are one name, and so are "Ressourcengruppe (ResourceGroup)" and
 // "resourceGroup".
 func plainName(name string) string {
 	if open := strings.LastIndexByte(name, '('); open > 0 && strings.HasSuffix(name, ")") {

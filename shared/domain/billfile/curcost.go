@@ -74,8 +74,8 @@ func (l *curLayout) priceRefund(invoiced money.Amount) {
 	}
 }
 
-// invoiced is what the line costs on the invoice. Where the report has net costs, discounts are taken off the charges
-// they are given for, and the lines of discounts have none left.
+// invoiced returns the invoiced cost of the line. In a report with net costs, discounts are subtracted from the
+// charges that they are given for, and the lines of discounts are 0.
 func (l *curLayout) invoiced() money.Amount {
 	if l.net && (l.netFilled || strings.HasSuffix(l.lineType, "Discount")) {
 		return l.netUnblended

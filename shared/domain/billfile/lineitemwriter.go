@@ -26,7 +26,7 @@ type LineItemWriter struct {
 	perPart int64
 }
 
-// NewLineItemWriter writes the line items of what is added to b.
+// NewLineItemWriter returns a writer of the line items of the charges that are added to b.
 func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
 	return &LineItemWriter{files: files, builder: b, perPart: perPart}
 }
@@ -69,7 +69,7 @@ func (w *LineItemWriter) Close(ctx context.Context) error {
 	return nil
 }
 
-// Discard gives up what was not closed.
+// Discard gives up the files that are not closed.
 func (w *LineItemWriter) Discard() {
 	if w.part != nil {
 		w.part.discard()
@@ -120,7 +120,7 @@ func newPart(ctx context.Context, files archive.Files, name string) *part {
 	return p
 }
 
-// Write counts what goes into the pipe.
+// Write writes to the pipe and counts the bytes.
 func (p *part) Write(b []byte) (int, error) {
 	n, err := p.into.Write(b)
 	p.bytes += int64(n)

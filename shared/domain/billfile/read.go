@@ -101,12 +101,11 @@ func (t *Taker) Take(c *bill.Charge) error {
 // Err returns the error of Take.
 func (t *Taker) Err() error { return t.err }
 
-// Totals returns what was handed on.
+// Totals returns the sums of the charges that were handed over.
 func (t *Taker) Totals() Totals { return t.g.totals }
 
-// ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty
-// in the charges, and months are not added up. From Parquet, no other columns are even fetched. Its errors are those
-// of Read.
+// ReadColumns reads some FOCUS columns, by their names, from a file in FOCUS form. Other fields of the charges are
+// empty, and months are not added up. From Parquet it fetches only these columns. Its errors are those of Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
 	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
@@ -115,7 +114,7 @@ func ReadColumns(ctx context.Context, columns []string, name string, r cloud.Bil
 	})
 }
 
-// watch tells what is wrong with the file from what is wrong with reading it.
+// watch separates errors of the file's content from errors of reading the file.
 func (g *reading) watch(r cloud.BillReader, read func(cloud.BillReader) error) (Totals, error) {
 	source := &watchedReader{BillReader: r}
 	err := read(source)
@@ -172,7 +171,7 @@ func (g *reading) put(c *bill.Charge) error {
 	return g.taken
 }
 
-// refuseRow says of which row an error is. A row of a file that is Invalid is Invalid for who takes it, too.
+// refuseRow adds the number of the row to an error. An invalid row makes the file invalid for its reader too.
 func (g *reading) refuseRow(err error) error {
 	if g.taken != nil && !fault.Is(g.taken, fault.Invalid) {
 		return fault.Wrap("read bill "+g.name, g.taken)
@@ -194,7 +193,7 @@ func reason(err error) string {
 	return fault.CleanText(err.Error(), 500)
 }
 
-// watchedReader keeps what reading the file itself failed with: that is no fault of the file.
+// watchedReader keeps the error of reading the file itself, which is no fault of its content.
 type watchedReader struct {
 	cloud.BillReader
 	err error

@@ -46,7 +46,7 @@ func (s *scanner) next() ([][]byte, error) {
 	}
 }
 
-// fill reads more behind what is there, in a larger buffer when a record fills all of it.
+// fill reads more bytes behind the present ones, in a larger buffer when a record fills it.
 func (s *scanner) fill() error {
 	if s.start > 0 {
 		s.end = copy(s.buf, s.buf[s.start:s.end])

@@ -33,7 +33,7 @@ func parseTags(b []byte) ([]bill.Tag, error) {
 	return sortTags(out), nil
 }
 
-// listedTag is a label or a tag of Google's export: of tags, the namespace is a part of what they are called.
+// listedTag is a label or a tag of Google's export. The namespace of a tag is a part of its name.
 type listedTag struct {
 	Namespace string `json:"namespace"`
 	Key       string `json:"key"`

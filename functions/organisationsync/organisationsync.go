@@ -82,7 +82,8 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	for shard := range connection.OrganisationDueShards {
 		q := table.Query{PK: connection.OrganisationDuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
-			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx, connection.OrganisationDuePrefix),
+			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx,
+				connection.OrganisationDuePrefix),
 				w.p.Table, q)
 			if err != nil {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)

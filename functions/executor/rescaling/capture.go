@@ -40,8 +40,9 @@ type capture struct {
 	Until     time.Time              `json:"until"`  // until when that call may be under way
 	LookAt    time.Time              `json:"lookAt"` // before which a restored target is not believed to stay so
 	Failures  int                    `json:"failures"`
-	ForcedRun int64                  `json:"forcedRun,omitempty"` // the dispatch that let the target go for a forced stop
-	Note      string                 `json:"note,omitempty"`      // what was found that nobody expected
+	// the dispatch that let the target go for a forced stop
+	ForcedRun int64  `json:"forcedRun,omitempty"`
+	Note      string `json:"note,omitempty"` // what was found that nobody expected
 	// Started reports that the plan had the target started. StartID is the action that starts it now.
 	Started bool   `json:"started,omitempty"`
 	StartID string `json:"startID,omitempty"`

@@ -32,7 +32,8 @@ func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness
 	return r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: r.Clock.Now(), Acting: true}, ids)
 }
 
-func (r *Runner) obstaclesOf(ctx context.Context, q readiness.PrecheckQuery, policyIDs []string) (map[string]string, error) {
+func (r *Runner) obstaclesOf(ctx context.Context, q readiness.PrecheckQuery, policyIDs []string) (map[string]string,
+	error) {
 	if len(policyIDs) == 0 {
 		return map[string]string{}, nil
 	}
@@ -112,7 +113,8 @@ func (r *Runner) reportCheck(ctx context.Context, in readiness.Input, p *readine
 // problems returns which targets of a plan cannot be ready as things are, and why; "" when none is known. A cloud that does not answer in time is
 // no problem yet.
 func (r *Runner) problems(ctx context.Context, in readiness.Input, p *readiness.Plan) (string, error) {
-	obstacles, err := r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: p.CheckedAt(r.Clock.Now())}, p.PolicyIDs())
+	obstacles, err := r.obstaclesOf(ctx, readiness.PrecheckQuery{Org: in.Org, At: p.CheckedAt(r.Clock.Now())},
+		p.PolicyIDs())
 	if err != nil {
 		return "", err
 	}

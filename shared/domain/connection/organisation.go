@@ -17,8 +17,8 @@ import (
 // MaxOrganisations is how many an organization of ours can have: a list of them is one read.
 const MaxOrganisations = 20
 
-// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the one that the StackSet
-// of the onboarding makes.
+// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the
+// one that the StackSet of the onboarding makes.
 const MemberRole = "lamplighter"
 
 // The partitions of the records, of their members, and of when they are due.
@@ -93,7 +93,8 @@ const (
 )
 
 // MemberStatuses are all that there are.
-var MemberStatuses = []MemberStatus{MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed, MemberLeft, MemberRemoved}
+var MemberStatuses = []MemberStatus{MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed,
+	MemberLeft, MemberRemoved}
 
 // Member is an account of the organization, and what became of it.
 type Member struct {
@@ -112,7 +113,8 @@ type Member struct {
 	Selected     int          `json:"selected,omitempty"` // Organisation.Selected when the selection last named it
 }
 
-// MemberSelection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value names none.
+// MemberSelection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value
+// names none.
 type MemberSelection struct {
 	IDs   []string `json:"ids,omitempty"`
 	Units []string `json:"units,omitempty"`
@@ -188,7 +190,8 @@ func MemberKey(org, id, native string) table.Key {
 
 // ListOrganisations reads the organizations, oldest first.
 func ListOrganisations(ctx context.Context, s table.Store, org string) ([]Organisation, error) {
-	all, _, err := table.ReadPage[Organisation](ctx, s, table.Query{PK: OrganisationKey(org, "").PK, Limit: MaxOrganisations + 1})
+	all, _, err := table.ReadPage[Organisation](ctx, s,
+		table.Query{PK: OrganisationKey(org, "").PK, Limit: MaxOrganisations + 1})
 	if err != nil {
 		return nil, fmt.Errorf("list cloud organisations of %s: %w", org, err)
 	}

@@ -79,7 +79,8 @@ func (s *Store) CreateCalendar(ctx context.Context, org string, next Calendar, e
 	return s.writeCalendar(ctx, org, Calendar{}, next, extra...)
 }
 
-// UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+// UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
+// its new name.
 func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calendar) (Calendar, error) {
 	return s.writeCalendar(ctx, org, old, next)
 }
@@ -117,8 +118,8 @@ func (s *Store) UsesOfCalendar(ctx context.Context, org, calendarID string) ([]U
 	})
 }
 
-// DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it; fault.Conflict when it
-// has changed since, or a schedule has taken it.
+// DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it;
+// fault.Conflict when it has changed since, or a schedule has taken it.
 func (s *Store) DeleteCalendar(ctx context.Context, org string, c Calendar) error {
 	unused := table.Equal("uses", c.Uses)
 	if c.Uses == 0 {

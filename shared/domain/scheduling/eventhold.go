@@ -35,7 +35,8 @@ func (h EventHold) String() string {
 		h.Until.UTC().Format(time.RFC3339))
 }
 
-// OwedAction is a stop that a schedule or the end of an override had ordered and that the hold has kept from being made.
+// OwedAction is a stop that a schedule or the end of an override had ordered and that the hold has kept from being
+// made.
 type OwedAction struct {
 	PolicyID string    `json:"policyID"` // of the hold
 	Since    time.Time `json:"since"`    // of the hold
@@ -45,7 +46,8 @@ type OwedAction struct {
 	field string
 }
 
-// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other fields are named by their policy.
+// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other
+// fields are named by their policy.
 const (
 	endedPrefix = "ended#"
 	owedPrefix  = "owed#"
@@ -158,8 +160,8 @@ func (l EventHolds) Owed(h EventHold, uid string) (out OwedAction, is bool) {
 	return out, is
 }
 
-// Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start takes nothing from an
-// event.
+// Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start
+// takes nothing from an event.
 func (l EventHolds) Against(verb cloud.Verb, uid string) string {
 	if verb != cloud.Stop {
 		return ""

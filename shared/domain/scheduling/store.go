@@ -48,8 +48,8 @@ func decodeSchedule(it table.Item) (Schedule, error) {
 	return sch, err
 }
 
-// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round trip for
-// each megabyte.
+// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round
+// trip for each megabyte.
 func (s *Store) ListSchedules(ctx context.Context, org string) ([]Schedule, error) {
 	items, err := s.readAll(ctx, ScheduleKey(org, "").PK)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, e
 	return next, s.writeSchedule(ctx, org, Schedule{}, next, append([]table.Write{table.Put(head)}, extra...))
 }
 
-// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name;
-// fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
+// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
+// its new name; fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
 func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
 	next.Generation = old.Generation + 1
 	head := table.Update(HeadKey(org, next.ID), []table.Change{

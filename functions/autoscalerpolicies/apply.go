@@ -143,7 +143,8 @@ func (s *service) applyPolicy(ctx context.Context, p readiness.Policy, a invento
 	next, by := claimed, identity.CallerFrom(ctx).Email
 	next.Status, next.Note, next.AppliedAt, next.Applied, next.Asked = readiness.PolicyActive, "", s.p.Clock.Now(),
 		withoutNative(got), nil
-	log := append(driftOf(p, live), readiness.PolicyEntry{Kind: readiness.LogApplied, By: by, Before: &live, After: &got})
+	log := append(driftOf(p, live),
+		readiness.PolicyEntry{Kind: readiness.LogApplied, By: by, Before: &live, After: &got})
 	return s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, log...)
 }
 

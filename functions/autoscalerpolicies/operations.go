@@ -119,7 +119,8 @@ const (
 	scoped   = "A grant on teams or resources suffices for policies whose targets lie in it."
 	proposal = "From the collected hourly CPU of the last 14 days. With n the current desired size, t the target " +
 		"CPU of its rule (else 70), and the mean, 95th percentile and maximum of the CPU in whole percent, rounded " +
-		"up: min = ⌈n·mean/t⌉, desired = ⌈n·p95/t⌉, max = ⌈n·maximum·5/(4·t)⌉. Each is at least 1 and at least the " +
+		"up: min = ⌈n·mean/t⌉, desired = ⌈n·p95/t⌉, max = ⌈n·maximum·5/(4·t)⌉. Each is at least 1 " +
+		"and at least the " +
 		"one before; max is at least min + 1. If too little is measured, isEstimated is true, estimationReason " +
 		"says why, and the proposal is the current scaling with a max of at least ⌈desired·5/4⌉. "
 )

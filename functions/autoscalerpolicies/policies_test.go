@@ -205,7 +205,8 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			name := "late " + strconv.Itoa(i)
-			p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: name, Target: readiness.PolicyTarget{UID: name}}
+			p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: name,
+				Target: readiness.PolicyTarget{UID: name}}
 			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p, nil)
 		})
 	}

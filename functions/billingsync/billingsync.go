@@ -19,7 +19,6 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -85,12 +84,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.startDue(ctx)
 	}
-	c, err := workflow.ReadCall(billimport.Worker, input)
+	c, err := w.p.ReadCall(ctx, billimport.Worker, input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	return w.run(ctx, c)

@@ -3,7 +3,6 @@ package cloudorganisations
 import (
 	"cmp"
 	"context"
-	"errors"
 	"regexp"
 	"strings"
 
@@ -137,14 +136,10 @@ func (s *service) writeOrganisation(ctx context.Context, org string, o connectio
 	}
 	ws := append([]table.Write{native, table.Put(row, table.Absent()), due}, more...)
 	err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix), ws...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if _, taken := errors.AsType[*table.ConditionError](err); taken {
+	return table.ExplainLost(err, "store cloud organisation "+o.ID, func(*table.ConditionError) error {
 		return fault.New(fault.Conflict, "organisationID: the organization %s of %s is connected already", o.NativeID,
 			o.Provider)
-	}
-	return fault.Wrap("store cloud organisation "+o.ID, err)
+	})
 }
 
 func organisationNative(org string, o connection.Organisation) table.Key {

@@ -166,7 +166,8 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 	if o.JobID != "" {
 		ws = append(ws, workqueue.RemoveWork(o.JobID))
 	}
-	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix), ws...); err != nil {
+	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix),
+		ws...); err != nil {
 		return DeletedCloudOrganisation{}, fmt.Errorf("delete cloud organisation %s: %w", o.ID, err)
 	}
 	out, rows := DeletedCloudOrganisation{ID: o.ID}, []table.Write{}

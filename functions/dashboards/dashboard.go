@@ -180,16 +180,12 @@ func (s store) write(ctx context.Context, org string, old stored, next Dashboard
 	}
 	ws := append([]table.Write{table.Put(it, cond)}, renamed...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if taken := names(org).Refusal(err, next.Name); taken != nil {
-		return taken
-	}
-	if _, lost := errors.AsType[*table.ConditionError](err); lost {
+	return table.ExplainLost(err, "write dashboard "+next.ID, func(lost *table.ConditionError) error {
+		if taken := names(org).Refusal(lost, next.Name); taken != nil {
+			return taken
+		}
 		return changed(next.ID)
-	}
-	return fault.Wrap("write dashboard "+next.ID, err)
+	})
 }
 
 func changed(dashboardID string) error {

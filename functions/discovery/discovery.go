@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -75,12 +74,8 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
-	c, err := workflow.ReadCall("discovery", input)
+	c, err := w.p.ReadCall(ctx, "discovery", input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

@@ -171,7 +171,8 @@ func TestCheck_ASlowCloudIsUnknownAfterFiveSeconds(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPlan("asp_web", "asp_api")
 	stored := apitest.Value(readiness.New(f.Table, f.Clock).Get(f.In(ours), ours, p.ID))(t)
-	s := &service{p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock), inventory: inventory.New(f.Platform)}
+	s := &service{p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock),
+		inventory: inventory.New(f.Platform)}
 	groups := apitest.Value(s.storedGroups(f.In(ours), &stored))(t)
 	p2 := f.Clone()
 	p2.Workers, p2.Table = slow{}, f.Table

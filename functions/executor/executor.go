@@ -17,7 +17,6 @@ import (
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -49,12 +48,8 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 
 // HandleTask runs the task that the call names.
 func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, error) {
-	c, err := workflow.ReadCall("executor", input)
+	c, err := e.p.ReadCall(ctx, "executor", input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: e.p.Table, Clock: e.p.Clock, Log: e.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

@@ -17,7 +17,6 @@ import (
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -43,12 +42,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.removeExpired(ctx)
 	}
-	c, err := workflow.ReadCall(report.ExportWorker, input)
+	c, err := w.p.ReadCall(ctx, report.ExportWorker, input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {

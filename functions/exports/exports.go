@@ -170,7 +170,8 @@ func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
 		until = j.ExpiresAt
 	}
 	url, err := report.MakeExportLink(ctx, s.p,
-		report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(), Until: until})
+		report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(),
+			Until: until})
 	out.DownloadURL, out.LinkExpires = &url, &until
 	return out, err
 }

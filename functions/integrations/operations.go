@@ -30,10 +30,12 @@ type service struct {
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Integrations")
-	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses}, receiver.NewIntegrationStore(p.Table, p.Sealer)
+	policy, store := ssrfguard.Policy{Private: p.Settings.PrivateAddresses},
+		receiver.NewIntegrationStore(p.Table, p.Sealer)
 	s := &service{
 		p: p, store: store, services: receiver.NewIntegrationServices(store, p.Clock, p.Workers, policy),
-		inventory: inventory.New(p), rules: receiver.IntegrationRules{Addresses: policy, Endpoints: p.Settings.CustomEndpoints},
+		inventory: inventory.New(p),
+		rules:     receiver.IntegrationRules{Addresses: policy, Endpoints: p.Settings.CustomEndpoints},
 	}
 	refusals := []int{http.StatusBadRequest, http.StatusConflict}
 	rest.Handle(g, rest.Op{

@@ -169,7 +169,8 @@ func TestJira_ADigestIsOneIssue(t *testing.T) {
 	for i := range 10 {
 		m.Events = append(m.Events, of(event.ResourceStarted, "resource", fmt.Sprint("i-", i), "act_1"))
 	}
-	a := apitest.Value(receiver.NewIntegrationSender(f.services, receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org),
+	a := apitest.Value(receiver.NewIntegrationSender(f.services,
+		receiver.NewAudience(f.Platform)).Send(f.In(apitest.Org),
 		m))(f)
 	if d := f.issues["OPS-1"]; a.Message != "created OPS-1" ||
 		!strings.HasPrefix(d.Summary, "37 events: Resource started") || !strings.Contains(d.Text, "and 27 more") ||
@@ -194,7 +195,8 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {
 	f := newFixture(t)
 	made := f.connect("jira", nil)
-	store, to := receiver.NewIntegrationStore(f.Table, f.Sealer), delivery.Target{Kind: delivery.Integration, ID: made.ID}
+	store, to := receiver.NewIntegrationStore(f.Table, f.Sealer),
+		delivery.Target{Kind: delivery.Integration, ID: made.ID}
 	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()},
 		{Failing: true, Why: "later", At: f.Clock.Now()}} {
 		f.Equal("name", apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, h))(f), "jira")

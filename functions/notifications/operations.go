@@ -175,7 +175,8 @@ func (s *service) ownOperations(g *rest.Group) {
 		Summary:  "Set an own e-mail preference", Description: own,
 	}, s.setPreference)
 	rest.Handle(g, rest.Op{
-		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true, Produces: htmlpage.ContentType,
+		ID: "getUnsubscribePage", Method: http.MethodGet, Path: unsubscribing, Public: true,
+		Produces: htmlpage.ContentType,
 		Statuses: []int{http.StatusNotFound, http.StatusTooManyRequests},
 		Summary:  "The page of the link that ends mails",
 		Description: "Has a button that switches the e-mail preference off which the mail came from. It changes " +

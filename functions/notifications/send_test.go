@@ -125,7 +125,8 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	f.Call(ada, test).Want(http.StatusOK, `"delivered":true`)
 	f.Equal("whole again", apitest.Data[[]Channel](f.Call(ada, "GET /notifications/channels"))[0].Status, "ok")
 	log := apitest.Data[rest.List[NotificationDelivery]](f.Call(ada, "GET /notifications/deliveries"))
-	if log.Total != 3 || log.Items[0].Status != delivery.Delivered || log.Items[0].EventKey != notification.TestMessage ||
+	if log.Total != 3 || log.Items[0].Status != delivery.Delivered ||
+		log.Items[0].EventKey != notification.TestMessage ||
 		log.Items[0].TargetID != c.ID {
 		t.Errorf("%+v", log)
 	}

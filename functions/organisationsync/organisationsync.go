@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -54,12 +53,8 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	if named.Task == "" {
 		return w.startDue(ctx)
 	}
-	c, err := workflow.ReadCall("organisationsync", input)
+	c, err := w.p.ReadCall(ctx, "organisationsync", input)
 	if err != nil {
-		return nil, err
-	}
-	deaths := workqueue.Deaths{Store: w.p.Table, Clock: w.p.Clock, Log: w.p.Log}
-	if err := deaths.Note(ctx, c); err != nil {
 		return nil, err
 	}
 	switch c.Task {
@@ -87,7 +82,8 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	for shard := range connection.OrganisationDueShards {
 		q := table.Query{PK: connection.OrganisationDuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
-			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx, connection.OrganisationDuePrefix),
+			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx,
+				connection.OrganisationDuePrefix),
 				w.p.Table, q)
 			if err != nil {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)

@@ -362,8 +362,10 @@ func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
 func TestSchedule_SynchronizesEachOrganizationAndForgetsThoseThatAreGone(t *testing.T) {
 	s := newFixture(t)
 	o := s.connectOrganisation()
-	s.Put(connection.OrganisationDueKey("corg_gone"), connection.OrganisationDue{Org: "org_a", OrganisationID: "corg_gone"})
-	s.Put(connection.OrganisationDueKey("corg_ended"), connection.OrganisationDue{Org: "org_ended", OrganisationID: "corg_ended"})
+	s.Put(connection.OrganisationDueKey("corg_gone"),
+		connection.OrganisationDue{Org: "org_a", OrganisationID: "corg_gone"})
+	s.Put(connection.OrganisationDueKey("corg_ended"),
+		connection.OrganisationDue{Org: "org_ended", OrganisationID: "corg_ended"})
 	s.changeCloud(o.ID, settings{"members": "15"})
 	out, err := s.sync(s.Context(), json.RawMessage(`{"source":"aws.scheduler"}`))
 	if got, ok := out.(organisationsync.Started); err != nil || !ok || got.Organisations != 3 || got.Started != 1 {

@@ -29,8 +29,9 @@ type TokenPath struct {
 func (s *service) wakeOperations(g *rest.Group) {
 	statuses := []int{http.StatusNotFound, http.StatusTooManyRequests}
 	rest.Handle(g, rest.Op{
-		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlpage.ContentType, Statuses: statuses,
-		Summary: "The page of a wake link",
+		ID: "getWakePage", Method: http.MethodGet, Path: wakePage, Public: true, Produces: htmlpage.ContentType,
+		Statuses: statuses,
+		Summary:  "The page of a wake link",
 		Description: "Shows the resources that the link starts, until when, the cost, and a button that starts them. " +
 			"Looking at it changes nothing. A wrong, expired or revoked token is 404; so is a link whose creator may " +
 			"no longer act on its resources. At most 60 requests in ten minutes from one address.",

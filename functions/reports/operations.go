@@ -37,7 +37,8 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table), report.NewSavingReader(p),
+	return &service{report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
+		report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table)}
 }
 

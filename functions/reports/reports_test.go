@@ -237,16 +237,18 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	s3 := report.SavedShowbackRule{
 		ID: "rule_1", Name: "S3", Order: 1, Method: report.Fixed,
 		Selector: map[string][]string{"service_name": {"Amazon S3"}},
-		Shares:   []report.ShowbackShare{{TeamID: a.web, Percent: usd("30")}, {TeamID: "team_gone", Percent: usd("20")}},
+		Shares: []report.ShowbackShare{{TeamID: a.web, Percent: usd("30")},
+			{TeamID: "team_gone", Percent: usd("20")}},
 	}
 	all := report.SavedShowbackRule{
 		ID: "rule_2", Name: "Support", Order: 2, Method: report.Proportional,
 		Selector: map[string][]string{"charge_category": {"Purchase"}},
 		Shares:   []report.ShowbackShare{{TeamID: a.web}, {TeamID: a.data}},
 	}
-	a.Must(report.NewShowbackStore(a.Table).Change(a.In(ours), ours, func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-		return []report.SavedShowbackRule{all, s3}, nil
-	}))
+	a.Must(report.NewShowbackStore(a.Table).Change(a.In(ours), ours,
+		func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
+			return []report.SavedShowbackRule{all, s3}, nil
+		}))
 	a.golden("teams-shared.json", a.get("/reports/teams"))
 	got := apitest.Data[TeamCosts](a.get("/reports/teams"))
 	// web: 30 % of 9 × 0.333, and of 10 what 1.005+1.0025 is of that and 1.0025+3.005

@@ -197,7 +197,8 @@ func (s *service) groupMembers(ctx context.Context, groupID string) ([]inventory
 	for i := range ids {
 		ids[i] = members[i].ResourceID
 	}
-	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
+	return s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids,
+		inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 }
 
 // maxPreview is the longest time span of a preview.

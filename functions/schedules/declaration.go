@@ -19,7 +19,8 @@ var Declaration = platform.Declaration{
 		"/schedules/{scheduleID}/{proxy+}",
 	},
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition, readiness.Partition,
+		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition,
+			readiness.Partition,
 			readiness.PolicyPartition, evaluation.FiringPartition},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,

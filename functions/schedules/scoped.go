@@ -26,7 +26,8 @@ func (s *service) visibleSchedules(ctx context.Context) ([]scheduling.Schedule, 
 func (s *service) takenInScope(ctx context.Context) (map[string]bool, error) {
 	c := identity.CallerFrom(ctx)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: inventory.Filter{Sight: inventory.SightOf(c, reading).WithSchedules(scheduling.Heads{})}, By: inventory.ByUID,
+		Filter: inventory.Filter{Sight: inventory.SightOf(c, reading).WithSchedules(scheduling.Heads{})},
+		By:     inventory.ByUID,
 	})
 	out := map[string]bool{}
 	for i := range found {

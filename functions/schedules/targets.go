@@ -68,7 +68,8 @@ func (s *service) schedulesOf(ctx context.Context, members []inventory.Member) (
 	for i := range members {
 		ids[i] = members[i].ResourceID
 	}
-	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids, inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
+	found, err := s.inventory.ByIDs(ctx, identity.CallerOrg(ctx), ids,
+		inventory.SeeEverything().WithSchedules(scheduling.Heads{}))
 	out := make(map[string][]string, len(found))
 	for i := range found {
 		out[found[i].ID] = found[i].ScheduleIDs

@@ -40,7 +40,8 @@ func (f *fixture) connected(org, kind string) (i receiver.Integration, address, 
 // came lists what an integration has received, the newest first.
 func (f *fixture) received(i *receiver.Integration) []receiver.Received {
 	f.Helper()
-	return apitest.Value(receiver.NewIntegrationStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org, i.ID,
+	return apitest.Value(receiver.NewIntegrationStore(f.Table, f.Sealer).LastReceived(f.In(apitest.Org), apitest.Org,
+		i.ID,
 		50))(f)
 }
 
@@ -122,7 +123,8 @@ func TestInbound_WhatIsNotBelievedIsRefusedAlike(t *testing.T) {
 	off, offAddress, offSecret := f.connected(apitest.OtherOrg, receiver.GitLab)
 	next := off
 	next.Enabled = false
-	f.Must(receiver.NewIntegrationStore(f.Table, f.Sealer).Update(f.In(apitest.OtherOrg), apitest.OtherOrg, &off, &next))
+	f.Must(receiver.NewIntegrationStore(f.Table, f.Sealer).Update(f.In(apitest.OtherOrg), apitest.OtherOrg, &off,
+		&next))
 	good := hubSignature(secret, pushBody)
 	said := map[string]bool{}
 	for name, answer := range map[string]apitest.Answer{

@@ -36,8 +36,9 @@ func newService(p *platform.Platform) *service {
 	return &service{
 		p: p, store: store, integrations: receiver.NewIntegrationStore(p.Table, p.Sealer),
 		deliveries: delivery.NewStore(p.Table, p.Clock),
-		inventory:  inventory.New(p), sender: receiver.NewWebhookSender(store, p.Clock, policy, receiver.NewAudience(p)),
-		policy: policy,
+		inventory:  inventory.New(p),
+		sender:     receiver.NewWebhookSender(store, p.Clock, policy, receiver.NewAudience(p)),
+		policy:     policy,
 	}
 }
 

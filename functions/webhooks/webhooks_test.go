@@ -315,7 +315,8 @@ func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "n" + strconv.Itoa(i), "url": f.URL}).Want(http.StatusOK)
 	}
 	const makers = 4
-	store := receiver.NewWebhookStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+receiver.WebhookPartition.Name(), makers),
+	store := receiver.NewWebhookStore(apitest.Meet(f.Table, table.OrgPK(apitest.Org)+receiver.WebhookPartition.Name(),
+		makers),
 		f.Sealer)
 	var wg sync.WaitGroup
 	errs := make([]error, makers)

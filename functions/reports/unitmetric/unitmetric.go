@@ -5,7 +5,6 @@ package unitmetric
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -62,13 +61,9 @@ func (s Store) Create(ctx context.Context, org string, m Metric, extra ...table.
 		return err
 	}
 	err = s.table.Transact(ctx, append([]table.Write{put}, extra...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if _, taken := errors.AsType[*table.ConditionError](err); taken {
+	return table.ExplainLost(err, "write unit metric "+m.Name, func(*table.ConditionError) error {
 		return fault.New(fault.Conflict, "name: a unit metric named %.64q exists already; choose another name", m.Name)
-	}
-	return fault.Wrap("write unit metric "+m.Name, err)
+	})
 }
 
 // Get reads a metric; fault.NotFound when there is none.

@@ -1,5 +1,6 @@
-// Package anomaly finds days on which something cost more than it should have, by what it cost in the weeks before: which days, how bad,
-// what explains them, and whom to tell of them once. It is pure but for Store, which keeps what was found.
+// Package anomaly finds days whose cost is higher than expected from the weeks before: the days, the severity, the
+// contributors, and the notifications, each of which is sent once. It is pure except for Store, which keeps the
+// findings.
 package anomaly
 
 import (
@@ -8,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ScopeType is what the cost of is judged.
+// ScopeType is the kind of scope whose cost is judged.
 type ScopeType string
 
 // The scopes, as the interface names them.
@@ -58,7 +59,7 @@ func (s Severity) rank() int {
 	return 0
 }
 
-// Gates keep out what is no anomaly though it is above its baseline. Each can be switched off.
+// Gates exclude costs above the baseline that are no anomalies. Each gate can be switched off.
 type Gates struct {
 	UsageOnly       bool `json:"usageOnly" doc:"Only charges for usage count: no purchases, taxes, credits and support"`
 	SettledDays     bool `json:"settledDays" doc:"A day is judged when its bills have settled, two days later (Google Cloud: three); off: as soon as the day is complete"`
@@ -71,14 +72,14 @@ type Gates struct {
 	NewSpend        bool `json:"newSpend" doc:"What has no baseline is a warning from the larger of 50 USD and 5 % of the organization's day on"`
 }
 
-// Settings are what an organization may choose.
+// Settings are the choices of an organization.
 type Settings struct {
 	Gates
 	FloorsUSD map[ScopeType]money.Amount // a day
 }
 
-// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the contract judges nothing
-// that has no baseline.
+// DefaultSettings are those of an organization that has chosen nothing. New spend is told of by choice alone: the
+// contract judges nothing that has no baseline.
 func DefaultSettings() Settings {
 	return Settings{
 		Gates: Gates{
@@ -107,8 +108,8 @@ const (
 	Backfilled = 83
 )
 
-// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three; without the gate
-// yesterday, which is the last that is complete.
+// LastSettled returns the last day whose bill of a provider has settled by now: two days ago, of Google Cloud three;
+// without the gate yesterday, which is the last that is complete.
 func (g Gates) LastSettled(now time.Time, provider string) time.Time {
 	days := 1
 	if g.SettledDays {

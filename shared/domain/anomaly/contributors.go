@@ -8,13 +8,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Part is what a part of a scope cost, day by day, over the days of the scope's series.
+// Part is the cost of a part of a scope by day, over the days of the scope's series.
 type Part struct {
 	Key  string
 	Days []money.Amount
 }
 
-// Contributor is what a part adds to a spike, to the cent. The contributors of a dimension sum to the spike.
+// Contributor is the share of a part in a spike, to the cent. The contributors of a dimension add up to the spike.
 type Contributor struct {
 	Dim      string       `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"What the spike is taken apart by"`
 	Key      string       `json:"key" doc:"The service, native id of the resource, or cloud account; empty for what no one of them is charged for, and for the others"`
@@ -27,8 +27,8 @@ type Contributor struct {
 // listed is how many parts of a dimension are listed by themselves.
 const listed = 9
 
-// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one, at the end. Parts
-// whose costs are not those of the spike are fault.Internal: they were read from other bills.
+// Contributors takes the spike on the day i apart by a dimension, the largest part first; all but nine parts are one,
+// at the end. Parts whose costs are not those of the spike are fault.Internal: they were read from other bills.
 func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, error) {
 	out := make([]Contributor, len(parts))
 	for n, p := range parts {

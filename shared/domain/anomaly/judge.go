@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Rules are the settings of an organization, and what else days of it are judged by.
+// Rules are the settings of an organization and the other parameters of judging.
 type Rules struct {
 	Settings
 	MinUSD  money.Amount   // a baseline below it is never judged: the organization's anomalyMinUSD
@@ -14,7 +14,7 @@ type Rules struct {
 	change  int            // of the settings, when they were read
 }
 
-// Spike is what is above its baseline on a day.
+// Spike is a cost above the baseline on a day.
 type Spike struct {
 	Cost     money.Amount
 	Baseline money.Amount // the mean over the days of Back, rounded at the last place of an Amount
@@ -23,11 +23,11 @@ type Spike struct {
 	Back     []int // how many days before the day those lie that the baseline is made of
 }
 
-// Excess returns what is above the baseline.
+// Excess returns the cost above the baseline.
 func (s *Spike) Excess() money.Amount { return s.Cost.Sub(s.Baseline) }
 
-// Percent returns the excess in percent of the baseline, to a tenth that is not above what it is, so that no warning reads 100 %;
-// false without a baseline.
+// Percent returns the excess in percent of the baseline, rounded down to a tenth, so that no warning reads 100 %. It
+// returns false without a baseline.
 func (s *Spike) Percent() (money.Amount, bool) {
 	if s.NewSpend || s.Baseline.Sign() <= 0 {
 		return money.Amount{}, false
@@ -52,7 +52,8 @@ type baseline struct {
 	back []int
 }
 
-// Judge judges the day i of a series of amounts, one a day, of a scope. The days before the first that cost anything are none of it.
+// Judge judges the day i of a scope's series, which has one amount for each day. Days before the first cost do not
+// count.
 func (r *Rules) Judge(of ScopeType, days []money.Amount, i int) (Spike, bool) {
 	if days[i].Sign() <= 0 {
 		return Spike{}, false
@@ -122,7 +123,8 @@ func (r *Rules) belowFloor(of ScopeType, excess money.Amount, n int64) bool {
 	return r.Floors && excess.Cmp(r.FloorsUSD[of].MulInt(n)) < 0
 }
 
-// inNoise reports whether an excess, n times what it is, is below 3 × 1.4826 × the median absolute deviation of the days before.
+// inNoise reports whether an excess, scaled by n, is below 3 × 1.4826 × the median absolute deviation of the days
+// before.
 func inNoise(before []money.Amount, excess money.Amount, n int64) bool {
 	var room [2 * bandDays]money.Amount // not on the heap: this is done for each series
 	sorted := append(room[:0:bandDays], before...)
@@ -143,7 +145,7 @@ func median(of []money.Amount) money.Amount {
 	return of[n/2-1].Add(of[n/2]).DivInt(2)
 }
 
-// newSpend judges what has no baseline, when that is asked for.
+// newSpend judges a day without a baseline, if the settings ask for it.
 func (r *Rules) newSpend(of ScopeType, days []money.Amount, i int) (Spike, bool) {
 	if !r.NewSpend || of == Org || i >= len(r.OrgDays) {
 		return Spike{}, false

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Judged is of which organization and day a finding is, and when it was made.
+// Judged is the organization, the day and the time of a finding.
 type Judged struct {
 	Org      string
 	Day, Now time.Time
 }
 
-// Merge returns what is to be kept of a finding on a day, given what was kept of it before: the zero Record when nothing was. What somebody
-// said of it stays; one that was closed is open again. It is told of unless it continues another, or a narrower one explains it, each
-// severity once.
+// Merge returns the Record of a finding on a day, given the previous Record, which is zero if there was none. Notes of
+// users stay, and a closed anomaly opens again. Each severity is notified once, unless the finding continues another
+// one or a narrower finding explains it.
 func Merge(old Record, f *Finding, at Judged) Record {
 	next := old
 	next.ID, next.Type, next.ScopeID, next.Day = IDOf(at.Org, f.Scope, at.Day), f.Type, f.ID, at.Day
@@ -40,8 +40,8 @@ func toldAtLeast(told []Severity, s Severity) bool {
 	return slices.ContainsFunc(told, func(t Severity) bool { return t.rank() >= s.rank() })
 }
 
-// Changed reports whether an anomaly is another than it was, but for when it was looked at, and for its contributors, which follow from
-// the rest.
+// Changed reports whether an anomaly is another than it was, but for when it was looked at, and for its contributors,
+// which follow from the rest.
 func (r *Record) Changed(old *Record) bool {
 	return old.Change == 0 || r.Cost != old.Cost || r.Baseline != old.Baseline || r.Severity != old.Severity ||
 		r.NewSpend != old.NewSpend ||

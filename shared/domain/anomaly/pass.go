@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Series is what a scope cost, day by day; all series of a pass begin on the same day.
+// Series is the cost of a scope by day. All series of a pass begin on the same day.
 type Series struct {
 	Scope
 	Days   []money.Amount
@@ -28,8 +28,8 @@ type Finding struct {
 // Tells reports whether the finding is one to tell of, rather than only to list.
 func (f *Finding) Tells() bool { return !f.Continues && f.ExplainedBy == nil }
 
-// Pass judges the days from the index from on of all series, and returns what it finds, by day, then from the widest scope to the
-// narrowest. It looks at each series by itself, in no more memory than what it finds.
+// Pass judges the days of all series from the index from on. It returns the findings by day, then from the widest
+// scope to the narrowest. It judges each series on its own, so it needs memory only for the findings.
 func (r *Rules) Pass(all []Series, from int) []Finding {
 	var out []Finding
 	for i := range all {
@@ -79,8 +79,8 @@ func (r *Rules) highestBefore(s *Series, i, first int) (highest int) {
 	return highest
 }
 
-// nest marks the findings of a day that are explained by a narrower one: the deepest that lies within them and holds at least 80 % of
-// their excess.
+// nest marks the findings of a day that are explained by a narrower one: the deepest that lies within them and holds
+// at least 80 % of their excess.
 func nest(day []Finding) {
 	inside := map[Scope][]*Finding{} // what lies in a scope, the narrowest last
 	for i := range day {

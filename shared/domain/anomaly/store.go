@@ -24,7 +24,7 @@ const Partition table.Partition = "ORG#*#ANOMALY"
 // Keep is for how long after its day an anomaly is kept.
 const Keep = 90 * 24 * time.Hour
 
-// Status is what became of an anomaly.
+// Status is the status of an anomaly.
 type Status string
 
 // The statuses.
@@ -35,7 +35,7 @@ const (
 	Closed       Status = "closed"   // bills were restated, or settings changed, and it is none any more
 )
 
-// Record is an anomaly as it is kept: one of a scope and day, whatever becomes of it.
+// Record is a stored anomaly. There is one for each scope and day, whatever its status.
 type Record struct {
 	ID           string        `json:"id"`
 	Type         ScopeType     `json:"type"`
@@ -63,8 +63,9 @@ func (r *Record) Spike() Spike {
 	return Spike{Cost: r.Cost, Baseline: r.Baseline, Severity: r.Severity, NewSpend: r.NewSpend}
 }
 
-// SeenIn reports whether who may see scopes, in which these resources lie, may see the anomaly: with everything all, else those of the own
-// teams and resources. The cost of a wider scope would tell what else it holds.
+// SeenIn reports whether a caller with these scopes and resources may see the anomaly. A caller with access to
+// everything sees all anomalies; other callers see those of their own teams and resources, since the cost of a wider
+// scope would reveal the costs of others.
 func (r *Record) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || r.Type == Team && slices.Contains(scopes.Teams, r.ScopeID) || r.Type == Resource &&
 		resources.HasUID(r.ScopeID)
@@ -94,7 +95,7 @@ func Days(org string, from, to time.Time) table.Query {
 
 func settingsKey(org string) table.Key { return Key(org, "SETTINGS") }
 
-// Store keeps the anomalies of organizations, and what these have chosen.
+// Store keeps the anomalies and the settings of organizations.
 type Store struct{ table table.Store }
 
 // NewStore returns the Store on t.
@@ -107,7 +108,7 @@ type storedSettings struct {
 	Change    int                        `json:"change"` // counts the changes, which each is conditioned on
 }
 
-// ReadRules reads what an organization is judged by: its settings and the least baseline. One round trip.
+// ReadRules reads the rules of an organization: its settings and the smallest baseline. One round trip.
 func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	rules := Rules{Settings: DefaultSettings()}
 	chosen, meta := settingsKey(org), identity.OrganisationKey(org)
@@ -132,8 +133,8 @@ func (s *Store) ReadRules(ctx context.Context, org string) (Rules, error) {
 	return rules, fault.Wrap("read anomalyMinUSD of "+org, err)
 }
 
-// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict when somebody was
-// faster.
+// WriteSettings replaces the settings of an organization by those of rules that were read and changed; fault.Conflict
+// when somebody was faster.
 func (s *Store) WriteSettings(ctx context.Context, org string, rules *Rules) error {
 	it, err := table.NewItem(settingsKey(org), storedSettings{rules.Gates, rules.FloorsUSD, rules.change + 1})
 	if err != nil {
@@ -182,9 +183,9 @@ func (s *Store) ReadDays(ctx context.Context, org string, from, to time.Time) (m
 	}
 }
 
-// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity that was not told of
-// on its day, when next.Told has one more than old; all in one transaction. It returns next as it is stored; fault.Conflict when somebody
-// was faster.
+// Replace replaces an anomaly as it was read, the zero Record of a new one, by next, and tells of it under a severity
+// that was not told of on its day, when next.Told has one more than old; all in one transaction. It returns next as it
+// is stored; fault.Conflict when somebody was faster.
 func (s *Store) Replace(ctx context.Context, org string, old, next Record) (Record, error) {
 	next.Change = old.Change + 1
 	cond := table.Equal("change", old.Change)

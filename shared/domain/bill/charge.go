@@ -1,5 +1,6 @@
-// Package focus is a line of a bill in the columns of FOCUS 1.2 (focus.finops.org): the form into which the exports of all vendors are
-// brought before anything is done with them.
+// Package bill defines the charge: one line of a bill in the columns of FOCUS 1.2 (focus.finops.org). The files of all
+// vendors are turned into charges before anything else is done with them. The package links nothing but exact amounts,
+// so that API functions can import it; package billfile reads and writes the files.
 package bill
 
 import (
@@ -25,11 +26,11 @@ const (
 	Other     = "Other"
 )
 
-// Correction is the ChargeClass of what corrects a period that was invoiced already; other charges have none.
+// Correction is the ChargeClass of a charge that corrects a period that was invoiced earlier; other charges have none.
 const Correction = "Correction"
 
-// Charge is a line of a bill. A column that a vendor does not tell is empty. Costs are in BillingCurrency, before any conversion; amounts
-// of different currencies are never added.
+// Charge is a line of a bill. A column that a vendor does not tell is empty. Costs are in BillingCurrency, before any
+// conversion; amounts of different currencies are never added.
 type Charge struct {
 	BillingAccountID string
 	SubAccountID     string // account, subscription or project
@@ -58,7 +59,7 @@ type Charge struct {
 	CommitmentID     string // CommitmentDiscountId
 	CommitmentStatus string // Used or Unused
 	BillingCurrency  string // ISO 4217
-	// what the bill says that a unit of BillingCurrency is worth in US dollars; nothing when it does not
+	// the value of one unit of BillingCurrency in US dollars, as the bill states it; 0 when the bill does not state it
 	USDRate money.Amount
 
 	BilledCost     money.Amount // what is invoiced
@@ -70,5 +71,5 @@ type Charge struct {
 	Tags           []Tag        // by key, each key once
 }
 
-// Tag is a label of what was charged. A key may name its origin: "user:team".
+// Tag is a label of a charge. A key may name its origin: "user:team".
 type Tag struct{ Key, Value string }

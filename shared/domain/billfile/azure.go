@@ -10,9 +10,10 @@ import (
 
 // azureLayout is Azure's actual or amortized cost, in the spellings that agreements and portals have of its columns.
 //
-// Actual cost has what is invoiced: use under a commitment costs nothing, and the commitment all of it on the day it is paid. Amortized
-// cost has the commitment spread over the use, and no purchase of it. Of a period that is delivered as both, what is billed and at public
-// prices is taken from the one and what is effective from the other. A file whose form nobody tells is alone: its cost is all of that.
+// Actual cost has what is invoiced: use under a commitment costs nothing, and the commitment all of it on the day it
+// is paid. Amortized cost has the commitment spread over the use, and no purchase of it. Of a period that is delivered
+// as both, what is billed and at public prices is taken from the one and what is effective from the other. A file
+// whose form nobody tells is alone: its cost is all of that.
 type azureLayout struct {
 	billed, effective bool
 
@@ -71,7 +72,8 @@ func (l *azureLayout) emit(to *reading) error {
 	return to.put(c)
 }
 
-// categorize says in FOCUS's words what kind of charge the row is. A type that is not known is an Adjustment: the bill stays whole.
+// categorize sets the charge category of the row in FOCUS's words. An unknown type is an Adjustment, so that the bill
+// stays complete.
 func (l *azureLayout) categorize() {
 	c := &l.out
 	switch strings.ReplaceAll(strings.ToLower(l.chargeType), " ", "") {
@@ -121,8 +123,8 @@ func (l *azureLayout) price() {
 	}
 }
 
-// listCost is what the row costs at public prices, as far as it tells: they may be in another currency than the bill. What has none is
-// taken to have no discount.
+// listCost returns the cost of the row at public prices. Public prices may be in another currency than the bill; a row
+// without one has no discount.
 func (l *azureLayout) listCost() money.Amount {
 	if l.listFilled {
 		return l.list

@@ -197,7 +197,8 @@ func TestRead_AnswersOfQueries(t *testing.T) {
 			t.Errorf("%d rows: %v", totals.Rows, err)
 		}
 	}
-	if _, err := billfile.Read(context.Background(), "", "f", answer{bytes.NewReader(writeParquet(t, sampleCharges(t)))},
+	if _, err := billfile.Read(context.Background(), "", "f",
+		answer{bytes.NewReader(writeParquet(t, sampleCharges(t)))},
 		ignore); err == nil {
 		t.Error("Parquet was read from its beginning")
 	}

@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// benchCSV is a csv.gz of so many rows: those of the real sample again and again, on days and of resources that differ, so that there are
-// some hundred thousand groups of day, provider, account, service, region and resource.
+// benchCSV is a csv.gz of so many rows: those of the real sample again and again, on days and of resources that
+// differ, so that there are some hundred thousand groups of day, provider, account, service, region and resource.
 func benchCSV(b *testing.B, rows int) string {
 	b.Helper()
 	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d.csv.gz", rows))
@@ -147,8 +147,8 @@ type group struct {
 
 type sums struct{ billed, effective money.Amount }
 
-// dailySums adds charges up by day, provider, account, service, region and resource. A resource has few groups, so that only it is looked
-// up among many.
+// dailySums adds charges up by day, provider, account, service, region and resource. A resource has few groups, so
+// that only it is looked up among many.
 type dailySums struct {
 	numbers   map[string]uint32 // of what there is little of
 	resources map[string]uint32
@@ -217,7 +217,8 @@ func (d *dailySums) total() (out sums) {
 	return out
 }
 
-// measure reports rows by second of processor time, which is steady where others use the machine too, and the most memory that was used.
+// measure reports rows by second of processor time, which is steady where others use the machine too, and the most
+// memory that was used.
 func measure(b *testing.B, rows int, run func() billfile.Totals) {
 	b.Helper()
 	runtime.GC()
@@ -270,7 +271,8 @@ var benchFiles = []struct {
 	{"Parquet of a peer", benchRows, benchPeer},
 }
 
-// benchPeer is the sample as another program wrote it (docs/performance.md says how), with all its columns and amounts in doubles.
+// benchPeer is the sample as another program wrote it (docs/performance.md says how), with all its columns and amounts
+// in doubles.
 func benchPeer(b *testing.B, rows int) string {
 	b.Helper()
 	path := filepath.Join(benchFolder(), fmt.Sprintf("focus-%d-peer.parquet", rows))

@@ -83,8 +83,9 @@ func told(b binding, filled *bool) binding {
 	return b
 }
 
-// plainName writes the name of a column without what vendors write differently: "lineItem/UsageAmount", "line_item_usage_amount" and
-// "LineItemUsageAmount" are one, and so are "Ressourcengruppe (ResourceGroup)" and "resourceGroup".
+// plainName removes the spelling differences between vendors from the name of a column: "lineItem/UsageAmount",
+// "line_item_usage_amount" and "LineItemUsageAmount" are one name, and so are "Ressourcengruppe (ResourceGroup)" and
+// "resourceGroup".
 func plainName(name string) string {
 	if open := strings.LastIndexByte(name, '('); open > 0 && strings.HasSuffix(name, ")") {
 		name = name[open+1 : len(name)-1]
@@ -97,7 +98,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// place finds the columns of bindings, and refuses a file that lacks one it must have, or has one twice. In an open table any may come.
+// place finds the columns of bindings, and refuses a file that lacks one it must have, or has one twice. In an open
+// table any may come.
 func place(bindings []binding, columns []string, open bool) error {
 	index := make(map[string]int, len(columns))
 	twice := map[string]string{}

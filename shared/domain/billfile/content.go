@@ -24,7 +24,8 @@ var (
 	utf16Marks   = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
 
-// openTable looks at what a file begins with. A file without a byte is io.EOF. Text is read from its beginning alone.
+// openTable detects the content from the first bytes of a file. It returns io.EOF for an empty file. It reads only the
+// beginning of text.
 func openTable(r cloud.BillReader) (table, error) {
 	packed := &countedReader{BillReader: r}
 	b := bufio.NewReaderSize(packed, readAhead)

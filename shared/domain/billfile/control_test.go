@@ -40,8 +40,8 @@ type charged struct {
 	charges []bill.Charge
 }
 
-// charge reads a file both ways: what a total is of is looked up in the file, what it is comes from the charges. No row of these files is
-// dropped, and of Google's rows the charges after the first are credits.
+// charge reads a file both ways: what a total is of is looked up in the file, what it is comes from the charges. No
+// row of these files is dropped, and of Google's rows the charges after the first are credits.
 func charge(t *testing.T, form cloud.BillForm, name string, b []byte) []charged {
 	t.Helper()
 	rows := oracle(t, b)
@@ -109,8 +109,8 @@ func zipped(b []byte) []byte {
 	return out.Bytes()
 }
 
-// measures are what control totals measure, of a row and its charges. BlendedCost is not read by design: it is the unblended cost in all
-// of these files, which the totals confirm.
+// measures are what control totals measure, of a row and its charges. BlendedCost is not read by design: it is the
+// unblended cost in all of these files, which the totals confirm.
 var measures = map[string]func(charged) money.Amount{
 	"BilledCost":                billed,
 	"EffectiveCost":             effective,
@@ -150,7 +150,8 @@ func list(c charged) (sum money.Amount) {
 	return sum
 }
 
-// unblended is what is billed, and of what a savings plan covers, which is billed nothing, what it would have cost on demand.
+// unblended is what is billed, and of what a savings plan covers, which is billed nothing, what it would have cost on
+// demand.
 func unblended(c charged) money.Amount {
 	if c.row["lineItem/LineItemType"] == "SavingsPlanCoveredUsage" && billed(c).IsZero() {
 		return list(c)
@@ -206,7 +207,8 @@ func orNull(s string) string {
 	return s
 }
 
-// mended are the files that cannot be imported as they are, and what they lack: a bill in no currency is refused, which other tests show.
+// mended are the files that cannot be imported as they are, and what they lack: a bill in no currency is refused,
+// which other tests show.
 var mended = map[string]func([][]string) [][]string{
 	"azure-export/koku_azure_version_2.csv": func(rows [][]string) [][]string {
 		i := slices.Index(rows[0], "BillingCurrencyCode")

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The bounds of a cache: some MB at most, whatever a file holds.
+// The bounds of a cache: some MB for any file.
 const (
 	mostTexts     = 16 << 10 // a power of two
 	longestCached = 256
@@ -43,7 +43,8 @@ func (c *cache) text(b []byte) string {
 	return *at
 }
 
-// columnText is text for columns whose values are told once already, in a dictionary: what is long and in none is not looked for.
+// columnText is text for columns with a dictionary, whose values are converted only once. It does not look for a long
+// value outside of a dictionary.
 func (c *cache) columnText(b []byte) string {
 	if len(b) > longestLooked {
 		return plainText(b)
@@ -51,7 +52,7 @@ func (c *cache) columnText(b []byte) string {
 	return c.text(b)
 }
 
-// plainText is b as text: NULL is none, and what is no text is replaced.
+// plainText returns b as text: "" for NULL, with invalid UTF-8 replaced.
 func plainText(b []byte) string {
 	if isNull(b) {
 		return ""
@@ -86,7 +87,8 @@ func (c *cache) keepTags(b []byte, read []bill.Tag) []bill.Tag {
 	return read
 }
 
-// layouts are the times that bills write besides ISO 8601: what a slash is in has the month first, wherever the vendor is from.
+// layouts are the time formats of bills besides ISO 8601. A date with slashes has the month first, for vendors of all
+// countries.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 MST", "2006-01-02T15:04Z07:00",
 	"2006-01-02T15:04",
@@ -111,8 +113,8 @@ func parseTime(b []byte) (time.Time, error) {
 	return time.Time{}, fault.New(fault.Invalid, "%.40q is not a time; one looks like 2026-03-01T00:00:00Z", b)
 }
 
-// parseISO reads 2006-01-02, with T or a blank and 15:04:05, a fraction, and Z or no zone: what nearly all bills write, in a tenth of the
-// time that the time package takes.
+// parseISO parses 2006-01-02, with T or a blank and 15:04:05, a fraction, and Z or no zone. Nearly all bills use this
+// form; parseISO takes a tenth of the time of the time package.
 func parseISO(b []byte) (time.Time, bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return time.Time{}, false
@@ -126,7 +128,7 @@ func parseISO(b []byte) (time.Time, bool) {
 	return t, t.Day() == day
 }
 
-// parseClock reads what stands behind a date: nothing, or a time of day.
+// parseClock parses the part behind a date: nothing, or a time of day.
 func parseClock(b []byte) (seconds, nanos int, ok bool) {
 	if len(b) == 0 {
 		return 0, 0, true
@@ -156,7 +158,7 @@ func parseFraction(b []byte) (nanos int, ok bool) {
 	return nanos, nanos >= 0
 }
 
-// digits reads a number without a sign; what is none is -1.
+// digits parses a number without a sign; it returns -1 for other text.
 func digits(b []byte) int {
 	n := 0
 	for _, c := range b {

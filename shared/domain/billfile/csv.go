@@ -16,8 +16,8 @@ type csvTable struct {
 	least   int // how many fields a row has at least
 }
 
-// csvCell is a column that somebody wants. What it held in the row before is kept: most cells of a bill are those above them, and cost no
-// conversion then.
+// csvCell is a column that is read. It keeps the value of the previous row, since most cells of a bill repeat the cell
+// above and then need no conversion.
 type csvCell struct {
 	index  int
 	target binding
@@ -74,7 +74,7 @@ func (t *csvTable) next() error {
 	return nil
 }
 
-// checkLength lets pass what lacks fields at its end that nobody asks for, as some tools leave out empty ones, if the line is whole.
+// checkLength accepts a complete line that lacks only unread fields at its end, as some tools leave out empty fields.
 func (t *csvTable) checkLength(n int) error {
 	if n == len(t.header) || n < len(t.header) && n >= t.least && !t.scanner.cut {
 		return nil

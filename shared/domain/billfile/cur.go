@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// curLayout is AWS's Cost and Usage Report: the legacy one, whose columns vary by month and are called "category/name" or, for Athena,
-// "category_name"; and CUR 2.0, whose columns are fixed and hold maps.
+// curLayout is AWS's Cost and Usage Report: the legacy one, whose columns vary by month and are called "category/name"
+// or, for Athena, "category_name"; and CUR 2.0, whose columns are fixed and hold maps.
 type curLayout struct {
 	row bill.Charge // what is taken as it is
 	out bill.Charge

@@ -7,10 +7,11 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// price makes of the type of a line what it is in FOCUS, as AWS's own dashboards amortize. It is false for a line that is dropped:
-// what negates the usage under a savings plan, which is billed nothing here in the first place.
+// price makes of the type of a line what it is in FOCUS, as AWS's own dashboards amortize. It is false for a line that
+// is dropped: what negates the usage under a savings plan, which is billed nothing here in the first place.
 //
-// A type that is not known here is an Adjustment that costs what is invoiced: the bill stays whole when AWS invents one.
+// A type that is not known here is an Adjustment that costs what is invoiced: the bill stays whole when AWS invents
+// one.
 func (l *curLayout) price() bool {
 	invoiced := l.invoiced()
 	switch l.lineType {
@@ -73,8 +74,8 @@ func (l *curLayout) priceRefund(invoiced money.Amount) {
 	}
 }
 
-// invoiced is what the line costs on the invoice. Where the report has net costs, discounts are taken off the charges they are given for,
-// and the lines of discounts have none left.
+// invoiced returns the invoiced cost of the line. In a report with net costs, discounts are subtracted from the
+// charges that they are given for, and the lines of discounts are 0.
 func (l *curLayout) invoiced() money.Amount {
 	if l.net && (l.netFilled || strings.HasSuffix(l.lineType, "Discount")) {
 		return l.netUnblended

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// googleLayout is Google Cloud's billing export as BigQuery has it, in JSON or flattened into CSV. The credits of a row are charges of
-// their own: what is billed is the cost and all of them.
+// googleLayout is Google Cloud's billing export from BigQuery, in JSON or flattened into CSV. Each credit of a row is
+// a charge of its own: the billed amount is the sum of the cost and all credits.
 type googleLayout struct {
 	row  bill.Charge
 	out  bill.Charge
@@ -85,7 +85,7 @@ func (l *googleLayout) emit(to *reading) error {
 	return l.emitCredits(to)
 }
 
-// describe fills in what the charge and its credits have in common.
+// describe sets the fields that the charge and its credits share.
 func (l *googleLayout) describe() {
 	l.out = l.row
 	c := &l.out
@@ -123,7 +123,8 @@ func googleCategory(costType string) (category, pricing string) {
 	}
 }
 
-// readCredits reads the list of credits; the columns that some tools flatten the first one into are not always the same.
+// readCredits reads the list of credits; the columns that some tools flatten the first one into are not always the
+// same.
 func (l *googleLayout) readCredits() error {
 	if l.credits == l.lastCredits {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// jsonTable is JSON objects one after the other, each on a line of its own or not. Objects in objects are columns, too: "project" with an
-// "id" in it is the columns "project" and "project.id".
+// jsonTable is JSON objects one after the other, each on a line of its own or not. Objects in objects are columns,
+// too: "project" with an "id" in it is the columns "project" and "project.id".
 type jsonTable struct {
 	decoder  *json.Decoder
 	limit    *io.LimitedReader

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// layout is a form of bills: which columns it wants, and what it makes of a row of them.
+// layout is a form of bills: the columns that it needs, and the conversion of a row into charges.
 type layout interface {
 	// bindings are the columns. The layout holds the values of the row that is read.
 	bindings(columns []string) []binding
@@ -27,7 +27,8 @@ var forms = map[cloud.BillForm]func() layout{
 	cloud.GoogleForm:         newGoogleLayout,
 }
 
-// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as well.
+// signs are columns that only one form has. FOCUS is asked for first: its columns are in some vendors' own exports as
+// well.
 var signs = []struct {
 	create  func() layout
 	columns []string
@@ -40,7 +41,7 @@ var signs = []struct {
 	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}},
 }
 
-// newLayout chooses the layout of a form, or of what the columns tell, and binds it to the table.
+// newLayout returns the layout of a form, or of the columns when the form is empty, bound to the table.
 func newLayout(form cloud.BillForm, t table) (layout, error) {
 	columns, open := t.columns()
 	create, known := forms[form]

@@ -38,9 +38,10 @@ func million(take func(*bill.Charge) error) error {
 	for i := range benchLines {
 		n := i % 20_000
 		c = bill.Charge{
-			BillingPeriodStart: importedMonth.Start(), ChargePeriodStart: importedMonth.Start().AddDate(0, 0, i/20_000%28),
-			ChargePeriodEnd: importedMonth.Start().AddDate(0, 0, i/20_000%28+1),
-			ChargeCategory:  bill.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012",
+			BillingPeriodStart: importedMonth.Start(),
+			ChargePeriodStart:  importedMonth.Start().AddDate(0, 0, i/20_000%28),
+			ChargePeriodEnd:    importedMonth.Start().AddDate(0, 0, i/20_000%28+1),
+			ChargeCategory:     bill.Usage, BillingCurrency: "USD", ProviderName: "AWS", SubAccountID: "123456789012",
 			ServiceName: services[n], RegionID: regions[n],
 			ResourceID: resources[n], SkuID: "SKU" + strconv.Itoa(n%300), PricingCategory: bill.Standard, Unit: "Hrs",
 			Tags:          tags[n%1000],
@@ -99,14 +100,16 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// BenchmarkEngine asks about a million lines. LAMPLIGHTER_BENCH names a folder that keeps them, so that others can read the very same ones.
+// BenchmarkEngine asks about a million lines. LAMPLIGHTER_BENCH names a folder that keeps them, so that others can
+// read the very same ones.
 func BenchmarkEngine(b *testing.B) {
 	k := newKept(b)
 	items := []cost.LineItems{k.bring("ca_1", importedMonth, million)}
 	if kept := os.Getenv("LAMPLIGHTER_BENCH"); kept != "" {
 		k.Must(os.CopyFS(kept, os.DirFS(k.dir)))
 	}
-	whole := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"BilledCost", "EffectiveCost"}}
+	whole := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(),
+		Measures: []string{"BilledCost", "EffectiveCost"}}
 	for name, change := range map[string]func(*costquery.Query){
 		"total":                 func(*costquery.Query) {},
 		"by service and region": func(q *costquery.Query) { q.GroupBy = []string{"ServiceName", "RegionId"} },

@@ -25,7 +25,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestTheTableOfAthena_HasTheColumnsThatAreWritten reads template.yaml: what it lacks cannot be asked, what is no column would be empty.
+// TestTheTableOfAthena_HasTheColumnsThatAreWritten reads template.yaml: what it lacks cannot be asked, what is no
+// column would be empty.
 func TestTheTableOfAthena_HasTheColumnsThatAreWritten(t *testing.T) {
 	k := newKept(t)
 	items := k.bring("ca_1", importedMonth, all([]bill.Charge{random(seed.Fixed(t, 1, 1))}))
@@ -184,8 +185,8 @@ func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	}
 }
 
-// A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's, and of two bills that each
-// pay for the other, half on each.
+// A sub-account that is on several bills of a month counts once in questions as it does in reports: on its payer's,
+// and of two bills that each pay for the other, half on each.
 func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 	billOf := func(subs ...string) (out []bill.Charge) {
 		for i, sub := range subs {
@@ -213,12 +214,14 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 					{ID: "ca_222", Provider: "aws", Native: "222"}}, nil
 			}
 			for _, native := range slices.Sorted(maps.Keys(bills)) {
-				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: importedMonth, Native: native, Accounts: connected},
+				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: importedMonth, Native: native,
+					Accounts: connected},
 					all(bills[native]))
 			}
 			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org,
 				cost.Question{From: importedMonth.Start(), To: importedMonth.End(), Metric: cost.Billed}))(k)
-			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, importedMonth, importedMonth))(k)
+			items := apitest.Value(cost.New(k.Platform).LineItems(k.In(apitest.Org), apitest.Org, importedMonth,
+				importedMonth))(k)
 			q := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"BilledCost"}}
 			k.Must(q.Check())
 			step, err := billfile.NewLineItemEngine(k.files, k.Clock).Advance(k.Context(),

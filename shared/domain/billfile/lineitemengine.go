@@ -18,7 +18,8 @@ import (
 // longest is how long a question is worked on in this process: a client waits for it.
 const longest = 20 * time.Second
 
-// LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs, file by file.
+// LineItemEngine answers questions in this process, from the files of line items. It reads the columns that it needs,
+// file by file.
 type LineItemEngine struct {
 	files archive.Files
 	clock clock.Clock
@@ -60,7 +61,7 @@ func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costque
 
 var errLong = errors.New("the question takes too long")
 
-// read hands over the line items of a billing period, of which only the columns are filled.
+// read calls take with the line items of a billing period. Only the columns of the question are set.
 func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*bill.Charge) error) error { //nolint:revive // what, of whom, to where
 	for k := range l.Parts {
 		name := l.Part(org, k)
@@ -79,8 +80,8 @@ func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems
 	return nil
 }
 
-// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing period. What counts on
-// another bill is left out.
+// fill gives line items the times that were not read, as all of the month are asked for: they count in their billing
+// period. What counts on another bill is left out.
 func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) error {
 	var line bill.Charge
 	month := l.Month.Start()

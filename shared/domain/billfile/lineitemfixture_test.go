@@ -69,8 +69,9 @@ var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line
 func random(r *rand.Rand) bill.Charge {
 	c := bill.Charge{
 		BillingPeriodStart: importedMonth.Start(),
-		ChargePeriodStart:  importedMonth.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour), ChargeCategory: bill.Usage,
-		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2",
+		ChargePeriodStart:  importedMonth.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour),
+		ChargeCategory:     bill.Usage,
+		BillingCurrency:    []string{"USD", "EUR"}[r.IntN(2)], ServiceName: "EC2",
 		RegionID:   []string{"us-east-1", "eu-west-1", ""}[r.IntN(3)],
 		ResourceID: "i-" + strconv.Itoa(r.IntN(40)), ResourceName: hostile[r.IntN(len(hostile))],
 	}

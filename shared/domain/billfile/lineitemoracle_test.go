@@ -34,7 +34,8 @@ func (k *kept) duckdb(sql string) [][]string {
 	return apitest.Value(csv.NewReader(strings.NewReader(string(out))).ReadAll())(k)
 }
 
-// TestSQL_MeansWhatTheEngineAnswers runs the SQL for Athena on DuckDB, over the files that the engine of the process reads, whatever values hold.
+// TestSQL_MeansWhatTheEngineAnswers runs the SQL for Athena on DuckDB, over the files that the engine of the process
+// reads, whatever values hold.
 func TestSQL_MeansWhatTheEngineAnswers(t *testing.T) {
 	if os.Getenv("LAMPLIGHTER_PEERS") == "" {
 		t.Skip("SKIPPED: LAMPLIGHTER_PEERS is not set")

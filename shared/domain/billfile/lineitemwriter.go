@@ -1,5 +1,3 @@
-// Package lineitem keeps each line of a bill as Parquet, beside the sums of package cost, and answers free questions of them. It links a
-// library of Parquet, which API functions do not.
 package billfile
 
 import (
@@ -16,7 +14,8 @@ import (
 // perPart is how many lines a file has: some 20 to 100 MB, which engines read side by side.
 const perPart = 1 << 20
 
-// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that fails is given up with Discard.
+// LineItemWriter writes the line items of a billing period while it is imported. It is for one goroutine. One that
+// fails is given up with Discard.
 type LineItemWriter struct {
 	files   archive.Files
 	builder *cost.Builder
@@ -27,7 +26,7 @@ type LineItemWriter struct {
 	perPart int64
 }
 
-// NewLineItemWriter writes the line items of what is added to b.
+// NewLineItemWriter returns a writer of the line items of the charges that are added to b.
 func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
 	return &LineItemWriter{files: files, builder: b, perPart: perPart}
 }
@@ -70,7 +69,7 @@ func (w *LineItemWriter) Close(ctx context.Context) error {
 	return nil
 }
 
-// Discard gives up what was not closed.
+// Discard gives up the files that are not closed.
 func (w *LineItemWriter) Discard() {
 	if w.part != nil {
 		w.part.discard()
@@ -121,7 +120,7 @@ func newPart(ctx context.Context, files archive.Files, name string) *part {
 	return p
 }
 
-// Write counts what goes into the pipe.
+// Write writes to the pipe and counts the bytes.
 func (p *part) Write(b []byte) (int, error) {
 	n, err := p.into.Write(b)
 	p.bytes += int64(n)

@@ -35,7 +35,7 @@ type columnReader interface {
 	open(g rowGroup)
 	// next goes to the next row.
 	next() error
-	// close returns what open took.
+	// close releases the resources of open.
 	close() error
 }
 
@@ -57,7 +57,8 @@ func newParquetTable(r io.ReaderAt, size int64) (t table, err error) {
 	return p, nil
 }
 
-// addLeaves finds the columns under a node. What repeats is a map, or cannot be read as one value per row, and is left out.
+// addLeaves collects the columns under a node. It leaves out repeated columns: they are maps, or cannot be read as one
+// value per row.
 func (p *parquetTable) addLeaves(node *parquet.Column, path []string) {
 	for _, c := range node.Columns() {
 		name := slices.Concat(path, []string{c.Name()})
@@ -194,7 +195,7 @@ func (p *parquetTable) close() error {
 	return errors.Join(errs...)
 }
 
-// recoverCorrupt makes an error of what the library panics with when a file is not what its metadata says.
+// recoverCorrupt turns a panic of the library, as of a file that contradicts its metadata, into an error.
 func recoverCorrupt(err *error) {
 	if p := recover(); p != nil {
 		*err = fault.New(fault.Invalid, "the Parquet file is damaged: %.200s", fmt.Sprint(p))

@@ -52,7 +52,7 @@ func (m *mapColumn) next() error {
 	return nil
 }
 
-// tags makes tags of what a row has. Rows have the same ones mostly: they are known by their bytes, one after the other.
+// tags returns the tags of a row. Consecutive rows mostly have the same tags, so they are recognized by their bytes.
 func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	m.bytes = m.bytes[:0]
 	for i := range keys {
@@ -87,7 +87,7 @@ func (m *mapColumn) text(v *parquet.Value) []byte {
 // maxRowTags is how many tags a row has at most. AWS allows 50 of users, and adds some 100 columns of products.
 const maxRowTags = 10_000
 
-// repeated reads a column of which a row has any number of values.
+// repeated reads a column with any number of values per row.
 type repeated struct {
 	column int
 	pages  parquet.Pages
@@ -144,7 +144,7 @@ func (r *repeated) next() ([]parquet.Value, error) {
 	}
 }
 
-// fill reads more values. A row may go on in the next page, so what it has of this one is kept.
+// fill reads more values. It keeps those of the present row, which may continue in the next page.
 func (r *repeated) fill() error {
 	for {
 		if r.reader == nil {

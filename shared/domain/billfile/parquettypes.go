@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// newColumnReader reads a column of the file into what it is bound to.
+// newColumnReader returns the reader of a column for the type of its binding.
 func newColumnReader(b binding, l leaf) (columnReader, error) {
 	if l.key != nil {
 		return newMapColumn(b, l)
@@ -40,7 +40,8 @@ func newValueColumn[T any](b binding, l leaf, target *T, convert func(*parquet.V
 	}
 }
 
-// textOf converts to text: what is none in the file, as accounts in some that are numbers, is written as it would be in CSV.
+// textOf returns the conversion of a column to text. It writes other types, as account numbers in some files, in the
+// form that CSV has.
 func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 	switch t.Kind() {
 	case parquet.ByteArray, parquet.FixedLenByteArray:

@@ -14,7 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// groupRows is how many rows are sorted and written together: what is held in memory, beside the sums of an import.
+// groupRows is the number of rows that are sorted and written together, and so held in memory beside the sums of an
+// import.
 const groupRows = 16 << 10
 
 // mostDictionary is when a column whose values differ too much is written as it is.
@@ -64,16 +65,18 @@ type lineItem struct {
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
 }
 
-// ExactAmounts is a column of what ParquetWriter writes: who reads amounts with ReadColumns reads it too, or has those that were rounded.
+// ExactAmounts is a column of the files of ParquetWriter. Read it together with amounts (ReadColumns) to get exact
+// amounts; without it they are rounded.
 const ExactAmounts = "x_ExactAmounts"
 
-// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to the last digit.
+// ParquetWriter writes charges as line items into a Parquet file in FOCUS's columns. Read reads it back as it was, to
+// the last digit.
 type ParquetWriter struct {
 	w    *parquet.GenericWriter[lineItem]
 	rows []lineItem
 }
 
-// NewParquetWriter writes to w. What was added is whole when Close has returned without an error.
+// NewParquetWriter returns a writer to w. The file is complete when Close has returned without an error.
 func NewParquetWriter(w io.Writer) *ParquetWriter {
 	return &ParquetWriter{w: parquet.NewGenericWriter[lineItem](
 		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary),
@@ -85,7 +88,8 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 	)}
 }
 
-// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId, 16,384 at a time.
+// Add adds a charge, which the caller may change afterwards. Rows are sorted by ChargePeriodStart and ResourceId,
+// 16,384 at a time.
 func (p *ParquetWriter) Add(c *bill.Charge) error {
 	p.rows = append(p.rows, newLineItem(c))
 	if len(p.rows) < groupRows {
@@ -94,7 +98,7 @@ func (p *ParquetWriter) Add(c *bill.Charge) error {
 	return p.flush()
 }
 
-// Close writes the rest and the end of the file. It does not close what is written to.
+// Close writes the remaining rows and the end of the file. It does not close the underlying writer.
 func (p *ParquetWriter) Close() error {
 	if err := p.flush(); err != nil {
 		return err
@@ -102,7 +106,8 @@ func (p *ParquetWriter) Close() error {
 	return fault.Wrap("close Parquet file", p.w.Close())
 }
 
-// ColumnBytes returns the bytes of each column in the file, as they are packed: what is scanned when it is read. It is known after Close.
+// ColumnBytes returns the packed bytes of each column in the file, which a reader of the column scans. Call it after
+// Close.
 func (p *ParquetWriter) ColumnBytes() map[string]int64 {
 	out := map[string]int64{}
 	for _, g := range p.w.File().Metadata().RowGroups {

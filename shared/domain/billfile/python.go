@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// pythonWords are what Python calls the words of JSON.
+// pythonWords maps the words of Python to those of JSON.
 var pythonWords = map[string]string{"None": "null", "True": "true", "False": "false"}
 
-// pythonToJSON turns a list in Python's notation, as some tools export Google's credits and labels, into JSON; JSON stays as it is.
+// pythonToJSON turns a list in Python's notation, as some tools export Google's credits and labels, into JSON; JSON
+// stays as it is.
 func pythonToJSON(b []byte) []byte {
 	if !bytes.Contains(b, []byte("'")) || json.Valid(b) {
 		return b
@@ -27,7 +28,7 @@ func pythonToJSON(b []byte) []byte {
 	return out
 }
 
-// pythonWord returns what b begins with, and what that is in JSON.
+// pythonWord returns the word of Python at the beginning of b, and its JSON form.
 func pythonWord(b []byte) (from, to string) {
 	for from, to := range pythonWords {
 		if bytes.HasPrefix(b, []byte(from)) {

@@ -2,13 +2,14 @@ package billfile
 
 import "lamplighter.dev/shared/foundation/money"
 
-// usdRate is what a row says of its currency: units of it for a US dollar, or what the row costs in US dollars.
+// usdRate holds the currency data of a row: units of the currency for a US dollar, or the cost of the row in US
+// dollars.
 type usdRate struct{ perDollar, inDollars money.Amount }
 
-// leastCost is what a row must cost for the rate to be told from its amounts: those of less are rounded too much.
+// leastCost is the smallest cost of a row whose amounts give a rate; smaller amounts are rounded too much.
 var leastCost = money.FromScaled(1, 2)
 
-// of returns what a unit of the currency is worth in US dollars; nothing when the row does not tell.
+// of returns the value of a unit of the currency in US dollars; 0 when the row does not state it.
 func (r *usdRate) of(cost *money.Amount) money.Amount {
 	one := money.FromInt(1)
 	switch {

@@ -1,5 +1,10 @@
-// Package bill reads the files in which vendors deliver bills, whatever their form, into charges in FOCUS columns: line by line, in
-// bounded memory, with exact amounts. What a file says is told apart from what is made of it: the money of a delivery can be checked.
+// Package billfile reads and writes files of bills. Read turns the file of a vendor, whatever its form, into charges
+// (package bill): line by line, in bounded memory, with exact amounts; it reports the sums that the file states apart
+// from the charges that it was turned into, so that the money of a delivery can be checked. LineItemWriter keeps each
+// charge in a Parquet file beside the sums of package cost, and LineItemEngine answers the questions of package
+// costquery from those files. ParquetWriter writes exports.
+//
+// The package links a library of Parquet, so API functions must not import it.
 package billfile
 
 import (
@@ -27,7 +32,8 @@ type table interface {
 	columns() (names []string, open bool)
 	// bind says where the values of columns go. It is called once, before next.
 	bind(bindings []binding) error
-	// next puts the values of the next row where they go, or returns io.EOF. Its errors name column and reason, not the row.
+	// next puts the values of the next row where they go, or returns io.EOF. Its errors name column and reason, not
+	// the row.
 	next() error
 }
 
@@ -39,13 +45,14 @@ type reading struct {
 	taken  error // what take returned
 }
 
-// Read reads a file of a bill and hands each of its charges to take, which must not keep the pointer nor change what is behind it. The
-// content is CSV, JSON objects or Parquet, also gzipped or zipped: it is looked at, as the name is not relied upon. The form may be empty
-// when the columns tell it; what they cannot tell is actual from amortized cost of Azure, which are taken for actual.
+// Read reads a file of a bill and hands each of its charges to take, which must not keep the pointer nor change what
+// is behind it. The content is CSV, JSON objects or Parquet, also gzipped or zipped: it is looked at, as the name is
+// not relied upon. The form may be empty when the columns tell it; what they cannot tell is actual from amortized cost
+// of Azure, which are taken for actual.
 //
-// A row that cannot be read ends the reading, for a bill without it would be wrong: fault.Invalid, naming file, row (from 1, without the
-// header) and reason. So do a column that is missing, a currency that is none, and a file that is cut off. Errors of take and of reading r
-// keep their kind. A file without rows has no charges.
+// A row that cannot be read ends the reading, for a bill without it would be wrong: fault.Invalid, naming file, row
+// (from 1, without the header) and reason. So do a column that is missing, a currency that is none, and a file that is
+// cut off. Errors of take and of reading r keep their kind. A file without rows has no charges.
 func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
 	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
@@ -94,11 +101,11 @@ func (t *Taker) Take(c *bill.Charge) error {
 // Err returns the error of Take.
 func (t *Taker) Err() error { return t.err }
 
-// Totals returns what was handed on.
+// Totals returns the sums of the charges that were handed over.
 func (t *Taker) Totals() Totals { return t.g.totals }
 
-// ReadColumns reads a few columns of FOCUS, by their names, from a file in that form; what is not asked for is empty in the charges, and
-// months are not added up. From Parquet, no other columns are even fetched. Its errors are those of Read.
+// ReadColumns reads some FOCUS columns, by their names, from a file in FOCUS form. Other fields of the charges are
+// empty, and months are not added up. From Parquet it fetches only these columns. Its errors are those of Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
 	take func(*bill.Charge) error) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
@@ -107,7 +114,7 @@ func ReadColumns(ctx context.Context, columns []string, name string, r cloud.Bil
 	})
 }
 
-// watch tells what is wrong with the file from what is wrong with reading it.
+// watch separates errors of the file's content from errors of reading the file.
 func (g *reading) watch(r cloud.BillReader, read func(cloud.BillReader) error) (Totals, error) {
 	source := &watchedReader{BillReader: r}
 	err := read(source)
@@ -164,7 +171,7 @@ func (g *reading) put(c *bill.Charge) error {
 	return g.taken
 }
 
-// refuseRow says of which row an error is. A row of a file that is Invalid is Invalid for who takes it, too.
+// refuseRow adds the number of the row to an error. An invalid row makes the file invalid for its reader too.
 func (g *reading) refuseRow(err error) error {
 	if g.taken != nil && !fault.Is(g.taken, fault.Invalid) {
 		return fault.Wrap("read bill "+g.name, g.taken)
@@ -186,7 +193,7 @@ func reason(err error) string {
 	return fault.CleanText(err.Error(), 500)
 }
 
-// watchedReader keeps what reading the file itself failed with: that is no fault of the file.
+// watchedReader keeps the error of reading the file itself, which is no fault of its content.
 type watchedReader struct {
 	cloud.BillReader
 	err error

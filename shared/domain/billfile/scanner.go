@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// scanner splits CSV into records as encoding/csv does, which is its oracle in tests, several times as fast: fields are parts of its
-// buffer, and no line is copied that has no escaped quotes.
+// scanner splits CSV into records as encoding/csv does, which is its oracle in tests, several times as fast: fields
+// are parts of its buffer, and no line is copied that has no escaped quotes.
 type scanner struct {
 	r          io.Reader
 	buf        []byte
@@ -46,7 +46,7 @@ func (s *scanner) next() ([][]byte, error) {
 	}
 }
 
-// fill reads more behind what is there, in a larger buffer when a record fills all of it.
+// fill reads more bytes behind the present ones, in a larger buffer when a record fills it.
 func (s *scanner) fill() error {
 	if s.start > 0 {
 		s.end = copy(s.buf, s.buf[s.start:s.end])
@@ -67,7 +67,8 @@ func (s *scanner) fill() error {
 	return err
 }
 
-// split splits the record at the beginning of b and returns its length with the line's end. It is not whole when b ends before it does.
+// split splits the record at the beginning of b and returns its length with the line's end. It is not whole when b
+// ends before it does.
 func (s *scanner) split(b []byte) (n int, whole bool, err error) {
 	s.fields, s.unescaped = s.fields[:0], s.unescaped[:0]
 	if n, empty := s.emptyLine(b); empty {
@@ -106,8 +107,8 @@ const (
 // zeros marks the bytes of w that are 0 by their highest bit. It may mark bytes behind the first of them that are 1.
 func zeros(w uint64) uint64 { return (w - ones) &^ w & highs }
 
-// splitPlain takes the fields from b[at] on that have no quotes, eight bytes at once, and returns where the next one begins: that of the
-// next line when the record ends, or one that field has to take.
+// splitPlain takes the fields from b[at] on that have no quotes, eight bytes at once, and returns where the next one
+// begins: that of the next line when the record ends, or one that field has to take.
 func (s *scanner) splitPlain(b []byte, at int) int {
 	for i := at; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
@@ -142,8 +143,8 @@ func (s *scanner) emptyLine(b []byte) (n int, empty bool) {
 	}
 }
 
-// field returns the field that begins at b[at], and where the next one does: behind the comma or the line's end. It is beyond b when the
-// file ends with the field, and -1 when more has to be read.
+// field returns the field that begins at b[at], and where the next one does: behind the comma or the line's end. It is
+// beyond b when the file ends with the field, and -1 when more has to be read.
 func (s *scanner) field(b []byte, at int) (field []byte, next int, err error) {
 	if at < len(b) && b[at] == '"' {
 		return s.quoted(b, at+1)

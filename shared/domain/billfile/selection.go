@@ -28,7 +28,8 @@ func newSelection(columns []string, t table) (layout, error) {
 	return l, t.bind(bound)
 }
 
-// emit hands on the row as it is: what was not asked for cannot be checked. Exact amounts, where they were asked for, stand for all that columns hold.
+// emit hands over the row unchecked, since only some columns were read. Exact amounts, if they were read, replace the
+// rounded ones.
 func (l *selection) emit(to *reading) error {
 	l.out = l.row
 	if l.exact != "" {

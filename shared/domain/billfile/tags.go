@@ -10,8 +10,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the braces out), or a
-// list of keys and values (Google).
+// parseTags reads tags as bills write them: a JSON object, the inside of one (Azure's enterprise agreements leave the
+// braces out), or a list of keys and values (Google).
 func parseTags(b []byte) ([]bill.Tag, error) {
 	b = bytes.TrimSpace(b)
 	switch {
@@ -33,7 +33,7 @@ func parseTags(b []byte) ([]bill.Tag, error) {
 	return sortTags(out), nil
 }
 
-// listedTag is a label or a tag of Google's export: of tags, the namespace is a part of what they are called.
+// listedTag is a label or a tag of Google's export. The namespace of a tag is a part of its name.
 type listedTag struct {
 	Namespace string `json:"namespace"`
 	Key       string `json:"key"`

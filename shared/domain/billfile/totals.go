@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Totals is what a file held: the numbers that a manifest and the vendor's own totals are compared with.
+// Totals is the content of a file in numbers, to compare with the manifest and the vendor's own totals.
 type Totals struct {
 	Rows   int64      // of the file, without its header: what manifests count
 	Months []MonthSum // by month, then currency
@@ -42,7 +42,7 @@ func (t *Totals) Merge(other Totals) {
 	}
 }
 
-// add counts a charge, and refuses what is of no month or no currency.
+// add counts a charge. It refuses a charge without a month or a currency.
 func (t *Totals) add(c *bill.Charge) error {
 	if t.last >= len(t.Months) || t.Months[t.last].Month != c.BillingPeriodStart ||
 		t.Months[t.last].Currency != c.BillingCurrency {
@@ -84,7 +84,7 @@ func firstOfMonth(t time.Time) time.Time {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// checkCurrency refuses what is no currency of ISO 4217: amounts in it could neither be converted nor told from others.
+// checkCurrency refuses codes that ISO 4217 does not have: amounts in them could neither be converted nor told apart.
 func checkCurrency(code string) error {
 	if _, err := currency.ParseISO(code); err != nil || code == "" {
 		return fault.New(fault.Invalid, "%.16q is not a currency; one of ISO 4217 is needed, like USD", code)

@@ -100,8 +100,8 @@ func dealt(t *testing.T, form cloud.BillForm, rows [][]string, random *rand.Rand
 	return sum
 }
 
-// TestRead_FinalReport reads a month before and after it was invoiced: the invoice is filled in then, and an account may be written with
-// leading zeros that are a part of it.
+// TestRead_FinalReport reads a month before and after it was invoiced: the invoice is filled in then, and an account
+// may be written with leading zeros that are a part of it.
 func TestRead_FinalReport(t *testing.T) {
 	for file, want := range map[string]string{"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999",
 		"aws-cur/koku_2023-06-01.csv": "987654321 0099999999999"} {
@@ -135,8 +135,8 @@ func TestRead_CurrenciesApart(t *testing.T) {
 	}
 }
 
-// TestRead_GoogleCostTypes takes what the sample calls roundoff for the adjustment that it is, and use over midnight for that of the day
-// on which it began.
+// TestRead_GoogleCostTypes takes what the sample calls roundoff for the adjustment that it is, and use over midnight
+// for that of the day on which it began.
 func TestRead_GoogleCostTypes(t *testing.T) {
 	charges, _, err := readAll("", "google", readData(t, "gcp-billing/google_sample_billing_data_500.csv.gz"))
 	if err != nil {
@@ -259,7 +259,8 @@ func TestRead_AzureRefuses(t *testing.T) {
 	}
 }
 
-// TestRead_AzureTags reads tags without the braces of an object, dates with the month first, and JSON in a cell beside them.
+// TestRead_AzureTags reads tags without the braces of an object, dates with the month first, and JSON in a cell beside
+// them.
 func TestRead_AzureTags(t *testing.T) {
 	charges, _, err := readAll("", "f", readData(t, "azure-export/ms_EA_ActualCost_Small.csv"))
 	if err != nil {
@@ -272,8 +273,8 @@ func TestRead_AzureTags(t *testing.T) {
 	}
 }
 
-// TestRead_AzureBoth adds up a period that is delivered as actual and as amortized cost: nothing counts twice. A reservation's use costs
-// nothing in the one and something in the other.
+// TestRead_AzureBoth adds up a period that is delivered as actual and as amortized cost: nothing counts twice. A
+// reservation's use costs nothing in the one and something in the other.
 func TestRead_AzureBoth(t *testing.T) {
 	actual, sum, err := readAll(cloud.AzureActualForm, "actual", readData(t, "azure-export/ms_EA_ActualCost_Small.csv"))
 	if err != nil {
@@ -307,8 +308,9 @@ func TestRead_AzureBoth(t *testing.T) {
 	}
 }
 
-// TestRead_Commitments holds what FOCUS says of commitments on its own examples: the purchase that covers use is effective at nothing, and
-// the use that it covers, with what was left unused, is billed nothing and effective at all that was purchased.
+// TestRead_Commitments holds what FOCUS says of commitments on its own examples: the purchase that covers use is
+// effective at nothing, and the use that it covers, with what was left unused, is billed nothing and effective at all
+// that was purchased.
 func TestRead_Commitments(t *testing.T) {
 	for _, file := range flexibility(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -364,7 +366,8 @@ func inDollars(t *testing.T, b []byte) []byte {
 	return encode(rows...)
 }
 
-// refusedExamples are not what the specification itself asks for: an hour that no day has, and amounts as a spreadsheet shows them.
+// refusedExamples are not what the specification itself asks for: an hour that no day has, and amounts as a
+// spreadsheet shows them.
 var refusedExamples = map[string]string{
 	"commitment_discount_purchase_scenario_2.csv": `column "ChargePeriodEnd": "2023-02-01T30:00:00Z" is not a time`,
 	"commitment_discount_purchase_scenario_3.csv": `column "ChargePeriodEnd": "2023-02-01T30:00:00Z" is not a time`,
@@ -404,8 +407,8 @@ func TestRead_SpecExamples(t *testing.T) {
 	}
 }
 
-// TestRead_UnblendedIsBilled adds up a report with all types of lines: what is billed is what AWS invoices, for what savings plans cover
-// is cancelled by what negates it.
+// TestRead_UnblendedIsBilled adds up a report with all types of lines: what is billed is what AWS invoices, for what
+// savings plans cover is cancelled by what negates it.
 func TestRead_UnblendedIsBilled(t *testing.T) {
 	rows := oracle(t, fixture(t, "cur.csv"))
 	i := slices.Index(rows[0], "lineItem/UnblendedCost")

@@ -10,9 +10,10 @@ const (
 	week           = 7 * 24 * time.Hour
 )
 
-// WantsAgain reports whether the delivery of a month that was imported is to be looked at again at the time now. An open month always is. AWS
-// changes a closed one for two weeks and corrects it for another month, Azure for a week; of Google it is the partitions that changed that
-// tell, so each is looked at, as are those of clouds that promise nothing.
+// WantsAgain reports whether the delivery of a month that was imported is to be looked at again at the time now. An
+// open month always is. AWS changes a closed one for two weeks and corrects it for another month, Azure for a week; of
+// Google it is the partitions that changed that tell, so each is looked at, as are those of clouds that promise
+// nothing.
 func (e Entry) WantsAgain(month, now time.Time) bool {
 	looked, imported := e.Looked[month.Format("2006-01")]
 	over := now.Sub(month.AddDate(0, 1, 0))

@@ -17,11 +17,12 @@ import (
 // Machine is the state machine that imports bills, named as its file in statemachines/.
 const Machine = "billing-sync"
 
-// UploadMachine is the state machine that imports one file that is uploaded. It is one of its own, for it waits for people.
+// UploadMachine is the state machine that imports one file that is uploaded. It is one of its own, for it waits for
+// people.
 const UploadMachine = "bill-upload"
 
-// Input is the input of the machines: which bills to import. Without an account and an upload, the run is of all accounts of the
-// organization, which its run row names.
+// Input is the input of the machines: which bills to import. Without an account and an upload, the run is of all
+// accounts of the organization, which its run row names.
 type Input struct {
 	Org       string `json:"org"`
 	JobID     string `json:"jobID"`
@@ -95,8 +96,8 @@ func begin(ctx context.Context, p *platform.Platform, org string, r, before Run)
 	return p.Table.Transact(table.Within(ctx, workqueue.Prefix), table.Put(it, same), work)
 }
 
-// AddWork returns the write that lists a run as work that must come to an end. It belongs into the transaction that asks for it, run in
-// table.Within(ctx, workqueue.Prefix).
+// AddWork returns the write that lists a run as work that must come to an end. It belongs into the transaction that
+// asks for it, run in table.Within(ctx, workqueue.Prefix).
 func AddWork(in Input, now time.Time) (table.Write, error) {
 	return workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: in.Org, Machine: in.machine(), At: now}, in)
 }
@@ -126,8 +127,8 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// Every account is looked after in one hour of each round of DueHours, which its id decides: it is listed in the partition of that hour. A
-// transaction of an organization that writes one runs in table.Within(ctx, DuePrefix).
+// Every account is looked after in one hour of each round of DueHours, which its id decides: it is listed in the
+// partition of that hour. A transaction of an organization that writes one runs in table.Within(ctx, DuePrefix).
 const (
 	DuePrefix = "BILLDUE#"
 	DueHours  = 6
@@ -151,15 +152,15 @@ func DueKey(accountID string) table.Key {
 	return table.Key{PK: duePK(int64(h.Sum32())), SK: accountID}
 }
 
-// AddDue returns the write that lists the account. It belongs into the transaction that connects it. An account that is gone is taken off the
-// list by who finds it so.
+// AddDue returns the write that lists the account. It belongs into the transaction that connects it. An account that
+// is gone is taken off the list by who finds it so.
 func AddDue(org, accountID string) (table.Write, error) {
 	it, err := table.NewItem(DueKey(accountID), Due{org, accountID})
 	return table.Put(it), err
 }
 
-// NewFirst returns the writes that list an account which is being connected, and the first import of its bills, whose input is returned for
-// StartMachine.
+// NewFirst returns the writes that list an account which is being connected, and the first import of its bills, whose
+// input is returned for StartMachine.
 func NewFirst(org, accountID string, now time.Time) (Input, []table.Write, error) {
 	in := Input{Org: org, JobID: id.New("job", now), AccountID: accountID}
 	due, err := AddDue(org, accountID)
@@ -185,7 +186,8 @@ func (e Entry) IsDue(now time.Time) bool {
 	return !e.IsSyncing(now) && now.Sub(e.TriedAt) >= pause
 }
 
-// DueInput returns the input of the import that is due for an account in the hour of now: the same one, however often it is begun.
+// DueInput returns the input of the import that is due for an account in the hour of now: the same one, however often
+// it is begun.
 func DueInput(d Due, now time.Time) Input {
 	return Input{Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID),
 		AccountID: d.AccountID}

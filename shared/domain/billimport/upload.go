@@ -34,7 +34,7 @@ const (
 	UploadFailed    UploadStatus = "failed"
 )
 
-// OtherProvider is the provider of what is billed by vendors with no connected account.
+// OtherProvider is the provider of bills from vendors that have no connected account.
 const OtherProvider = "other"
 
 // Upload is a file of a vendor that somebody uploads.
@@ -57,13 +57,14 @@ type Upload struct {
 // Ended reports whether the import is over, so that no file is taken for it any more.
 func (u *Upload) Ended() bool { return !u.CompletedAt.IsZero() }
 
-// RowError is what is wrong with a row of a file; Row is 0 of what is wrong with the file as a whole.
+// RowError is an error in a row of a file; Row is 0 for an error of the whole file.
 type RowError struct {
 	Row     int64  `json:"row"`
 	Message string `json:"message"`
 }
 
-// VendorAccount returns what stands for the account of a vendor that has none: its bills replace each other.
+// VendorAccount returns the account ID under which the bills of a vendor without a connected account replace each
+// other.
 func VendorAccount(vendor string) string { return OtherProvider + ":" + vendor }
 
 // UploadKey returns where an upload is stored.
@@ -78,7 +79,8 @@ func PutUpload(org string, u Upload, conds ...table.Cond) (table.Write, error) {
 	return table.Put(it, conds...), err
 }
 
-// UploadName returns the name of the file of an upload: it is erased with what the archive has of the organization.
+// UploadName returns the name of an uploaded file in the archive. It begins with the organization, so that the file is
+// erased with the organization's archive.
 func UploadName(org, uploadID string) string { return org + uploadsFolder + uploadID }
 
 const uploadsFolder = "/uploads/"
@@ -98,7 +100,8 @@ func ReadUpload(ctx context.Context, s table.Store, org, uploadID string) (Uploa
 	return u, fault.Wrap("read import "+uploadID, err)
 }
 
-// AddressTask is the task of Worker that makes the address of an upload: its input is a Question, its answer an Address.
+// AddressTask is the task of Worker that makes the address of an upload: its input is a Question, its answer an
+// Address.
 const AddressTask = "address"
 
 // Question asks where the file of an upload is to be put.

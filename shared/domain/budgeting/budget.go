@@ -1,5 +1,5 @@
-// Package budgeting holds what is spent against what was planned: how far a period is spent, where it is going, and whom to tell of it
-// once. The rules are pure; Store keeps budgets, and what was told of them.
+// Package budgeting compares spending with budgets: the spent part of a period, the forecast of its end, and the
+// alerts, each of which is sent once. The rules are pure; Store keeps budgets and the alerts that were sent.
 package budgeting
 
 import (
@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ScopeType is what a budget is for.
+// ScopeType is the kind of scope of a budget.
 type ScopeType string
 
 // The scopes, as the contract names them.
@@ -28,7 +28,7 @@ const (
 	Tag           ScopeType = "tag"
 )
 
-// Period is what a budget is for one of, by the calendar in UTC, as bills are.
+// Period is the length of a budget's periods, which follow the calendar in UTC as bills do.
 type Period string
 
 // The periods.
@@ -38,7 +38,7 @@ const (
 	Year    Period = "year"
 )
 
-// Window returns the period in which now lies: its first day, and the one after its last.
+// Window returns the first day of the period of now, and the day after its last one.
 func (p Period) Window(now time.Time) (from, to time.Time) {
 	now = now.UTC()
 	first, months := now.Month(), 1
@@ -60,7 +60,7 @@ const (
 	maxThreshold  = 1000 // percent
 )
 
-// Budget is what is planned to be spent on a scope in each period.
+// Budget is the planned cost of a scope in each period.
 type Budget struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -80,7 +80,8 @@ type Budget struct {
 // DefaultThresholds are those of a budget that names none.
 func DefaultThresholds() []int { return []int{50, 80, 100} }
 
-// Check brings a budget into shape; fault.Invalid names the field that cannot be. Whether the scope exists it cannot know.
+// Check brings a budget into shape; fault.Invalid names the field that cannot be. Whether the scope exists it cannot
+// know.
 func (b *Budget) Check() error {
 	if b.Amount.Sign() <= 0 || b.Amount != b.Amount.Round(2) || b.Amount.Cmp(money.FromInt(1_000_000_000_000)) > 0 {
 		return fault.New(fault.Invalid,
@@ -114,7 +115,8 @@ func (b *Budget) checkScope() error {
 	return nil
 }
 
-// Dimension returns the dimension of costs that the budget's scope is a value of, and the value; "" for the organization.
+// Dimension returns the dimension of costs that the budget's scope is a value of, and the value; "" for the
+// organization.
 func (b *Budget) Dimension() (dim, value string) {
 	switch b.ScopeType {
 	case CloudAccount:
@@ -133,8 +135,9 @@ func (b *Budget) Dimension() (dim, value string) {
 	return "", ""
 }
 
-// SeenIn reports whether who may see scopes, in which these resources lie, may see how the budget stands: with everything all, else those of
-// the own teams and resources. The cost of a wider scope would tell what else it holds.
+// SeenIn reports whether a caller with these scopes and resources may see the state of the budget. A caller with
+// access to everything sees all budgets; other callers see those of their own teams and resources, since the cost of a
+// wider scope would reveal the costs of others.
 func (b *Budget) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || b.ScopeType == Team && slices.Contains(scopes.Teams, b.ScopeID) || b.ScopeType == Resource &&
 		resources.HasUID(b.ScopeID)

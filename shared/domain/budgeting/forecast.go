@@ -19,20 +19,21 @@ const likely = 1.2816
 // Range is where a period will end: Mean is expected, and in four of five cases it ends between Low and High.
 type Range struct{ Low, Mean, High money.Amount }
 
-// Trail is what is known when a period is forecast.
+// Trail holds the data of a forecast.
 type Trail struct {
 	Spent money.Amount // so far in the period, all charges
-	// what usage cost on each of the last days that are complete, oldest first: TrailingDays, or as many as there are
+	// the usage cost of the last complete days, oldest first: at most TrailingDays of them
 	Usage []money.Amount
 	Last  time.Time    // the day of the last of them
 	To    time.Time    // the end of the period, exclusive
 	Fees  money.Amount // other charges of a month, which each month that has not begun brings again
 }
 
-// Forecast returns where a period will end: what is spent, the mean of its weekday for each day that is left, and the fees of each month
-// that has not begun. The interval is that of the seasonal mean method: with the standard deviation s of the days from their weekday's mean
-// over n days, h days that are left deviate by s × √(h + h²/n), for they vary themselves and so does the mean that they are expected
-// by. Source: Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 3rd ed., sections 5.2 and 5.5.
+// Forecast returns the expected cost at the end of the period: the spent cost, the mean of its weekday for each
+// remaining day, and the fees of each month that has not begun. The interval is that of the seasonal mean method: with
+// the standard deviation s of the days from their weekday's mean over n days, h remaining days deviate by s × √(h +
+// h²/n), since both the days and their mean vary. Source: Hyndman and Athanasopoulos, Forecasting: Principles and
+// Practice, 3rd ed., sections 5.2 and 5.5.
 func (t *Trail) Forecast() Range {
 	sum, half := t.Spent, 0.0
 	days := t.Days()
@@ -55,7 +56,7 @@ func (t *Trail) Forecast() Range {
 	return Range{low, sum, sum.Add(spread)}
 }
 
-// Days returns what is expected of usage for each day that is left.
+// Days returns the expected usage cost of each remaining day.
 func (t *Trail) Days() []money.Amount {
 	profile := t.profile()
 	var out []money.Amount
@@ -94,8 +95,8 @@ func (t *Trail) weekday(i int) time.Weekday {
 	return t.Last.AddDate(0, 0, i-len(t.Usage)+1).Weekday()
 }
 
-// deviation returns the standard deviation of the days from what the profile expects of them. Floats do: it is an estimate of how much
-// the forecast is worth, and no part of any sum.
+// deviation returns the standard deviation of the days from the profile. It uses floats, since it only estimates the
+// quality of the forecast and is part of no sum.
 func (t *Trail) deviation() float64 {
 	profile, known := t.profile(), 1
 	if len(t.Usage) >= profileDays {

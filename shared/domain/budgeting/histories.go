@@ -14,8 +14,8 @@ import (
 // Settling is how many days after a day its bills are complete.
 const Settling = 2
 
-// ReadStates tells how budgets stand now, in their order. It asks the store of costs for its periods, and twice for each kind of scope
-// that the budgets have and each group, not for each budget.
+// ReadStates tells how budgets stand now, in their order. It asks the store of costs for its periods, and twice for
+// each kind of scope that the budgets have and each group, not for each budget.
 func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Budget, now time.Time) ([]State, error) {
 	periods, err := costs.Periods(ctx, org)
 	if err != nil {
@@ -89,8 +89,8 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 	return nil
 }
 
-// series returns what values of a dimension cost, day by day up to today. Groups are asked for one by one: what lies in several counts in
-// each, where a split by groups would share it.
+// series returns the costs of the values of a dimension, day by day up to today. It asks for groups one by one: a
+// resource in several groups counts in each, while a split by group would divide its cost.
 func (r *reader) series(dim string, values []string, from time.Time, usage bool) (map[string][]money.Amount, error) {
 	q := cost.Question{From: from, To: dayAfter(r.now), Metric: cost.Billed, Daily: true, UsageOnly: usage}
 	out := make(map[string][]money.Amount, len(values))

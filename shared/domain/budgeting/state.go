@@ -18,7 +18,7 @@ type State struct {
 	Signal   Signal
 }
 
-// History is what a scope cost: amounts a day, from First on.
+// History is the costs of a scope by day, from First on.
 type History struct {
 	First   time.Time
 	Billed  []money.Amount // all charges
@@ -62,7 +62,7 @@ func maxAmount(a, b money.Amount) money.Amount {
 	return a
 }
 
-// trail returns what is known when the period is forecast.
+// trail returns the data for the forecast of a period.
 func (h *History) trail(from, to time.Time) Trail {
 	settled := h.Settled
 	if last := to.AddDate(0, 0, -1); settled.After(last) {
@@ -108,7 +108,7 @@ func (h *History) between(days []money.Amount, from, to time.Time) []money.Amoun
 	return days[i:j]
 }
 
-// PercentUsed returns how much of the amount is spent, to a tenth that is not above what it is: 100 is all of it.
+// PercentUsed returns the spent part of the amount in percent, rounded down to a tenth: 100 means all of it.
 func (s *State) PercentUsed() float64 {
 	if s.Spent.Sign() <= 0 {
 		return 0
@@ -123,7 +123,7 @@ func (s *State) PercentUsed() float64 {
 
 var badness = map[Signal]int{Red: 0, Yellow: 1, Green: 2}
 
-// CompareWorst orders states: red, yellow, green, and of a colour first what is spent furthest.
+// CompareWorst orders states: red, yellow, green, and within a colour the highest spent part first.
 func CompareWorst(a, b State) int {
 	return cmp.Or(cmp.Compare(badness[a.Signal], badness[b.Signal]), cmp.Compare(b.PercentUsed(), a.PercentUsed()),
 		cmp.Compare(a.Budget.Name, b.Budget.Name))

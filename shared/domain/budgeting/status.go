@@ -37,7 +37,7 @@ func (b *Budget) SignalOf(spent money.Amount, forecast Range) Signal {
 	return Green
 }
 
-// BurnDay is a day of a burn-down: what is left of the amount at its end.
+// BurnDay is a day of a burn-down, with the amount that is left at its end.
 type BurnDay struct {
 	Day      time.Time
 	Spent    money.Amount // up to and with the day, exact; for days that are not complete, as expected
@@ -46,8 +46,8 @@ type BurnDay struct {
 	Forecast bool         // the day is not complete
 }
 
-// BurnDown returns a day for each of the period: spent are its days that are known, ahead what is expected of those that follow, whose
-// fees come on the first day of a month.
+// BurnDown returns one day for each day of the period. spent are the known days; the following days are forecast from
+// t, with fees on the first day of a month.
 func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
 	n := int64(t.To.Sub(from) / (24 * time.Hour))
 	ahead := t.Days()
@@ -77,7 +77,8 @@ const (
 	ExceededEvent = "budget.exceeded" // a threshold of the whole amount, or above, is reached
 )
 
-// Told is what was told of a budget in a period: each threshold once, whatever becomes of the bills after that.
+// Told is the set of alerts that were sent for a budget in a period. Each threshold is sent once, even if bills change
+// later.
 type Told struct {
 	Thresholds []int `json:"thresholds"`
 	Forecast   []int `json:"forecast"`
@@ -90,8 +91,8 @@ type Alert struct {
 	Forecast  bool   `json:"forecast"`  // it is not reached yet
 }
 
-// Alerts returns what is to be told now, and what has been told after that. Of several thresholds of a kind that are reached at once the
-// highest is told of. What is reached is not forecast any more.
+// Alerts returns the alerts to send now, and the set of alerts after that. Of several thresholds of a kind that are
+// reached at once, only the highest is sent. A threshold that is reached gets no forecast alert any more.
 func (b *Budget) Alerts(spent money.Amount, forecast Range, told Told) ([]Alert, Told) {
 	highest := map[Alert]int{}
 	next := Told{slices.Clone(told.Thresholds), slices.Clone(told.Forecast)}

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The partitions of budgets. What was told of them lies beside them.
+// The partitions of budgets. The alerts that were sent lie beside them.
 const (
 	Partition     table.Partition = "ORG#*#BUDGET"
 	NamePartition table.Partition = "ORG#*#BUDGETNAME"
@@ -20,7 +20,7 @@ const (
 
 const toldPrefix = "TOLD#"
 
-// keepTold is for how long after a period it is known what was told in it.
+// keepTold is how long after the end of a period the alerts sent in it are kept.
 const keepTold = 400 * 24 * time.Hour
 
 // Key returns where a budget is stored.
@@ -77,12 +77,14 @@ func Missing(budgetID string) error {
 	return fault.New(fault.NotFound, "budget %.64q does not exist", budgetID)
 }
 
-// Create stores a new budget, while what it is for exists: holds are conditions on that. fault.Conflict when another one has its name.
+// Create stores a new budget. The holds are conditions that its scope exists. It returns fault.Conflict when another
+// budget has the name.
 func (s *Store) Create(ctx context.Context, org string, next Budget, holds ...table.Write) (Budget, error) {
 	return s.write(ctx, org, Budget{}, next, holds)
 }
 
-// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new
+// name.
 func (s *Store) Update(ctx context.Context, org string, old, next Budget, holds ...table.Write) (Budget, error) {
 	return s.write(ctx, org, old, next, holds)
 }
@@ -104,16 +106,13 @@ func (s *Store) write(ctx context.Context, org string, old, next Budget, holds [
 	}
 	ws := append([]table.Write{table.Put(it, cond)}, renamed...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
-	if table.IsTurnLost(err) {
-		return next, err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return next, refused(org, lost, &next)
-	}
-	return next, fault.Wrap("write budget "+next.ID, err)
+	return next, table.ExplainLost(err, "write budget "+next.ID, func(lost *table.ConditionError) error {
+		return refused(org, lost, &next)
+	})
 }
 
-// refused returns the error for a write of next of which a condition failed: on its name, on its scope, else on its generation.
+// refused returns the error for a write of next that failed on a condition: on its name, on its scope, else on its
+// generation.
 func refused(org string, lost *table.ConditionError, next *Budget) error {
 	if taken := names(org).Refusal(lost, next.Name); taken != nil {
 		return taken
@@ -125,7 +124,8 @@ func refused(org string, lost *table.ConditionError, next *Budget) error {
 	return fault.New(fault.Conflict, "budget %s was changed by someone else meanwhile; read it and try again", next.ID)
 }
 
-// Delete deletes a budget as it was read; fault.Conflict when it has changed since. What was told of it goes with its time.
+// Delete deletes a budget as it was read; fault.Conflict when it has changed since. The alerts that were sent expire
+// later.
 func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
 	err := s.table.Transact(ctx, table.Delete(Key(org, b.ID), table.Equal("generation", b.Generation)),
 		names(org).Release(b.Name))
@@ -135,14 +135,15 @@ func (s *Store) Delete(ctx context.Context, org string, b Budget) error {
 	return fault.Wrap("delete budget "+b.ID, err)
 }
 
-// toldRow is what was told in a period; Change counts its changes, which each is conditioned on.
+// toldRow stores the alerts that were sent in a period. Change counts its changes; each write is conditioned on it.
 type toldRow struct {
 	Told
 	Change int `json:"change"`
 }
 
-// Tell tells what is to be told of a budget that stands so, in one transaction with the note that it was: two who do it at once, or one
-// that is killed and starts anew, tell it once. It returns how many events it wrote. One round trip, and one more when there are any.
+// Tell writes the events of the alerts that are due in a state, and notes them in the same transaction: two processes
+// at once, or one that is killed and starts again, write each alert once. It returns the number of events. It takes
+// one round trip, and one more when there are any.
 func (s *Store) Tell(ctx context.Context, org string, st State, now time.Time) (int, error) {
 	key := toldKey(org, st.Budget.ID, st.From)
 	row, err := table.Read[toldRow](ctx, s.table, key)

@@ -40,7 +40,8 @@ type billingField struct {
 	providers   []string
 }
 
-// What names look like in the clouds. They stand in addresses that tokens are sent to, and in questions, so nothing else may.
+// What names look like in the clouds. They stand in addresses that tokens are sent to, and in questions, so nothing
+// else may.
 var (
 	exportName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 	bucketName     = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)

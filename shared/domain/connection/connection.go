@@ -1,5 +1,7 @@
-// Package connection stores connected cloud accounts and keeps their native ids and names unique: who connects one by hand and who
-// connects the members of a whole organization meet here, so that each account is there once.
+// Package connection stores connected cloud accounts, and keeps their native ids and names unique, whether a person
+// connects one or the synchronization of a whole organization does. It also keeps the record of each connected
+// organization of a cloud (an AWS organization, a management group, a folder): which of its members are wanted, and
+// the state of each (Organisation, Member, Sync).
 package connection
 
 import (
@@ -100,11 +102,12 @@ func ErrName(a inventory.Account) error {
 	return names("").Taken(a.Name)
 }
 
-// Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the first import of its bills,
-// which it starts, and when the next are due, all in one transaction with more. Whoever calls starts the job's machine. What is in use
-// is fault.Conflict, as is a condition of more that does not hold, and an organization that has MaxAccounts: ErrFull. Of several calls at the
-// same moment as many succeed as there is room for; one that finds others before it too often is fault.Conflict, for which table.IsTurnLost
-// holds. Three round trips.
+// Create stores the account a, which has an id, takes its native id and name, and records its first discovery, the
+// first import of its bills, which it starts, and when the next are due, all in one transaction with more. Whoever
+// calls starts the job's machine. What is in use is fault.Conflict, as is a condition of more that does not hold, and
+// an organization that has MaxAccounts: ErrFull. Of several calls at the same moment as many succeed as there is room
+// for; one that finds others before it too often is fault.Conflict, for which table.IsTurnLost holds. Three round
+// trips.
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
 	more ...table.Write) (discovery.Job, error) {
 	var j discovery.Job

@@ -42,8 +42,8 @@ func checkPrincipal(_ Opener, _ inventory.Account, c map[string]string) error {
 	return nil
 }
 
-// checkFederation checks the names of a workload identity provider and of the service account that it lets impersonate. The
-// provider's is taken as gcloud prints it, and kept as its audience.
+// checkFederation checks the names of a workload identity provider and of the service account that it lets
+// impersonate. The provider's is taken as gcloud prints it, and kept as its audience.
 func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	const field = "workloadIdentityProvider"
 	name := strings.TrimPrefix(strings.TrimPrefix(c[field], "https:"), "//iam.googleapis.com/")
@@ -61,7 +61,8 @@ func checkFederation(_ Opener, _ inventory.Account, c map[string]string) error {
 	return nil
 }
 
-// key is a service account's, as Google writes it. Files of other types name addresses to call and programs to run, and are refused.
+// key is a service account's, as Google writes it. Files of other types name addresses to call and programs to run,
+// and are refused.
 type key struct {
 	Type       string `json:"type"`
 	Project    string `json:"project_id"`
@@ -76,7 +77,8 @@ type key struct {
 // googleToken is where tokens for a key are had; keys of before 2018 name the other address of the same.
 const googleToken = "https://oauth2.googleapis.com/token" //nolint:gosec // an address
 
-// wrapKey takes the key also as the credentials themselves, which is what "the JSON key" may mean: all of its values are texts.
+// wrapKey takes the key also as the credentials themselves, which is what "the JSON key" may mean: all of its values
+// are texts.
 func wrapKey(sent map[string]string) map[string]string {
 	if sent["serviceAccountKey"] != "" || sent["private_key"] == "" {
 		return sent

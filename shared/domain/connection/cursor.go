@@ -5,15 +5,17 @@ import (
 	"slices"
 )
 
-// SyncCursor is a position in the ring of members that are to be opened, in the order of their native ids. A synchronization begins after
-// From, goes on after Last, and ends when it is back at From. So members that are slow to refuse do not keep the ones behind them from
-// being tried: the next run, or the next synchronization, goes on after them.
+// SyncCursor is a position in the ring of members that are to be opened, in the order of their native ids. A
+// synchronization begins after From, goes on after Last, and ends when it is back at From. So members that are slow to
+// refuse do not keep the ones behind them from being tried: the next run, or the next synchronization, goes on after
+// them.
 type SyncCursor struct {
 	From string `json:"from,omitempty"`
 	Last string `json:"last,omitempty"` // empty until a member was tried
 }
 
-// next returns the cursor that the next synchronization begins with. One that was not completed is continued where it stopped.
+// next returns the cursor that the next synchronization begins with. One that was not completed is continued where it
+// stopped.
 func (c SyncCursor) next(completed bool) SyncCursor {
 	if completed {
 		return SyncCursor{From: c.From}

@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// A member whose account is connected is ending when a listing lacks it, shows it closed, or shows it where the selection no longer
-// names it. One listing may be short or wrong, so an account is disconnected only when these rules allow it.
+// A member whose account is connected is ending when a listing lacks it, shows it closed, or shows it where the
+// selection no longer names it. One listing may be short or wrong, so an account is disconnected only when these rules
+// allow it.
 const (
 	// EndingWait is the shortest time between the first and the last listing that end a member.
 	EndingWait = 24 * time.Hour
-	// maxEndedPercent is the largest part of the connected members that is disconnected within EndingWait without a person's confirmation.
+	// maxEndedPercent is the largest part of the connected members that is disconnected within EndingWait without a
+	// person's confirmation.
 	maxEndedPercent = 10
 )
 
@@ -48,10 +50,10 @@ type EndingVerdict struct {
 	ConfirmationID string
 }
 
-// EndMembers decides which of the ending members are disconnected now. A member waits until listings EndingWait apart agree. Those that
-// have waited are disconnected together when they are few, as by maxEndedPercent, and else wait for a person's confirmation. The ID of a
-// confirmation is a digest of the members and of the time since when each is missing, so that it is good for no other members, and not
-// for the same ones later.
+// EndMembers decides which of the ending members are disconnected now. A member waits until listings EndingWait apart
+// agree. Those that have waited are disconnected together when they are few, as by maxEndedPercent, and else wait for
+// a person's confirmation. The ID of a confirmation is a digest of the members and of the time since when each is
+// missing, so that it is good for no other members, and not for the same ones later.
 func EndMembers(r EndingRules, ending []Member) EndingVerdict {
 	var v EndingVerdict
 	var ripe []Member
@@ -96,7 +98,8 @@ func confirmationID(members []Member) string {
 	return hex.EncodeToString(h.Sum(nil)[:bytes])
 }
 
-// Shown returns the status that the API shows: what the listings say of a member that is ending, although its account is still connected.
+// Shown returns the status that the API shows: what the listings say of a member that is ending, although its account
+// is still connected.
 func (m Member) Shown() MemberStatus { return cmp.Or(m.Ending, m.Status) }
 
 // IsEnding reports whether the member's account is to be disconnected and is not yet.

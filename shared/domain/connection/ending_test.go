@@ -89,7 +89,8 @@ func TestEndMembers_AConfirmationIsGoodForTheseMembersAlone(t *testing.T) {
 	}
 }
 
-// Whatever the listings say, nobody is disconnected who was in one of the last day, and no more than a tenth in any day.
+// Whatever the listings say, nobody is disconnected who was in one of the last day, and no more than a tenth in any
+// day.
 func TestEndMembers_HoldsItsPromisesForRandomListings(t *testing.T) {
 	random := seed.Random(t)
 	for range 200 {

@@ -122,8 +122,8 @@ func (pr provider) checkNative(a *inventory.Account) error {
 	return nil
 }
 
-// CheckCredentials checks what a caller sent for the authMethod of a, keeps of it what is needed, and completes it with the external id of
-// the organization: fault.Invalid names the field.
+// CheckCredentials checks what a caller sent for the authMethod of a, keeps of it what is needed, and completes it
+// with the external id of the organization: fault.Invalid names the field.
 func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account,
 	sent map[string]string) (map[string]string, error) {
 	pr, err := findProvider(o.P, a.Provider)

@@ -19,11 +19,12 @@ import (
 // MaxName is how many characters the name of an account may have.
 const MaxName = 100
 
-// Opener checks what callers send to connect accounts and whole organizations of them, and has the cloud asked whether it opens them.
+// Opener checks what callers send to connect accounts and whole organizations of them, and has the cloud asked whether
+// it opens them.
 type Opener struct{ P *platform.Platform }
 
-// Prepare checks what can be known of an account without asking the cloud, and brings it into the spelling that is stored. What cannot be
-// is fault.Invalid, what is in use fault.Conflict.
+// Prepare checks what can be known of an account without asking the cloud, and brings it into the spelling that is
+// stored. What cannot be is fault.Invalid, what is in use fault.Conflict.
 func (o Opener) Prepare(ctx context.Context, org string, a *inventory.Account) error {
 	pr, err := findProvider(o.P, a.Provider)
 	if err != nil {
@@ -42,7 +43,8 @@ func (o Opener) Prepare(ctx context.Context, org string, a *inventory.Account) e
 	return CheckVacant(*a, have)
 }
 
-// Open has the cloud asked whether the sealed credentials of a open it, stores it, together with more, and has it discovered.
+// Open has the cloud asked whether the sealed credentials of a open it, stores it, together with more, and has it
+// discovered.
 func (o Opener) Open(ctx context.Context, org string, a inventory.Account, more ...table.Write) (Account, error) {
 	if err := o.verify(ctx, org, &a, nil); err != nil {
 		return Account{}, err
@@ -55,7 +57,8 @@ func (o Opener) Open(ctx context.Context, org string, a inventory.Account, more 
 	return NewRecord(a), nil
 }
 
-// CheckAccount brings the name into shape, and refuses names, regions, endpoints and places of bills that cannot be: fault.Invalid names the field.
+// CheckAccount brings the name into shape, and refuses names, regions, endpoints and places of bills that cannot be:
+// fault.Invalid names the field.
 func (o Opener) CheckAccount(a *inventory.Account) error {
 	var err error
 	if a.Name, err = displayname.CleanName("name", a.Name, MaxName); err != nil {
@@ -78,8 +81,8 @@ func (o Opener) CheckAccount(a *inventory.Account) error {
 	return o.CheckReachable("endpointURL", a.EndpointURL)
 }
 
-// CheckReachable refuses an address of a field that could only lead into our own network. What a name leads to is looked at
-// again whenever it is dialled. The address is not repeated: there may be a password in it.
+// CheckReachable refuses an address of a field that could only lead into our own network. What a name leads to is
+// looked at again whenever it is dialled. The address is not repeated: there may be a password in it.
 func (o Opener) CheckReachable(field, address string) error {
 	err := ssrfguard.Policy{Private: o.P.Settings.PrivateAddresses, AnyPort: true}.CheckAddress(address)
 	if err != nil {
@@ -125,15 +128,17 @@ func (o Opener) Ask(ctx context.Context, q inventory.Question, answer any) error
 	return inventory.AskConnector(ctx, o.P.Workers, q, answer)
 }
 
-// Change is an account as it was read, and as it is to be; Credentials are new ones, nil when those in After are to be used.
+// Change is an account as it was read, and as it is to be; Credentials are new ones, nil when those in After are to be
+// used.
 type Change struct {
 	Before      inventory.Account
 	After       *inventory.Account
 	Credentials map[string]string
 }
 
-// Reopen verifies the account as it is to be, stores it, together with more, and has it discovered anew. Another endpoint without
-// other credentials is fault.Invalid, an account that its cloud organisation has disconnected is fault.Conflict: then nothing is sent.
+// Reopen verifies the account as it is to be, stores it, together with more, and has it discovered anew. Another
+// endpoint without other credentials is fault.Invalid, an account that its cloud organisation has disconnected is
+// fault.Conflict: then nothing is sent.
 func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.Write) error {
 	a := c.After
 	if err := cmp.Or(c.checkDestination(), c.Before.RefuseEnded()); err != nil {
@@ -152,8 +157,8 @@ func (o Opener) Reopen(ctx context.Context, org string, c Change, more ...table.
 	return err
 }
 
-// Replace stores what the account is to have other than before, if that is still what is stored: else fault.Conflict. Fields that a
-// discovery writes are left alone.
+// Replace stores what the account is to have other than before, if that is still what is stored: else fault.Conflict.
+// Fields that a discovery writes are left alone.
 func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table.Write) error {
 	old, a := c.Before, *c.After
 	if err := c.checkDestination(); err != nil {

@@ -1,6 +1,3 @@
-// Package cloudorganisation keeps the record of each connected organization of a cloud (an AWS organization, a management group, a
-// folder), which of its members are wanted, and what became of each. The operations that connect one and the worker that
-// synchronizes it meet here.
 package connection
 
 import (
@@ -20,8 +17,8 @@ import (
 // MaxOrganisations is how many an organization of ours can have: a list of them is one read.
 const MaxOrganisations = 20
 
-// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the one that the StackSet
-// of the onboarding makes.
+// MemberRole is the role that is assumed in each member of an AWS organization where the connection names none: the
+// one that the StackSet of the onboarding makes.
 const MemberRole = "lamplighter"
 
 // The partitions of the records, of their members, and of when they are due.
@@ -96,7 +93,8 @@ const (
 )
 
 // MemberStatuses are all that there are.
-var MemberStatuses = []MemberStatus{MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed, MemberLeft, MemberRemoved}
+var MemberStatuses = []MemberStatus{MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed,
+	MemberLeft, MemberRemoved}
 
 // Member is an account of the organization, and what became of it.
 type Member struct {
@@ -115,7 +113,8 @@ type Member struct {
 	Selected     int          `json:"selected,omitempty"` // Organisation.Selected when the selection last named it
 }
 
-// MemberSelection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value names none.
+// MemberSelection names members by id, by unit (its id or its name) and by tag ("key" or "key=value"). The zero value
+// names none.
 type MemberSelection struct {
 	IDs   []string `json:"ids,omitempty"`
 	Units []string `json:"units,omitempty"`
@@ -191,7 +190,8 @@ func MemberKey(org, id, native string) table.Key {
 
 // ListOrganisations reads the organizations, oldest first.
 func ListOrganisations(ctx context.Context, s table.Store, org string) ([]Organisation, error) {
-	all, _, err := table.ReadPage[Organisation](ctx, s, table.Query{PK: OrganisationKey(org, "").PK, Limit: MaxOrganisations + 1})
+	all, _, err := table.ReadPage[Organisation](ctx, s,
+		table.Query{PK: OrganisationKey(org, "").PK, Limit: MaxOrganisations + 1})
 	if err != nil {
 		return nil, fmt.Errorf("list cloud organisations of %s: %w", org, err)
 	}

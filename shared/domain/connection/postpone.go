@@ -16,8 +16,9 @@ func (o Opener) mustWait(a inventory.Account) bool {
 	return o.P.Pending != nil && o.P.Pending.Reason(a.Provider) != ""
 }
 
-// postpone accepts the account without asking its cloud. Its error says why, and Verify asks the cloud later. An account
-// whose native id only the cloud knows has our id in its place until then, so that two of them are two accounts.
+// postpone accepts the account without asking its cloud. Its error says why, and Verify asks the cloud later. An
+// account whose native id only the cloud knows has our id in its place until then, so that two of them are two
+// accounts.
 func (o Opener) postpone(org string, a *inventory.Account) error {
 	a.Unverified, a.Error = true, o.P.Pending.Reason(a.Provider)
 	a.CloudAccountID = cmp.Or(a.CloudAccountID, a.ID)
@@ -32,9 +33,9 @@ func (o Opener) Explain(a inventory.Account) inventory.Account {
 	return a
 }
 
-// Verify has the cloud asked about an account that was accepted without that, and stores the answer. Credentials that do
-// not open the account disconnect it. It returns no error for an account that is gone or verified, and fault.Unavailable
-// when the cloud did not answer: then the account is verified later.
+// Verify has the cloud asked about an account that was accepted without that, and stores the answer. Credentials that
+// do not open the account disconnect it. It returns no error for an account that is gone or verified, and
+// fault.Unavailable when the cloud did not answer: then the account is verified later.
 func (o Opener) Verify(ctx context.Context, org, accountID string) error {
 	a, err := inventory.New(o.P).ReadAccount(ctx, org, accountID)
 	if fault.Is(err, fault.NotFound) || err == nil && !a.Unverified {

@@ -44,7 +44,8 @@ func NewRecord(a inventory.Account) Account {
 	}
 }
 
-// AuditedAccount is what the audit log shows of an account that was changed: its credentials are part of no other field.
+// AuditedAccount is what the audit log shows of an account that was changed: its credentials are part of no other
+// field.
 type AuditedAccount struct {
 	Account
 	CredentialsReplaced bool `json:"credentialsReplaced"`

@@ -31,8 +31,8 @@ type SyncInput struct {
 // Organisation returns the organization that the input belongs to.
 func (in SyncInput) Organisation() string { return in.Org }
 
-// Every organization is synchronized each hour: the rows of these partitions list those of all organizations of ours. An organization's
-// transaction that writes one runs in table.Within(ctx, DuePrefix).
+// Every organization is synchronized each hour: the rows of these partitions list those of all organizations of ours.
+// An organization's transaction that writes one runs in table.Within(ctx, DuePrefix).
 const (
 	OrganisationDuePrefix = "CLOUDORGS#"
 	OrganisationDueShards = 4
@@ -65,8 +65,8 @@ func RemoveOrganisationDue(organisationID string) table.Write {
 	return table.Delete(OrganisationDueKey(organisationID))
 }
 
-// NewSync makes a synchronization that begins now, and the write that lists its work. It belongs into the transaction that stores the
-// organization, run in table.Within(ctx, workqueue.Prefix).
+// NewSync makes a synchronization that begins now, and the write that lists its work. It belongs into the transaction
+// that stores the organization, run in table.Within(ctx, workqueue.Prefix).
 func NewSync(org, organisationID string, now time.Time) (Sync, table.Write, error) {
 	s := Sync{JobID: id.New("job", now), Status: SyncRunning, StartedAt: now}
 	work, err := workqueue.AddWork(workqueue.Work{ID: s.JobID, Org: org, Machine: OrganisationSyncMachine, At: now},
@@ -79,8 +79,8 @@ func (s Sync) IsUnderway(now time.Time) bool {
 	return s.Status == SyncRunning && now.Sub(s.StartedAt) < deadline
 }
 
-// StartSync begins a synchronization, or gives the one that is under way, and reports whether it began one. An organization that does
-// not exist is fault.NotFound.
+// StartSync begins a synchronization, or gives the one that is under way, and reports whether it began one. An
+// organization that does not exist is fault.NotFound.
 func StartSync(ctx context.Context, p *platform.Platform, org, organisationID string) (Sync, bool, error) {
 	for range 3 { // each time that somebody else was faster
 		o, err := table.Read[Organisation](ctx, p.Table, OrganisationKey(org, organisationID))
@@ -111,7 +111,8 @@ func begin(ctx context.Context, p *platform.Platform, org string, o Organisation
 		return s, err
 	}
 	s.Cursor = o.Sync.Cursor.next(o.Sync.Status == SyncSucceeded)
-	change := table.Update(OrganisationKey(org, o.ID), []table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)},
+	change := table.Update(OrganisationKey(org, o.ID),
+		[]table.Change{table.Set("sync", s), table.Set("jobID", s.JobID)},
 		table.Exists(), sameJob(o.Sync.JobID))
 	ws := []table.Write{change, work}
 	if o.Sync.JobID != "" { // a lost one: the sweeper need not revive it any more
@@ -127,7 +128,8 @@ func sameJob(jobID string) table.Cond {
 	return table.Equal("jobID", jobID)
 }
 
-// StartSyncMachine starts the machine of a synchronization that was recorded. When that fails the sweeper does it a little later.
+// StartSyncMachine starts the machine of a synchronization that was recorded. When that fails the sweeper does it a
+// little later.
 func StartSyncMachine(ctx context.Context, p *platform.Platform, in SyncInput) {
 	if err := p.Workflow.Start(ctx, OrganisationSyncMachine, in.JobID, in); err != nil {
 		p.Log.WarnContext(ctx, "synchronization will be started by the sweeper", "job", in.JobID, "org", in.Org,
@@ -135,7 +137,8 @@ func StartSyncMachine(ctx context.Context, p *platform.Platform, in SyncInput) {
 	}
 }
 
-// SaveSyncCursor stores how far a synchronization is, for the run that goes on with it. One that was settled, or is gone, is left alone.
+// SaveSyncCursor stores how far a synchronization is, for the run that goes on with it. One that was settled, or is
+// gone, is left alone.
 func SaveSyncCursor(ctx context.Context, p *platform.Platform, in SyncInput, c Sync) error {
 	_, err := p.Table.Write(ctx,
 		table.Update(OrganisationKey(in.Org, in.OrganisationID), []table.Change{table.Set("sync", c)}, table.Exists(),
@@ -146,8 +149,8 @@ func SaveSyncCursor(ctx context.Context, p *platform.Platform, in SyncInput, c S
 	return fault.Wrap("save the cursor of "+in.JobID, err)
 }
 
-// ConfirmEnding stores a person's confirmation that the members that wait under c.ID are disconnected. Another ID than the one that waits
-// now is fault.Conflict.
+// ConfirmEnding stores a person's confirmation that the members that wait under c.ID are disconnected. Another ID than
+// the one that waits now is fault.Conflict.
 func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c EndingConfirmation) error {
 	_, err := p.Table.Write(ctx,
 		table.Update(k, []table.Change{table.Set("confirmed", c)}, table.Equal("confirmationID", c.ID)))
@@ -159,8 +162,9 @@ func ConfirmEnding(ctx context.Context, p *platform.Platform, k table.Key, c End
 	return fault.Wrap("confirm the disconnections of "+k.SK, err)
 }
 
-// FinishSync stores how a synchronization went, and the status and the pending disconnections that the organization has now, takes its work
-// off the list, and writes more, all or nothing. One that was settled before, or whose organization is gone, leaves nothing to do.
+// FinishSync stores how a synchronization went, and the status and the pending disconnections that the organization
+// has now, takes its work off the list, and writes more, all or nothing. One that was settled before, or whose
+// organization is gone, leaves nothing to do.
 func FinishSync(ctx context.Context, p *platform.Platform, in SyncInput, o Organisation, more ...table.Write) error {
 	changes := []table.Change{
 		table.Set("sync", o.Sync), table.Set("status", o.Status), table.Set("error", o.Error),
@@ -173,7 +177,8 @@ func FinishSync(ctx context.Context, p *platform.Platform, in SyncInput, o Organ
 	}
 	ctx = table.Within(ctx, workqueue.Prefix, mail.Prefix)
 	done := workqueue.RemoveWork(in.JobID)
-	ws := append([]table.Write{table.Update(OrganisationKey(in.Org, in.OrganisationID), changes, table.Exists(), sameJob(in.JobID)),
+	ws := append([]table.Write{table.Update(OrganisationKey(in.Org, in.OrganisationID), changes, table.Exists(),
+		sameJob(in.JobID)),
 		done}, more...)
 	err := p.Table.Transact(ctx, ws...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {

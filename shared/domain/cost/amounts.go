@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits, amounts as money
-// writes them.
+// A column of amounts is integers of a scale that all of them have in common; where these do not fit into 64 bits,
+// amounts as money writes them.
 
 // amounts is a column of amounts in memory: integers of a scale, or wide ones.
 type amounts struct {
@@ -24,7 +24,8 @@ const (
 	sameAsBefore = 0xff // in place of an amount that money writes
 )
 
-// encodeAmounts writes amounts, each as what it differs by from the one lag before: 0 is from none.
+// encodeAmounts encodes each amount as its difference from the amount lag places before it; with a lag of 0, as
+// itself.
 func encodeAmounts(all []money.Amount, lag int) []byte {
 	places, narrow := narrowed(all)
 	if narrow == nil {

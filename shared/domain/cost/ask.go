@@ -30,8 +30,8 @@ const (
 	MaxDims = 6
 )
 
-// Within is what a caller may see: costs of resources that lie in Resources; and of teams only Teams by name. What another team has a share in is
-// shown under "".
+// Within is the part of the costs that a caller may see: those of the resources in Resources. Only the teams in Teams
+// appear by name; the shares of other teams appear under "".
 type Within struct {
 	Resources inventory.ResourceSet
 	Teams     grant.Scopes
@@ -53,7 +53,7 @@ type Row struct {
 	Days   []money.Amount // by day, with Daily; they add up to Amount
 }
 
-// CurrencyTotal is what could not be converted to USD, as there is no rate.
+// CurrencyTotal is the total of the amounts in a currency without a rate, which cannot be converted to USD.
 type CurrencyTotal struct {
 	Currency string
 	Amount   money.Amount
@@ -121,14 +121,14 @@ func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Quest
 	return t.answer(), nil
 }
 
-// piece is a block, and what a question reads of it.
+// piece is a block with the chunks of it that a question reads.
 type piece struct {
 	span   *span
 	place  place
 	chunks []wanted
 }
 
-// batch is pieces that are read in one round trip, when none of them is in memory.
+// batch is a list of pieces that one round trip reads when none of them is in memory.
 type batch struct {
 	pieces []piece
 	parts  int // items

@@ -26,7 +26,8 @@ func benchmarkSize() (resources, months int) {
 // billed is an organization with many bills. It is made once: the benchmarks that share it change nothing.
 var billed *fixture
 
-// lasting is the benchmark that made billed, which the others of the process use too: nothing of it ends with that benchmark.
+// lasting is the benchmark that made billed, which the others of the process use too: nothing of it ends with that
+// benchmark.
 type lasting struct{ testing.TB }
 
 // Cleanup does nothing.
@@ -221,7 +222,8 @@ func BenchmarkSummaries(b *testing.B) {
 	b.ReportMetric(meter.Usage().ReadUnits, "R")
 }
 
-// BenchmarkImport imports a month of 10,000 resources: whose costs vary each day, which compresses worst, and that cost the same each day.
+// BenchmarkImport imports a month of 10,000 resources: whose costs vary each day, which compresses worst, and that
+// cost the same each day.
 func BenchmarkImport(b *testing.B) {
 	for name, nth := range map[string]int64{"varying": 20, "steady": 0} {
 		b.Run(name, func(b *testing.B) {

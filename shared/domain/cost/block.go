@@ -24,7 +24,8 @@ var wordNumbers = map[string]int{
 	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord,
 }
 
-// familyOf returns the family in which the column of a dimension is; "" when the pointer says it all, and false of what is no dimension.
+// familyOf returns the family of the column of a dimension: "" for a dimension whose value is in the pointer. It
+// returns false for an unknown dimension.
 func familyOf(dim string) (string, bool) {
 	if _, ok := wordNumbers[dim]; ok {
 		return wordsFamily, true
@@ -54,7 +55,8 @@ func (p *place) block() *block {
 	return &p.pointer.Blocks[p.n]
 }
 
-// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts that are the billed ones.
+// chunks returns what is to be read of a block for the families; those that are absent are left out, but for amounts
+// that are the billed ones.
 func (p *place) chunks(families []string) []wanted {
 	var out []wanted
 	parts := p.block().Parts
@@ -135,7 +137,7 @@ func (b *lineBlock) accounts() column {
 	return out
 }
 
-// native returns what the bill calls the resources.
+// native returns the column of the bill's names of the resources.
 func (b *lineBlock) native() column {
 	if b.content[nativeFamily] != nil {
 		return b.nth(nativeFamily, 0)
@@ -214,7 +216,7 @@ func (b *lineBlock) read(content []byte, days int) amounts {
 	return a
 }
 
-// check tells whether what was read is what was written.
+// check reports chunks that the encoder did not write.
 func (b *lineBlock) check() error {
 	if b.bad {
 		return fmt.Errorf("%w: %s of %s, generation %s", errColumn, b.pointer.Month, b.pointer.AccountID,
@@ -223,7 +225,8 @@ func (b *lineBlock) check() error {
 	return nil
 }
 
-// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases all of it.
+// ChunkPartitions returns the partitions of the generations that items of the partition of costs name, for who erases
+// all of it.
 func ChunkPartitions(org string, items []table.Item) ([]string, error) {
 	var out []string
 	for _, it := range items {

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Builder adds up a billing period, which nobody sees before Commit. It is for one goroutine. One that is given up needs no end.
+// Builder adds up a billing period. Readers do not see it before Commit. It is for one goroutine. An abandoned Builder
+// needs no cleanup.
 type Builder struct {
 	store   *Store
 	in      Import
@@ -27,7 +28,8 @@ type Builder struct {
 	items      *LineItems // nil when none are kept
 }
 
-// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is in already, ErrOlder when a later one is.
+// Begin begins to import a billing period: one round trip, two where that is not to be. ErrSame when this delivery is
+// in already, ErrOlder when a later one is.
 func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -42,7 +44,8 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
 }
 
-// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns why ours is not begun.
+// settle does what the commit of the delivery that is in may have left undone, as it died behind the swap, and returns
+// why ours is not begun.
 func (s *Store) settle(ctx context.Context, in *Import, why error) error {
 	if in.Unsummarized {
 		return why
@@ -64,7 +67,7 @@ func (in *Import) check() error {
 
 func (in *Import) key() table.Key { return periodKey(in.Org, in.Month, in.AccountID, in.Estimated) }
 
-// supersedes tells why the delivery does not replace what is in; nil when it does.
+// supersedes returns the reason why the delivery does not replace the present one; nil when it does.
 func (in *Import) supersedes(old *pointer) error {
 	switch {
 	case old.Seq == 0:
@@ -77,7 +80,7 @@ func (in *Import) supersedes(old *pointer) error {
 	return nil
 }
 
-// readPointer reads what is in; the zero pointer when nothing is.
+// readPointer reads the pointer of the period; the zero pointer when there is none.
 func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
 	p, err := table.Read[pointer](ctx, s.table, in.key())
 	if fault.Is(err, fault.NotFound) {
@@ -115,8 +118,9 @@ func (b *Builder) Add(c *bill.Charge) error {
 	return nil
 }
 
-// dayOf returns the day of the month, from 0, on which a charge counts. What is billed in the month for another time, as corrections and
-// purchases are, counts on its first or last day; so does usage up to a day outside, for providers bill by clocks of their own.
+// dayOf returns the day of the month, from 0, on which a charge counts. Charges for another time, as corrections and
+// purchases are, count on the first or last day; so does usage up to a day outside of the month, since providers bill
+// by their own clocks.
 func (b *Builder) dayOf(c *bill.Charge) (int, error) {
 	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
 	if c.BillingPeriodStart.IsZero() {
@@ -140,7 +144,7 @@ func (b *Builder) strayed(what string, at time.Time) error {
 		at.UTC().Format(time.DateOnly), b.in.Month)
 }
 
-// Totals returns the sums of what was added, by currency.
+// Totals returns the sums of the added charges, by currency.
 func (b *Builder) Totals() map[string]Totals {
 	out := make(map[string]Totals, len(b.totals))
 	for currency, t := range b.totals {
@@ -149,7 +153,7 @@ func (b *Builder) Totals() map[string]Totals {
 	return out
 }
 
-// period returns what Periods will tell of the import.
+// period returns the Period of the import.
 func (b *Builder) period(generation string) Period {
 	in := &b.in
 	p := Period{
@@ -173,7 +177,7 @@ func (b *Builder) period(generation string) Period {
 // settlingDays is after how many days the usage of a day is complete.
 const settlingDays = 2
 
-// settled returns the last day of which all is in: of a closed month its last one.
+// settled returns the last day whose charges are complete: in a closed month its last day.
 func settled(in *Import, billed time.Time) time.Time {
 	last := in.Month.End().Add(-day)
 	if in.Final {

@@ -9,10 +9,10 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// localBytes bounds the chunks in memory of a process whose memory nobody bounds.
+// localBytes bounds the chunks in memory of a process without a memory limit.
 const localBytes = 64 << 20
 
-// cacheBytes returns how much memory chunks may take: a quarter of what the process may have.
+// cacheBytes returns the memory for chunks: a quarter of the memory limit of the process.
 func cacheBytes() int {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
@@ -50,7 +50,8 @@ func (c *cache) get(k table.Key) []byte {
 	return e.Value.(cached).content
 }
 
-// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is not kept.
+// put keeps a chunk and lets go of those that were not used for longest. One that would take more than a quarter is
+// not kept.
 func (c *cache) put(k table.Key, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,9 +15,10 @@ const (
 	chunkVersion = 1
 	// maxPart bounds the compressed bytes of an item: base64 makes a third more of them, which is below 334 kB.
 	maxPart = 250_000
-	// maxContent bounds what a chunk may hold, before memory is taken for it.
+	// maxContent is the largest size of an unpacked chunk. It is checked before memory is allocated.
 	maxContent = 64 << 20
-	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of smaller ones.
+	// partsAtOnce is how many items of full blocks are written, or read, in one round trip, and keysAtOnce how many of
+	// smaller ones.
 	partsAtOnce = 24
 	keysAtOnce  = 100
 )
@@ -78,7 +79,8 @@ func (w *wanted) keys(org string) []table.Key {
 	return out
 }
 
-// load reads chunks, those in the cache without asking. What it returns is shared: nobody changes it.
+// load returns the contents of chunks, from the cache where it has them. The result is shared: callers must not change
+// it.
 func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte, error) {
 	out := make([][]byte, len(chunks))
 	var ask []table.Key
@@ -104,8 +106,8 @@ func (s *Store) load(ctx context.Context, org string, chunks []wanted) ([][]byte
 	return out, nil
 }
 
-// readItems reads items that never change: without consistency, at half the price. One that is missing is younger than the replica that
-// was asked: that is asked again.
+// readItems reads items that never change: without consistency, at half the price. One that is missing is younger than
+// the replica that was asked: that is asked again.
 func (s *Store) readItems(ctx context.Context, keys []table.Key) (map[table.Key]table.Item, error) {
 	out := make(map[table.Key]table.Item, len(keys))
 	for some := range slices.Chunk(keys, keysAtOnce) {

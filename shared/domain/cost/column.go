@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// A column of words is its words, each once, and for each line which one it is: in 0, 1, 2 or 4 bytes, as many as it takes.
+// A column of words is its words, each once, and for each line which one it is: in 0, 1, 2 or 4 bytes, as many as it
+// takes.
 
 // column is a column of words in memory.
 type column struct {
@@ -61,7 +62,7 @@ func (c *columnBuilder) append(b []byte) []byte {
 	return b
 }
 
-// errColumn says that a chunk is not what was written.
+// errColumn reports a chunk that the encoder did not write.
 var errColumn = errors.New("costs: malformed column")
 
 // scanner reads columns. After an error it reads nothing.

@@ -34,8 +34,9 @@ func (s *Store) newGeneration() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(s.clock.Now()), ulid.DefaultEntropy()).String())
 }
 
-// Commit writes what was added under a new generation, and has the pointer of the period name it: from then on it is seen, all at
-// once. ErrSame or ErrOlder when another import was first. Whatever it did until it was killed, the period is as before or as it should be.
+// Commit writes the sums under a new generation and then moves the pointer of the period to it, so readers see all of
+// it at once. It returns ErrSame or ErrOlder when another import was faster. If the process dies at any moment, the
+// period is as before or complete.
 func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
 	if b.items == nil {
@@ -66,8 +67,8 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	return next.Period, s.Summarize(ctx, org, b.in.Month)
 }
 
-// Summarize brings the summaries of months up to date, and deletes the generations that have been idle for long enough. Commit does it,
-// but of an Import that is Unsummarized.
+// Summarize brings the summaries of months up to date, and deletes the generations that have been idle for long
+// enough. Commit does it, but of an Import that is Unsummarized.
 func (s *Store) Summarize(ctx context.Context, org string, months ...Month) error {
 	for _, m := range months {
 		if err := s.summarize(ctx, org, m); err != nil {
@@ -77,7 +78,7 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 	return s.sweep(ctx, org)
 }
 
-// announce notes a generation before anything of it is written, so that what remains of one that died is found.
+// announce lists a generation before anything of it is written, so that the remains of a process that died are found.
 func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
 	w, err := s.putIdle(org, generation, folder)
 	if err != nil {
@@ -216,8 +217,9 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 		b.in.AccountID)
 }
 
-// point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old named is, and the summary of the
-// month is out of date. The line items of next are those given; nil where the pointer keeps what it has of them.
+// point replaces the pointer old by next in one transaction: with it what next names is no longer idle, what only old
+// named is, and the summary of the month is out of date. The line items of next are those given; nil where the pointer
+// keeps what it has of them.
 func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error { //nolint:revive // what, by what
 	cond := table.Equal("seq", old.Seq)
 	if old.Seq == 0 {

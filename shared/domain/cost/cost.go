@@ -1,5 +1,6 @@
-// Package cost keeps what an organization was billed, by day, and answers all questions to it. A billing period of an account is replaced
-// as a whole, behind a pointer; questions add up exactly whatever they are split by.
+// Package cost stores the billed costs of an organization by day, and answers all questions about them. An import
+// replaces a billing period of an account as a whole, by moving a pointer. The parts of every answer add up exactly to
+// its total, whatever the dimension.
 package cost
 
 import (
@@ -23,7 +24,8 @@ const (
 // Metrics are all metrics.
 var Metrics = []Metric{Billed, Effective, List}
 
-// The dimensions by which costs can be split and filtered. Besides, TagDim + a key is the tag of that key. An absent value is "".
+// The dimensions for splits and filters of costs. TagDim followed by a key is the dimension of that tag. A missing
+// value is "".
 const (
 	ProviderDim = "provider"
 	// ca_…: the account that it is of when that is connected, else whose bill it is on
@@ -34,7 +36,7 @@ const (
 	ServiceDim    = "service_name"
 	PurchaseDim   = "purchase_type" // OnDemand, …
 	TeamDim       = "team_id"       // what several teams own is split evenly among them
-	// so is what is in several groups, but a filter of a group takes all of what is in it
+	// a cost in several groups is shared too, but a filter for a group takes the whole cost
 	GroupDim    = "group_id"
 	ResourceDim = "resource_uid" // the native id that the inventory has, else what the bill says
 	CategoryDim = "charge_category"
@@ -51,7 +53,7 @@ const (
 	OtherPurchases = "other"
 )
 
-// USD is the currency in which answers are.
+// USD is the currency of answers.
 const USD = "USD"
 
 // Import is one billing period of one account, as delivered.
@@ -65,22 +67,23 @@ type Import struct {
 	Fingerprint string    // of the content: the same one changes nothing
 	DeliveredAt time.Time // an earlier one never replaces a later one
 	Final       bool      // the provider has closed the period
-	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell. Without a rate amounts are kept
-	// and told, but never converted.
+	// Rates tell USD per unit of other currencies, and RateOf of those that neither they nor the bill itself tell.
+	// Without a rate amounts are kept and told, but never converted.
 	Rates  map[string]Rate
 	RateOf RateOf
 	Source string
 	Export string
-	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill count for it.
+	// Accounts lists the accounts that are connected, when the import is committed: charges of one that is on the bill
+	// count for it.
 	Accounts func(context.Context) ([]Account, error)
 	// Lines says that line items are kept: the same delivery is imported again where it is in without them.
 	Lines bool
-	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after another. Until then
-	// Summaries is slow, and right.
+	// Unsummarized leaves the summary of the month to Summarize: for who imports the bills of many accounts one after
+	// another. Until then Summaries is slow, and right.
 	Unsummarized bool
 }
 
-// Rate is what a unit of a currency is worth.
+// Rate is the value of a unit of a currency.
 type Rate struct {
 	USD    money.Amount `json:"usd"`
 	Source string       `json:"source"`
@@ -95,7 +98,7 @@ type Totals struct {
 	List      money.Amount `json:"list"`
 }
 
-// Period tells what is in of a billing period of an account: its control totals.
+// Period describes the import of a billing period of an account, with its control totals.
 type Period struct {
 	AccountID   string    `json:"account"`
 	Provider    string    `json:"provider"`
@@ -121,13 +124,14 @@ type Period struct {
 	Gone           bool            `json:"gone,omitempty"` // its account is not connected any more
 	// the other connected accounts on the bill, by sub-account
 	Members map[string]string `json:"members,omitempty"`
-	// Superseded tells which sub-accounts count on the bills of other accounts, and of which; Whole that all do, so that nothing of the period
-	// counts. Periods works it out.
+	// Superseded maps the sub-accounts that count on bills of other accounts to these accounts. Whole reports that all
+	// sub-accounts do, so nothing of the period counts. Periods sets both.
 	Superseded map[string]string `json:"-"`
 	Whole      bool              `json:"-"`
 }
 
-// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count on another bill.
+// Accounts returns the accounts whose costs the period tells: of who pays for others theirs too, and none that count
+// on another bill.
 func (p *Period) Accounts() []string {
 	if p.Whole {
 		return nil
@@ -141,7 +145,7 @@ func (p *Period) Accounts() []string {
 	return out
 }
 
-// Bills reports whether the period tells what an account costs: as its own bill, or as that of who pays for it.
+// Bills reports whether the period holds the costs of an account: on its own bill, or on the bill of its payer.
 func (p *Period) Bills(accountID string) bool {
 	if p.AccountID == accountID {
 		return true

@@ -12,7 +12,7 @@ import (
 // blockLines is how many lines the columns of a block have: few enough that a question holds little at once.
 const blockLines = 16_384
 
-// The families of columns, each in items of its own, so that a question reads only what it asks for.
+// The families of columns. Each is stored in items of its own, so a question reads only the columns that it needs.
 const (
 	wordsFamily    = "D" // the words that are few
 	tagsFamily     = "G"
@@ -25,7 +25,7 @@ const (
 // dayFamilies are the amounts by day, by metric; absent when they are those of the billed ones.
 var dayFamilies = [3]string{"B", "E", "L"}
 
-// metricNumber tells where a metric stands in what is by metric.
+// metricNumber is the position of a metric in arrays by metric.
 var metricNumber = map[Metric]int{Billed: 0, Effective: 1, List: 2}
 
 // chunk is a family of a block, to be written.
@@ -43,13 +43,13 @@ func chunkKey(org, generation, name string, part int) table.Key {
 	return table.Key{PK: PK(org) + "#" + generation, SK: fmt.Sprintf("%s#%02d", name, part)}
 }
 
-// stamped is a line with what the inventory says of its resource.
+// stamped is a line with the stamp of its resource.
 type stamped struct {
 	*line
 	stamp
 }
 
-// stamp is what the inventory says of a resource.
+// stamp is the inventory's record of a resource at the time of the import.
 type stamp struct {
 	uid, kind, region string
 	teams, groups     string // ids, joined by setSeparator, in order
@@ -162,7 +162,8 @@ func (e *encoding) totals() []byte {
 	return out
 }
 
-// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as the day before.
+// byDay writes the amounts of all lines on the first day, then on the second, and so on: a day mostly says the same as
+// the day before.
 func (e *encoding) byDay(metric int) []byte {
 	cells := e.cells[:0]
 	for day := range e.days {
@@ -174,7 +175,7 @@ func (e *encoding) byDay(metric int) []byte {
 	return encodeAmounts(cells, len(e.lines))
 }
 
-// stamps writes what the inventory says of the resources of the block.
+// stamps encodes the stamps of the resources of the block.
 func (e *encoding) stamps() []byte {
 	var columns stampColumns
 	for i := range e.lines {

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// LineItems tells where the line items of a billing period are: files of a folder of its own for each generation, which nobody changes.
+// LineItems locates the line items of a billing period: files in a folder for each generation. The files never change.
 type LineItems struct {
 	AccountID  string `json:"account"`
 	Provider   string `json:"provider"`
@@ -19,12 +19,13 @@ type LineItems struct {
 	Generation string `json:"gen"`
 	Rows       int64  `json:"rows"`
 	Parts      int    `json:"parts"`
-	// bytes of the files that are of no column: whoever reads anything of them reads these
+	// the bytes of the files outside of columns; every reader reads these
 	Footers int64 `json:"footers"`
-	// Columns are the bytes of each column in all files, as they are packed: what is scanned when it is read.
+	// Columns are the packed bytes of each column in all files. A question scans the bytes of the columns that it
+	// reads.
 	Columns map[string]int64 `json:"columns"`
-	// Left are the sub-accounts whose lines count on another bill, and Unnamed is that of lines which name none: see Leaves. They are as they were
-	// when the line items were listed, and not what is stored.
+	// Left are the sub-accounts whose lines count on another bill, and Unnamed is that of lines which name none: see
+	// Leaves. They are as they were when the line items were listed, and not what is stored.
 	Left    []string `json:"left,omitempty"`
 	Unnamed string   `json:"unnamed,omitempty"`
 }
@@ -68,8 +69,8 @@ func segment(id string) string {
 	return b.String()
 }
 
-// BeginItems returns the organization whose bill it is, and where the line items of the period are to be, none so far. What is written
-// there is erased a week later, unless the Builder is committed with it.
+// BeginItems returns the organization of the bill, and LineItems without files for the period. Files in its folder are
+// erased a week later unless the Builder commits with them.
 func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 	l := LineItems{
 		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(),
@@ -80,10 +81,11 @@ func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 	return b.in.Org, l, err
 }
 
-// Attach has Commit name the line items, all of which are written.
+// Attach makes Commit store the location of the line items. All files must be written.
 func (b *Builder) Attach(l LineItems) { b.items = &l }
 
-// LineItems lists the line items of the months from … to that count, as reports count them: two round trips, and one more for each megabyte.
+// LineItems lists the line items of the months from … to that count, as reports count them: two round trips, and one
+// more for each megabyte.
 func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
 	all, err := s.readLineItems(ctx, org, from, to)
 	if err != nil || len(all) == 0 {
@@ -142,8 +144,8 @@ func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 	return out
 }
 
-// itemsOf returns the write that goes with the pointer next: the line items of its generation, or that there are none. Of a pointer that keeps
-// its generation there is nothing to be written.
+// itemsOf returns the write that goes with the pointer next: the line items of its generation, or that there are none.
+// Of a pointer that keeps its generation there is nothing to be written.
 func itemsOf(org string, old, next *pointer, items *LineItems) ([]table.Write, error) {
 	at := key(org, itemsPrefix+next.Month.String()+"#"+next.AccountID)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// maxLines is how many lines a period has at most: what comes on top is added up without its resource and tags.
+// maxLines is the largest number of lines of a period. Further lines are added up without their resource and tags.
 const maxLines = 400_000
 
 // The columns of a line that are words.
@@ -69,7 +69,7 @@ type words struct {
 
 func newWords() words { return words{map[string]uint32{"": 0}, []string{""}} }
 
-// intern numbers a word, which it keeps a copy of: what it comes from may be a row that is read over.
+// intern returns the number of a word. It keeps a copy of the word, since the caller may reuse its memory.
 func (w *words) intern(word string) uint32 {
 	if n, ok := w.number[word]; ok {
 		return n

@@ -12,7 +12,7 @@ type Month int32
 
 const monthLayout = "2006-01"
 
-// MonthOf returns the month in which t lies.
+// MonthOf returns the month of t.
 func MonthOf(t time.Time) Month {
 	t = t.UTC()
 	return Month(t.Year()*12 + int(t.Month()) - 1)
@@ -47,7 +47,7 @@ func (m Month) Days() int { return daysBetween(m.Start(), m.End()) }
 // MarshalJSON writes m as String does.
 func (m Month) MarshalJSON() ([]byte, error) { return json.Marshal(m.String()) }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the form of MarshalJSON.
 func (m *Month) UnmarshalJSON(b []byte) error {
 	var s string
 	err := json.Unmarshal(b, &s)

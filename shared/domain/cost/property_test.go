@@ -15,8 +15,8 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// drawCharges draws charges of March of all kinds: credits, purchases, other currencies, charges without a resource, and amounts with
-// more digits than 64 bits hold.
+// drawCharges draws charges of March of all kinds: credits, purchases, other currencies, charges without a resource,
+// and amounts with more digits than 64 bits hold.
 func drawCharges(r *rand.Rand, n int) []bill.Charge {
 	out := make([]bill.Charge, n)
 	for i := range out {
@@ -167,7 +167,8 @@ func TestImport_IsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestCommit_KilledAnywhereLeavesTheOldOrTheNew has each call of an import fail in turn, before and after it has taken effect.
+// TestCommit_KilledAnywhereLeavesTheOldOrTheNew has each call of an import fail in turn, before and after it has taken
+// effect.
 func TestCommit_KilledAnywhereLeavesTheOldOrTheNew(t *testing.T) {
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		s := owned(t)

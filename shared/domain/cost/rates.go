@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// RateOf tells what a unit of a currency was worth on a day; false when that is not known.
+// RateOf returns the value of a unit of a currency on a day; false when it is unknown.
 type RateOf func(ctx context.Context, currency string, on time.Time) (Rate, bool, error)
 
 // BillsRate is the source of a rate that a bill has itself.
@@ -40,8 +40,8 @@ func (b *Builder) noteRate(c *bill.Charge) {
 	b.own[c.BillingCurrency] = ownRate{c.USDRate, day}
 }
 
-// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which is no later than the
-// last one of the month.
+// rates returns the rates of the currencies on the bill: its own, or those of the day on which it was delivered, which
+// is no later than the last one of the month.
 func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
 	out := maps.Clone(b.in.Rates)
 	if out == nil {
@@ -60,7 +60,7 @@ func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
 	return out, nil
 }
 
-// asking is whom a rate is asked of, and of which day.
+// asking is the currency and the day of a request for a rate.
 type asking struct {
 	of RateOf
 	on time.Time
@@ -77,7 +77,7 @@ func addRate(ctx context.Context, to map[string]Rate, currency string, ask askin
 	return err
 }
 
-// HasForeign reports whether any of what was billed is in another currency than the US dollar.
+// HasForeign reports whether a part of the period was billed in another currency than US dollars.
 func (p *Period) HasForeign() bool {
 	for currency := range p.ByCurrency {
 		if currency != USD {

@@ -12,9 +12,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and of all periods which accounts
-// are connected; and makes the summaries of what has changed anew. Without accounts, what is known of these stays; without months, all are
-// looked at. It may be repeated, and be killed anywhere.
+// Rebuild says anew which teams and groups resources are in, in the periods of the months that are not closed, and of
+// all periods which accounts are connected; and makes the summaries of what has changed anew. Without accounts, what
+// is known of these stays; without months, all are looked at. It may be repeated, and be killed anywhere.
 func (s *Store) Rebuild(ctx context.Context, org string, accounts []Account, months ...Month) error {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {
@@ -44,7 +44,8 @@ type rebuilding struct {
 	accounts  []Account // nil when nobody says
 }
 
-// rebuildPeriod rebuilds a period; one that is imported meanwhile again, for the import may have begun before what it is rebuilt after.
+// rebuildPeriod rebuilds a period; one that is imported meanwhile again, for the import may have begun before what it
+// is rebuilt after.
 func (s *Store) rebuildPeriod(ctx context.Context, org string, p *pointer, after rebuilding) error {
 	for range swapTries {
 		err := s.reconnect(ctx, org, p, after.accounts)

@@ -7,13 +7,13 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ResourceCost is what a resource is billed in a month.
+// ResourceCost is the billed cost of a resource in a month.
 type ResourceCost struct {
 	Billed money.Amount // in USD, so far; negative when credits prevail
 }
 
-// ResourceCosts returns what the resources of an organization are billed in a month, by their native ids. Estimates are no part of it.
-// Round trips as of Ask.
+// ResourceCosts returns the billed costs of an organization's resources in a month, by native ID, without estimates.
+// It takes the round trips of Ask.
 func (s *Store) ResourceCosts(ctx context.Context, org string, m Month) (map[string]ResourceCost, error) {
 	pointers, err := s.readPointers(ctx, org, m, m)
 	if err != nil {

@@ -1,7 +1,7 @@
 package cost
 
-// A rollup is the lines of a period added up over resources and tags: what most questions are about, in a few lines instead of thousands.
-// It stands with the stamps, which it is made of.
+// A rollup is the lines of a period added up over resources and tags: what most questions are about, in a few lines
+// instead of thousands. It stands with the stamps, which it is made of.
 
 // worthwhile says from how many lines on a period has a rollup, and how many times fewer the lines of that must be.
 type worthwhile struct{ from, share int }
@@ -58,7 +58,7 @@ func (r *rollup) worth(lines int, when worthwhile) bool {
 	return lines >= when.from && len(r.lines)*when.share <= lines
 }
 
-// encodings returns what the blocks of the rollup are made of.
+// encodings returns the encoded blocks of the rollup.
 func (r *rollup) encodings(days int) []*encoding {
 	var out []*encoding
 	for from := 0; from < len(r.lines); from += blockLines {

@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// series is amounts of the days from first on: integers of a scale, which are a quarter of an Amount, for as long as these fit. An import has
-// a series for each line.
+// series is amounts of the days from first on: integers of a scale, which are a quarter of an Amount, for as long as
+// these fit. An import has a series for each line.
 type series struct {
 	first  int
 	places int

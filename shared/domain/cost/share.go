@@ -57,8 +57,8 @@ func (t *tally) number(p *part) uint32 {
 	return *known - 1
 }
 
-// divide splits a part among the teams, or groups, that it is of. The filter may leave some out: of teams with their shares; a group
-// that it leaves out has none.
+// divide splits a part among the teams, or groups, that it is of. The filter may leave some out: of teams with their
+// shares; a group that it leaves out has none.
 func (t *tally) divide(p *part) {
 	n, dim, whole := p.n, t.by[p.n], p.cells
 	members := splitSet(p.word(n))

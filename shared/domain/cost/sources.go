@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A sub-account may be on several bills of a month: on that of who pays for it and on its own, or on those of an account that was removed
-// and connected again. Exactly one of them counts.
+// A sub-account may be on several bills of a month: on that of who pays for it and on its own, or on those of an
+// account that was removed and connected again. Exactly one of them counts.
 
 // Account is an account that is connected.
 type Account struct {
@@ -96,8 +96,8 @@ func packSubAccounts(subs map[string]bool, accounts []Account) []byte {
 	return compressor.Append(nil, []byte(strings.Join(all[:min(len(all), maxSubAccounts)], "\n")))
 }
 
-// membersAmong returns the other accounts on the bill, by sub-account: those that are connected, and those before that were and are not
-// replaced by one that is.
+// membersAmong returns the other accounts on the bill, by sub-account: those that are connected, and those before that
+// were and are not replaced by one that is.
 func (p *pointer) membersAmong(onBill func(sub string) bool, before map[string]string,
 	accounts []Account) map[string]string {
 	out := maps.Clone(before)
@@ -173,8 +173,9 @@ func newSources(pointers []pointer) (*sources, error) {
 	return s, nil
 }
 
-// precedes reports whether p, and not other, counts for a sub-account of both: the bill of an account that is connected before that of one that
-// is gone, who pays before who is paid for, and among equals the account that was connected first.
+// precedes reports whether p, and not other, counts for a sub-account of both: the bill of an account that is
+// connected before that of one that is gone, who pays before who is paid for, and among equals the account that was
+// connected first.
 func (p *pointer) precedes(other *pointer, sub string) bool {
 	if p.Gone != other.Gone {
 		return other.Gone

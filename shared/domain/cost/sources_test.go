@@ -171,7 +171,8 @@ func TestSources_ALineIsOfTheConnectedAccountThatItNames(t *testing.T) {
 	}
 }
 
-// Whatever accounts there are, whoever pays for whom, and in whichever order their bills come: a sub-account counts once.
+// Whatever accounts there are, whoever pays for whom, and in whichever order their bills come: a sub-account counts
+// once.
 func TestSources_EachSubAccountCountsOnceWhateverIsConnected(t *testing.T) {
 	r := seed.Fixed(t, 21, 22)
 	for range 12 {

@@ -19,8 +19,8 @@ type span struct {
 // whole reports whether it is all days of the month, so that the sums of the month tell it.
 func (s *span) whole() bool { return s.from == 0 && s.to == s.pointer.Month.Days() }
 
-// spansOf returns which days of which periods a question is about. A sub-account counts on one bill of a month, and estimates on days behind what
-// is billed of their account.
+// spansOf returns the days of each period that a question covers. A sub-account counts on one bill of a month, and
+// estimates count on the days after the bill of their account.
 func spansOf(pointers []pointer, q *Question) ([]span, error) {
 	of, err := newSources(pointers)
 	if err != nil {

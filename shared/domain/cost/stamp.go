@@ -6,8 +6,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
-// stamper tells for the resources of a bill what they are and whose, as the inventory says now. What it no longer knows keeps what was
-// said of it before; a closed month keeps all that was said.
+// stamper tells for the resources of a bill what they are and whose, as the inventory says now. What it no longer
+// knows keeps what was said of it before; a closed month keeps all that was said.
 type stamper struct {
 	directory *inventory.Directory
 	of        *pointer // the bill
@@ -15,7 +15,7 @@ type stamper struct {
 	closed    bool
 }
 
-// billedAs is what a bill calls a resource.
+// billedAs is the identity of a resource on a bill.
 type billedAs struct{ subAccount, resource string }
 
 // newStamper reads what was said in the generation that is in.
@@ -42,7 +42,7 @@ func (s *stamper) stamp(billed billedAs) stamp {
 	return stamp{uid: billed.resource}
 }
 
-// readStamps reads what a generation says of its resources.
+// readStamps reads the stamps of the resources of a generation.
 func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[billedAs]stamp, error) {
 	out := map[billedAs]stamp{}
 	for n := range p.Blocks {

@@ -36,7 +36,7 @@ type Store struct {
 	rolling   worthwhile
 }
 
-// New returns the Store of p, always the same one, so that the functions of a process share what it has in memory.
+// New returns the Store of p, always the same one, so that the functions of a process share its memory.
 func New(p *platform.Platform) *Store {
 	resources := inventory.New(p) // is shared too, and what Shared calls must not call it
 	return platform.Shared(p, func(p *platform.Platform) *Store {
@@ -52,7 +52,7 @@ func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 		rolling: usually}
 }
 
-// What the partition of an organization's costs holds.
+// The sort keys in the partition of an organization's costs.
 const (
 	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
 	summaryPrefix = "S#" // S#<month>
@@ -73,7 +73,7 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 	return key(org, sk)
 }
 
-// pointer is what stands for a period: which generation is in, and where its columns are.
+// pointer is the present state of a period: its generation, and the location of its columns.
 type pointer struct {
 	Period
 	// the sub-accounts on the bill, one a line, compressed; none when it is of Native alone
@@ -117,7 +117,7 @@ const (
 	lastMonth  Month = 9999*12 + 11
 )
 
-// Periods lists what is in of all billing periods, by month and account.
+// Periods returns all imported billing periods, by month and account.
 func (s *Store) Periods(ctx context.Context, org string) ([]Period, error) {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric, exact, in USD.
+// Summary is a month of all of an organization at a glance: not for who may see a part only. Amounts are by metric,
+// exact, in USD.
 type Summary struct {
 	Month Month
 	Total Amounts
@@ -45,21 +46,23 @@ func (a *Amounts) Add(b *Amounts) {
 	a.List.Increase(&b.List)
 }
 
-// ByValue is what falls to one value of a dimension; or, with Rest, to all that are not told one by one: those are the smallest.
+// ByValue is the cost of one value of a dimension. With Rest, it is the cost of all values that are not listed, which
+// are the smallest.
 type ByValue struct {
 	Value string `json:"v,omitempty"`
 	Amounts
 	Rest bool `json:"rest,omitempty"`
 }
 
-// SummaryDims are the dimensions by which a summary tells. Each adds up to the total.
+// SummaryDims are the dimensions of a summary. The values of each add up to the total.
 var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
 	GroupDim, CategoryDim}
 
 // maxValues is how many values of a dimension a summary tells one by one.
 const maxValues = 200
 
-// summaryItem is how a summary is stored. It is up to date when Of is Seq, which grows with each change of a period of the month.
+// summaryItem is how a summary is stored. It is up to date when Of is Seq, which grows with each change of a period of
+// the month.
 type summaryItem struct {
 	Seq int64  `json:"seq"`
 	Of  int64  `json:"of"`
@@ -68,8 +71,8 @@ type summaryItem struct {
 
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
 
-// Summaries returns the summaries of the months from … to of which anything is known, oldest first: one round trip. One that is out of
-// date, as its writer died, is made of the periods.
+// Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip. A summary
+// that is out of date, since its writer died, is computed from the periods.
 func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
 	var out []Summary
 	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
@@ -106,7 +109,8 @@ func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Sum
 	return s.makeSummary(ctx, org, m)
 }
 
-// summarize brings the summary of a month up to date. Of several at once, the one that has read the newest periods stays.
+// summarize brings the summary of a month up to date. Of several at once, the one that has read the newest periods
+// stays.
 func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 	for range swapTries {
 		row, err := table.Read[summaryItem](ctx, s.table, summaryKey(org, m))
@@ -169,7 +173,7 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 	return out, nil
 }
 
-// summarizeBy returns what falls to the values of a dimension, those of the largest effective amounts first.
+// summarizeBy returns the costs of the values of a dimension, the largest effective amounts first.
 func (s *Store) summarizeBy(ctx context.Context, org string, pointers []pointer, q Question) ([]ByValue, error) {
 	at := map[string]int{}
 	var out []ByValue

@@ -13,7 +13,8 @@ type tally struct {
 	q      *Question
 	metric int
 	days   int
-	// by are the dimensions that lines are grouped by: those of the question, and behind them those that its amounts depend on.
+	// by are the dimensions that lines are grouped by: those of the question, and behind them those that its amounts
+	// depend on.
 	by          []string
 	needs       []string // families of columns
 	words       []words  // by dimension of the question
@@ -77,7 +78,7 @@ func (t *tally) group(dim string) {
 	}
 }
 
-// families returns what is to be read of a span.
+// families returns the families of columns to read for a span.
 func (t *tally) families(s *span) []string {
 	if s.whole() && !t.q.Daily {
 		return append(slices.Clip(t.needs), totalsFamily)
@@ -90,8 +91,8 @@ func (t *tally) rollable() bool {
 	return !slices.Contains(t.needs, resourceFamily) && !slices.Contains(t.needs, tagsFamily)
 }
 
-// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member, as the caller may
-// see it.
+// passes reports whether the filter allows a word in a dimension. Of a set it allows one of which it allows a member,
+// as the caller may see it.
 func (q *Question) passes(dim, word string) bool {
 	listed, ok := q.Filter[dim]
 	if !ok {
@@ -203,7 +204,8 @@ func (t *tally) add(s *span, cells []money.Amount) {
 	}
 }
 
-// row returns the number of the row of the key. A month has its lines in about the order of the month before: the row behind the last one is likely it.
+// row returns the number of the row of the key. A month has its lines in about the order of the month before: the row
+// behind the last one is likely it.
 func (t *tally) row() int {
 	n := t.last + 1
 	if n >= len(t.keys) || t.keys[n] != t.key {

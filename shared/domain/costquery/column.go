@@ -39,7 +39,8 @@ var columns = map[string]func(*bill.Charge) string{
 	"BillingCurrency":          func(c *bill.Charge) string { return c.BillingCurrency },
 }
 
-// currency is always a column of the answer when an amount of money is asked for: amounts of two currencies are never added.
+// currency is always a column of the answer when an amount of money is asked for: amounts of two currencies are never
+// added.
 const currency = "BillingCurrency"
 
 const tagPrefix = "Tags."
@@ -64,7 +65,7 @@ func tagOf(c *bill.Charge, key string) string {
 	return ""
 }
 
-// measures are what can be added up.
+// measures are the columns that can be summed.
 var measures = map[string]func(*bill.Charge) money.Amount{
 	"BilledCost":      func(c *bill.Charge) money.Amount { return c.BilledCost },
 	"EffectiveCost":   func(c *bill.Charge) money.Amount { return c.EffectiveCost },
@@ -73,5 +74,5 @@ var measures = map[string]func(*bill.Charge) money.Amount{
 	"Count":           func(*bill.Charge) money.Amount { return money.FromInt(1) },
 }
 
-// Measures lists what can be added up, in order.
+// Measures returns the columns that can be summed, in order.
 func Measures() []string { return slices.Sorted(maps.Keys(measures)) }

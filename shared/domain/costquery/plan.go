@@ -9,21 +9,21 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// What a question may read at most.
+// The limits of reading for a question.
 const (
 	MaxScanned = 50 << 30 // bytes; the workgroup in template.yaml stops a question there, too
 	MaxPeriods = 1000     // billing periods of accounts: Athena takes so many values of a partition
 )
 
-// What Athena takes (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB that is scanned, whole MB, at least ten of them.
-// A TB is taken for 10^12 bytes, so that nobody pays more than they were told.
+// Athena's prices (https://aws.amazon.com/athena/pricing, read in November 2026): $5 for a TB scanned, in whole MB, at
+// least ten. A TB counts as 10^12 bytes, so the price is never higher than announced.
 const (
 	dollarsPerTB = 5
 	megabyte     = 1_000_000
 	leastScanned = 10 // MB
 )
 
-// Price returns what Athena takes for scanning so many bytes, in USD. On a laptop nothing is charged.
+// Price returns Athena's price in USD for scanning a number of bytes. Questions on a laptop cost nothing.
 func Price(scanned int64) money.Amount {
 	if scanned == 0 {
 		return money.Amount{}
@@ -35,7 +35,7 @@ func Price(scanned int64) money.Amount {
 // wholeMonths reports whether every line item of the months is asked for, so that days need not be looked at.
 func (q *Query) wholeMonths() bool { return q.From.Day() == 1 && q.To.Day() == 1 }
 
-// Months returns the months that the question is about, of which each line item counts in one.
+// Months returns the months of the question. Each line item counts in one month.
 func (q *Query) Months() (from, to cost.Month) {
 	return cost.MonthOf(q.From), cost.MonthOf(q.To.AddDate(0, 0, -1))
 }
@@ -66,7 +66,7 @@ func (q *Query) Reads(of *cost.LineItems) []string {
 	return slices.Compact(out)
 }
 
-// Scan returns how many bytes are scanned to answer from these periods: what their files say of the columns that are read.
+// Scan returns the number of bytes that the question scans in these periods: the bytes of the columns that it reads.
 func (q *Query) Scan(items []cost.LineItems) int64 {
 	n := int64(0)
 	for i := range items {

@@ -1,5 +1,5 @@
-// Package costquery asks free questions of line items: which of them, grouped by which columns of FOCUS, and what they add up to. The
-// grammar is fixed, so that a question can be checked, priced and bounded before anything is read.
+// Package costquery defines free questions of line items: their filters, the FOCUS columns to group by, and the sums.
+// The grammar is fixed, so a question can be checked, priced and bounded before anything is read.
 package costquery
 
 import (
@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// What a question may ask at most.
+// The limits of a question.
 const (
 	MaxGroups    = 8       // columns to group by
 	MaxFilters   = 20      // conditions
@@ -23,8 +23,9 @@ const (
 	maxText      = 64 << 10 // bytes of all values: Athena takes a query of 256 KB
 )
 
-// Query is a question: what the line items between From and To that meet all of Filters add up to, for each combination of GroupBy.
-// A line item counts on the day on which reports count it: what is billed in a month for a time outside, on the month's first or last day.
+// Query asks for the sums of the line items between From and To that match all Filters, for each combination of
+// GroupBy. A line item counts on the same day as in reports: a charge for a time outside of the billed month counts on
+// the first or last day of the month.
 type Query struct {
 	From time.Time `json:"from"` // a day
 	To   time.Time `json:"to"`   // a day, exclusive
@@ -58,7 +59,7 @@ type Filter struct {
 	Values   []string `json:"values,omitempty"`
 }
 
-// Check refuses what cannot be asked, naming field and value: fault.Invalid.
+// Check returns fault.Invalid for an invalid question, with the field and its value.
 func (q *Query) Check() error {
 	if !q.From.Before(q.To) {
 		return fault.New(fault.Invalid, "to: %s is not after from, %s", q.To.Format(time.DateOnly),

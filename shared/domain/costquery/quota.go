@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// MaxDailyBytes is how much the questions of an organization may scan in a day (UTC): 1 TiB, for which Athena takes 5 US dollars.
+// MaxDailyBytes is the largest number of bytes that the questions of an organization may scan in a day (UTC): 1 TiB,
+// which costs 5 US dollars in Athena.
 const MaxDailyBytes int64 = 1 << 40
 
 // CountBytes returns the write that counts the bytes that a question scans against the day's quota of its organization.

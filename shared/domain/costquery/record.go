@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of Athena.
+// Worker is the function that answers questions: an API function links neither a library of Parquet nor a client of
+// Athena.
 const Worker = "queryrunner"
 
 // Request asks the Worker to go on with a question, or to begin with it. It answers nothing: the record tells.
@@ -45,7 +46,7 @@ const (
 	Failed    Status = "failed"
 )
 
-// Record is a question that was asked, and what became of it. Its rows are in pages.
+// Record is a question with its status. Its rows are stored in pages.
 type Record struct {
 	ID        string    `json:"id"` // qry_…
 	Query     Query     `json:"query"`
@@ -67,7 +68,8 @@ type Record struct {
 // BindTo restricts reading the question to c with the grants that c has now.
 func (r *Record) BindTo(c identity.Caller) { r.User, r.Grants = c.User, grant.Encode(c.Grants) }
 
-// IsOf reports whether c asked the question with the grants that c has now. A question about the whole organization is of nobody.
+// IsOf reports whether c asked the question with the same grants that c has now. A question about the whole
+// organization belongs to no caller.
 func (r *Record) IsOf(c identity.Caller) bool {
 	return r.User != "" && r.User == c.User && r.Grants == grant.Encode(c.Grants)
 }
@@ -162,8 +164,8 @@ func (r *Row) texts() []string {
 
 // Engine answers questions.
 type Engine interface {
-	// Advance begins to answer a question, or goes on with it, and returns before long. What is wrong with the question is fault.Invalid: it
-	// has failed. After any other error it is asked again, as if it had not been.
+	// Advance begins or continues to answer a question, and returns soon. fault.Invalid means that the question itself
+	// is wrong and has failed. After any other error, call it again with the same job.
 	Advance(ctx context.Context, j *Job) (Step, error)
 }
 

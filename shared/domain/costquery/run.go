@@ -19,7 +19,8 @@ type Row struct {
 	Amounts []money.Amount
 }
 
-// Answer is what a question's line items add up to. Columns are those of GroupBy, and BillingCurrency where it was not among them.
+// Answer is the answer to a question. Columns are those of GroupBy, followed by BillingCurrency if it was not among
+// them.
 type Answer struct {
 	Columns  []string
 	Measures []string
@@ -28,8 +29,8 @@ type Answer struct {
 	Scanned  int // line items
 }
 
-// Run answers a question that was checked. each hands over the line items of the months that the question is about; what it hands over may
-// be used again. More than MaxDistinct groups are fault.Invalid: the question is to be narrowed.
+// Run answers a checked question. each hands over the line items of the question's months and may reuse its argument.
+// More than MaxDistinct groups are fault.Invalid: the question must be narrowed.
 func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) error) (Answer, error) {
 	r := newRun(q)
 	err := each(func(c *bill.Charge) error {
@@ -201,7 +202,7 @@ func NewAnswer(q Query, rows []Row) Answer {
 	return out
 }
 
-// sorting tells by which column, or else measure, rows are ordered.
+// sorting returns the column, or else the measure, by which rows are ordered.
 func (q *Query) sorting() (column, measure int, descending bool) {
 	name, descending := strings.CutPrefix(cmp.Or(q.OrderBy, "-"+q.Measures[0]), "-")
 	return slices.Index(q.keys(), name), slices.Index(q.Measures, name), descending

@@ -15,8 +15,8 @@ const (
 // resourceColumn is the column of FOCUS that holds a resource's native id.
 const resourceColumn = "ResourceId"
 
-// BoundTo returns the question about the lines of these resources alone, by native id. It is fault.Denied when there are none, and
-// fault.Invalid when there are too many for one question.
+// BoundTo returns the question about the lines of these resources alone, by native id. It is fault.Denied when there
+// are none, and fault.Invalid when there are too many for one question.
 func (q Query) BoundTo(uids []string) (Query, error) {
 	size := 0
 	for _, uid := range uids {

@@ -10,13 +10,14 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// Table is the table of line items in SQL. Its columns are those of the Parquet files, and two that say which folder a row is of: org, and
-// period, which is cost.LineItems.Path.
+// Table is the table of line items in SQL. Its columns are those of the Parquet files, and two that say which folder a
+// row is of: org, and period, which is cost.LineItems.Path.
 const Table = "line_items"
 
-// SQL is the question as Athena takes it, of these periods of the organization alone. It selects Keys and then, of each measure, a sum and what
-// that sum lacks, as text: add the two (an amount of more than 26 places is rounded in its column, and exact in x_ExactAmounts). One row
-// more than the limit tells that there are more. Whatever a value holds stays a text: it stands between quotes, which are doubled in it.
+// SQL returns the question as SQL for Athena, restricted to these periods of the organization. It selects Keys and
+// then, for each measure, a sum and a correction, both as text: add the two (an amount of more than 26 places is
+// rounded in its column, and exact in x_ExactAmounts). One row beyond the limit means that there are more rows. Every
+// value is a quoted literal with its quotes doubled, so it stays text.
 func (q *Query) SQL(org string, items []cost.LineItems) string {
 	var selected, order []string
 	for i, name := range q.keys() {
@@ -145,5 +146,6 @@ func quoteAll(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// quote makes a literal of a text. In the SQL of Athena, nothing but a quote ends it, and nothing escapes but another one.
+// quote makes a literal of a text. In the SQL of Athena, nothing but a quote ends it, and nothing escapes but another
+// one.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -156,15 +157,6 @@ func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *E
 func (p *plan) enforce(b *book, s *subject, w scheduling.Want, at time.Time) {
 	t := w.Timetable.Schedule
 	k := orderKey{t.ID, w.Cron.ID + "#" + DriftEnded, s.through(w.Timetable), at.Unix() / 60}
-	o := p.orders[k]
-	if o == nil {
-		o = newOrder(t, w.Cron, b.groups[k.groupID])
-		p.orders[k] = o
-	}
-	m := s.Member
-	if k.groupID == "" {
-		m.Tier, m.Order = 1, 1
-	}
-	o.Members = append(o.Members, m)
+	p.addToOrder(k, s, func() *execution.Order { return newOrder(t, w.Cron, b.groups[k.groupID]) })
 	p.told(DriftEnded, s, w, at).Acted++
 }

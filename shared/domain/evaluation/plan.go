@@ -222,9 +222,15 @@ func (p *plan) note(b *book, s *subject, d decision) {
 func (p *plan) order(b *book, s *subject, f scheduling.Firing) {
 	t := f.Timetable.Schedule
 	k := orderKey{t.ID, f.Cron.ID, s.through(f.Timetable), f.At.Unix() / 60}
+	p.addToOrder(k, s, func() *execution.Order { return newOrder(t, f.Cron, b.groups[k.groupID]) })
+}
+
+// addToOrder puts a resource into the order of a key, which begin makes when there is none yet. Outside of a group resources have
+// no sequence.
+func (p *plan) addToOrder(k orderKey, s *subject, begin func() *execution.Order) {
 	o := p.orders[k]
 	if o == nil {
-		o = newOrder(t, f.Cron, b.groups[k.groupID])
+		o = begin()
 		p.orders[k] = o
 	}
 	m := s.Member

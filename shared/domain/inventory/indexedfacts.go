@@ -108,17 +108,10 @@ func (s *Store) EachIndexed(ctx context.Context, org string, f func(IndexedResou
 
 func indexedResource(syms *index.Symbols, r index.Row, status cloud.Status) IndexedResource {
 	capacity, _, facts := splitAmounts(syms, r)
-	out := IndexedResource{
+	return IndexedResource{
 		UID: r.UID(), Name: r.Name(), Type: r.Word(index.KindRef), Provider: r.Word(index.ProviderRef),
 		Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), CloudAccountID: r.Word(index.AccountRef),
 		ParentUID: r.Word(index.ParentRef), Status: status, Facts: facts, DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
+		Capacity: newCapacity(syms, capacity),
 	}
-	if n := capacity.Len(); n > 0 {
-		out.Capacity = make(map[string]int64, n)
-	}
-	for i := range capacity.Len() {
-		a := capacity.At(i)
-		out.Capacity[syms.Name(a.Name)] = a.Value
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package inventory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,22 +218,15 @@ func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grou
 	}
 	ws := append([]table.Write{head, members}, names...)
 	err = s.table.Transact(ctx, append(ws, held...)...)
-	if table.IsTurnLost(err) {
-		return g, err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return g, table.ExplainLost(err, "write group "+g.ID, func(lost *table.ConditionError) error {
 		if gone := accountGone(lost, len(ws)); gone != nil {
-			return g, gone
+			return gone
 		}
 		if taken := groupNames(org).Refusal(lost, strings.TrimSpace(g.Name)); taken != nil {
-			return g, taken
+			return taken
 		}
-		return g, changed(g)
-	}
-	if err != nil {
-		return g, fmt.Errorf("write group %s: %w", g.ID, err)
-	}
-	return g, nil
+		return changed(g)
+	})
 }
 
 func memberWrite(org string, g Group, places []GroupPlacement) (table.Write, error) {

@@ -86,12 +86,19 @@ func recordOfRow(s *index.Symbols, r index.Row) Resource {
 	}
 	capacity, sum, inputs := splitAmounts(s, r)
 	out.FactsSum, out.PriceInputs = sum, inputs
-	if n := capacity.Len(); n > 0 {
-		out.Capacity = make(map[string]int64, n)
+	out.Capacity = newCapacity(s, capacity)
+	return out
+}
+
+// newCapacity returns amounts by their names; nil when there are none.
+func newCapacity(s *index.Symbols, amounts index.Amounts) map[string]int64 {
+	if amounts.Len() == 0 {
+		return nil
 	}
-	for i := range capacity.Len() {
-		a := capacity.At(i)
-		out.Capacity[s.Name(a.Name)] = a.Value
+	out := make(map[string]int64, amounts.Len())
+	for i := range amounts.Len() {
+		a := amounts.At(i)
+		out[s.Name(a.Name)] = a.Value
 	}
 	return out
 }

@@ -14,9 +14,9 @@ type Upserted struct{ Created, Updated int }
 // its row, its list of receivers, its channel and two of its scope.
 const togetherInBulk = (table.MaxTransact - 1) / 5
 
-// UpsertSubscriptions makes or changes subscriptions, each with an id of its own for when it is new: enabled is what changes. Of several of one
-// channel, event type and scope the last counts, and they are one row. It does so many at a time; what is left after a failure is done by
-// asking again.
+// UpsertSubscriptions makes or changes subscriptions, each with an id of its own for when it is new: enabled is what
+// changes. Of several of one channel, event type and scope the last counts, and they are one row. It does so many at a
+// time; what is left after a failure is done by asking again.
 func (s *Store) UpsertSubscriptions(ctx context.Context, org string, all []Subscription) (Upserted, error) {
 	var done Upserted
 	all = lastOfEach(all)

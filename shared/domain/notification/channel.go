@@ -1,5 +1,7 @@
-// Package notification knows who asked to be told of what: channels with their subscriptions, mail that users have switched on, and the
-// configurations of before there were channels. It finds the receivers of an event and hands messages to them.
+// Package notification finds the people who asked to be told of an event: by channels with their subscriptions, by
+// mail that users have switched on, and by the configurations that existed before channels. It writes the message, as
+// a mail or for a chat, of one event or of several events of one key as a digest, and hands it to each receiver. Text
+// of users is text in all forms: never markup, a mention or a link.
 package notification
 
 import (
@@ -91,8 +93,8 @@ type Rules struct {
 	Guard   ssrfguard.Policy // of what may be dialled
 }
 
-// Check brings an address into shape, and refuses (fault.Invalid, naming the field) one that a channel of the type cannot have. It asks
-// nobody what a name leads to: that is seen when it is dialled.
+// Check brings an address into shape, and refuses (fault.Invalid, naming the field) one that a channel of the type
+// cannot have. It asks nobody what a name leads to: that is seen when it is dialled.
 func (r Rules) Check(of Type, at Address) (Address, error) {
 	if of == Email {
 		return checkMailbox(at)

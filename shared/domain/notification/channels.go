@@ -102,7 +102,8 @@ func (s *Store) open(ctx context.Context, org, id string, sealed []byte) (string
 // opening is how many addresses are opened side by side.
 const opening = 16
 
-// Addresses opens what channels lead to, in their order: one call to the key service for each that has an address of a chat.
+// Addresses opens what channels lead to, in their order: one call to the key service for each that has an address of a
+// chat.
 func (s *Store) Addresses(ctx context.Context, org string, cs ...Channel) ([]Address, error) {
 	out := make([]Address, len(cs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -117,8 +118,8 @@ func (s *Store) Addresses(ctx context.Context, org string, cs ...Channel) ([]Add
 	return out, g.Wait()
 }
 
-// CreateChannel stores a new channel; fault.Conflict when another one has its name, fault.Invalid when there are MaxChannels, or MaxPersonal
-// of its user.
+// CreateChannel stores a new channel; fault.Conflict when another one has its name, fault.Invalid when there are
+// MaxChannels, or MaxPersonal of its user.
 func (s *Store) CreateChannel(ctx context.Context, org string, next Channel) (Channel, error) {
 	steps, err := channelSteps(org, Channel{}, &next)
 	if err != nil {
@@ -148,7 +149,8 @@ func (c *Channel) personalCount() string {
 	return "channels of " + c.Personal
 }
 
-// UpdateChannel replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+// UpdateChannel replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
+// its new name.
 func (s *Store) UpdateChannel(ctx context.Context, org string, old, next Channel) (Channel, error) {
 	steps, err := channelSteps(org, old, &next)
 	if err != nil {

@@ -29,7 +29,8 @@ type chats struct {
 
 func newChats(r Rules) *chats { return &chats{r, r.Guard.HTTPClient()} }
 
-// write writes the body of a message to a type of chat. It is no map: functions that send nothing do not link its writers then.
+// write writes the body of a message to a type of chat. It is no map: functions that send nothing do not link its
+// writers then.
 func write(of Type, c *MessageContent) ([]byte, error) {
 	switch of {
 	case Slack:
@@ -41,8 +42,8 @@ func write(of Type, c *MessageContent) ([]byte, error) {
 	}
 }
 
-// send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try helps; none repeats the
-// address, which is a credential.
+// send writes a message and posts it. An error that tells what the chat said has the kind Invalid when no other try
+// helps; none repeats the address, which is a credential.
 func (c *chats) send(ctx context.Context, of Type, address string, n *Notice) (delivery.Answer, error) {
 	if err := c.rules.checkChat(of, address); err != nil {
 		return delivery.Answer{}, err

@@ -8,8 +8,8 @@ import (
 // maxGoogleChat is how many bytes a message of Google Chat may have.
 const maxGoogleChat = 32_000
 
-// WriteGoogleChat writes the body of a message to a webhook of Google Chat: a card, a line for where it is not shown, and the thread that it
-// belongs to. Send it with messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD.
+// WriteGoogleChat writes the body of a message to a webhook of Google Chat: a card, a line for where it is not shown,
+// and the thread that it belongs to. Send it with messageReplyOption=REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD.
 func WriteGoogleChat(c *MessageContent) ([]byte, error) { return fitted(c, maxGoogleChat, googleChat) }
 
 func googleChat(c *MessageContent) ([]byte, error) {

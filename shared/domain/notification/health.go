@@ -9,8 +9,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RecordHealth notes on a channel how it stands, and returns what people call it; of a legacy configuration, whose form is given, it returns a
-// name alone. fault.NotFound of one that is not there any more. One round trip, and one more when it has changed.
+// RecordHealth notes on a channel how it stands, and returns what people call it; of a legacy configuration, whose
+// form is given, it returns a name alone. fault.NotFound of one that is not there any more. One round trip, and one
+// more when it has changed.
 func (s *Store) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string, error) {
 	if t.Kind == delivery.Legacy {
 		l, err := s.ReadLegacy(ctx, org, t.ID)
@@ -23,8 +24,8 @@ func (s *Store) RecordHealth(ctx context.Context, org string, t delivery.Target,
 	return c.Name, s.noteHealth(ctx, org, &c, h)
 }
 
-// noteHealth writes how a channel, as it was read, stands, when that has changed. One that has been changed since may lead elsewhere: nothing
-// is noted on it.
+// noteHealth writes how a channel, as it was read, stands, when that has changed. One that has been changed since may
+// lead elsewhere: nothing is noted on it.
 func (s *Store) noteHealth(ctx context.Context, org string, c *Channel, h delivery.Health) error {
 	next := Channel{FailingAt: c.FailingAt}
 	if h.Failing && next.FailingAt.IsZero() {

@@ -52,8 +52,8 @@ func (s *Store) LegacyAddress(ctx context.Context, org string, l *Legacy) (strin
 	return s.open(ctx, org, l.ID, l.Sealed)
 }
 
-// WriteLegacy replaces old, as it was read, by next; of the zero old next is new. fault.Conflict when it has changed since, fault.Invalid when
-// there are MaxLegacy.
+// WriteLegacy replaces old, as it was read, by next; of the zero old next is new. fault.Conflict when it has changed
+// since, fault.Invalid when there are MaxLegacy.
 func (s *Store) WriteLegacy(ctx context.Context, org string, old, next Legacy) (Legacy, error) {
 	cond := table.Absent()
 	if next.Generation = old.Generation + 1; old.ID != "" {
@@ -83,7 +83,8 @@ func (s *Store) DeleteLegacy(ctx context.Context, org string, l Legacy) error {
 	return s.transact(ctx, "delete legacy notification "+l.ID, steps...)
 }
 
-// legacyLists puts a configuration into the lists of receivers that its flags ask for, of the whole organization, and takes it out of others.
+// legacyLists puts a configuration into the lists of receivers that its flags ask for, of the whole organization, and
+// takes it out of others.
 func legacyLists(org string, before, after *Legacy) []step {
 	var out []step
 	for _, key := range slices.Sorted(maps.Keys(after.events())) {

@@ -31,7 +31,8 @@ func (l *Legacy) events() map[string]bool {
 	}
 }
 
-// listed returns how the configuration stands in the list of receivers of an event: with its maker, or "" where its flags do not ask for it.
+// listed returns how the configuration stands in the list of receivers of an event: with its maker, or "" where its
+// flags do not ask for it.
 func (l *Legacy) listed(key string) string {
 	if !l.events()[key] {
 		return ""

@@ -9,8 +9,9 @@ import (
 // MailText is a mail: a subject of one line, and a body in two forms.
 type MailText struct{ Subject, Text, HTML string }
 
-// WriteMail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before they show a picture. Names of
-// users are broken where a mail program would find an address in them, so that nobody writes a link to somebody else by naming something.
+// WriteMail writes a mail. The chart is a table, which every mail program draws: few draw SVG, and most ask before
+// they show a picture. Names of users are broken where a mail program would find an address in them, so that nobody
+// writes a link to somebody else by naming something.
 func WriteMail(c *MessageContent) MailText {
 	inert := c.inert()
 	return MailText{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
@@ -41,7 +42,8 @@ func (c *MessageContent) inert() MessageContent {
 	return out
 }
 
-// unlinked puts a word joiner, which is not seen, where addresses would be recognized: behind ://, @ and www, and between a dot and a letter.
+// unlinked puts a word joiner, which is not seen, where addresses would be recognized: behind ://, @ and www, and
+// between a dot and a letter.
 func unlinked(s string) string {
 	var b strings.Builder
 	for i, r := range s {

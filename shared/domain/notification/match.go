@@ -23,9 +23,10 @@ type Matcher struct {
 // NewMatcher returns the Matcher on p.
 func NewMatcher(p *platform.Platform) *Matcher { return &Matcher{p.Table, receiver.NewAudience(p)} }
 
-// Match returns each receiver once, in the order of their IDs, however many subscriptions it has: those with a subscription whose maker may read the
-// event now, and users who may. One round trip: what is subscribed lies in one item of each event type and scope. One more reads what makers and
-// users may do, unless ctx remembers it, and for each further hundred of them; and one more when the grants of some are on single resources.
+// Match returns each receiver once, in the order of their IDs, however many subscriptions it has: those with a
+// subscription whose maker may read the event now, and users who may. One round trip: what is subscribed lies in one
+// item of each event type and scope. One more reads what makers and users may do, unless ctx remembers it, and for
+// each further hundred of them; and one more when the grants of some are on single resources.
 func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) {
 	ctx = table.WithOrg(ctx, org)
 	mailed := mailedKey(org, e.Key)
@@ -62,7 +63,8 @@ func (m *Matcher) Match(ctx context.Context, org string, e event.Event) ([]deliv
 	return out, nil
 }
 
-// makersOf returns the channels and legacy configurations that lists name as told, each with the makers of its subscriptions.
+// makersOf returns the channels and legacy configurations that lists name as told, each with the makers of its
+// subscriptions.
 func makersOf(items map[table.Key]table.Item, lists []table.Key) (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, k := range lists {

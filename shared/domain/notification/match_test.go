@@ -48,7 +48,8 @@ func scopesOf(i int) []event.Scope {
 // makers is how many members have made the subscriptions.
 const makers = 50
 
-// subscribeAll makes 100,000 subscriptions: each of 1,000 channels to 100 things, so that an event has as many receivers as there are channels.
+// subscribeAll makes 100,000 subscriptions: each of 1,000 channels to 100 things, so that an event has as many
+// receivers as there are channels.
 func subscribeAll(f *apitest.Fixture, ids []string) {
 	f.Helper()
 	for i := range makers {

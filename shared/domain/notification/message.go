@@ -1,5 +1,3 @@
-// Package message writes what people are told of: an event, or several of one key as a digest, as a message of a chat or a mail. What users
-// named is text in all of them, never markup, a mention or a link.
 package notification
 
 import (
@@ -12,8 +10,9 @@ import (
 
 // The keys of what no event causes.
 const (
-	TestMessage          = "test"                  // a message that shows that a channel works
-	RecommendationShared = "recommendation.shared" // a recommendation that a person shares; its data is the recommendation
+	TestMessage = "test" // a message that shows that a channel works
+	// a recommendation that a person shares; its data is the recommendation
+	RecommendationShared = "recommendation.shared"
 )
 
 // Notice is what somebody is told of.
@@ -48,7 +47,8 @@ type Bar struct {
 	Strong bool   // it is what the message is about
 }
 
-// MessageContent is what a message says, before it is written for where it goes: plain text without line breaks, in which nothing is escaped yet.
+// MessageContent is what a message says, before it is written for where it goes: plain text without line breaks, in
+// which nothing is escaped yet.
 type MessageContent struct {
 	Title   string // ours alone
 	Tone    Tone
@@ -129,7 +129,8 @@ func category(key string) string {
 	return t.Category
 }
 
-// read reads the data of an event; what is not in it, or has another form, is left as it is: a message with less in it is better than none.
+// read reads the data of an event; what is not in it, or has another form, is left as it is: a message with less in it
+// is better than none.
 func read[T any](e *event.Event) T {
 	var out T
 	_ = json.Unmarshal(e.Data, &out) //nolint:errcheck // see above
@@ -142,7 +143,8 @@ var paths = map[string]string{
 	"grp": "/resource-groups/", "rec": "/recommendations/",
 }
 
-// linkTo returns where the record is read; nothing of one that has no place of its own, or where the API's is not known.
+// linkTo returns where the record is read; nothing of one that has no place of its own, or where the API's is not
+// known.
 func linkTo(base, subject string) string {
 	kind, _, _ := strings.Cut(subject, "_")
 	path, known := paths[kind]

@@ -105,7 +105,8 @@ func notice(events ...event.Event) *notification.Notice {
 func written(t testing.TB, c notification.MessageContent) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	for form, write := range map[string]func(*notification.MessageContent) ([]byte, error){"slack.json": notification.WriteSlack,
+	for form, write := range map[string]func(*notification.MessageContent) ([]byte,
+		error){"slack.json": notification.WriteSlack,
 		"teams.json": notification.WriteTeams, "gchat.json": notification.WriteGoogleChat} {
 		b, err := write(&c)
 		if err != nil {

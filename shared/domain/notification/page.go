@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// page is a mail in HTML in the making. It is written by hand: the library of templates keeps the linker from leaving out what nobody calls, which
-// would make an API function half as heavy again as it may be. All texts go through text, which escapes them; the rest is ours.
+// page is a mail in HTML in the making. It is written by hand: the library of templates keeps the linker from leaving
+// out what nobody calls, which would make an API function half as heavy again as it may be. All texts go through text,
+// which escapes them; the rest is ours.
 type page struct{ strings.Builder }
 
 // markup writes parts of the page that are ours.

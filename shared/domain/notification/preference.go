@@ -32,8 +32,8 @@ func (s *Store) ReadPreference(ctx context.Context, org, user, eventKey string) 
 	return p, fault.Wrap("read the preference of "+user, err)
 }
 
-// SetPreference switches mail of the events of a key on or off for a user. Two round trips; more when the list of users is full of those who
-// have left.
+// SetPreference switches mail of the events of a key on or off for a user. Two round trips; more when the list of
+// users is full of those who have left.
 func (s *Store) SetPreference(ctx context.Context, org, user string, p Preference) error {
 	it, err := table.NewItem(preferenceKey(org, user, p.EventKey), p)
 	if err != nil {

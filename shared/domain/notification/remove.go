@@ -11,15 +11,16 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// How a channel's subscriptions are removed: so many of them in a transaction, of which each takes two writes, and so many transactions at once.
+// How a channel's subscriptions are removed: so many of them in a transaction, of which each takes two writes, and so
+// many transactions at once.
 const (
 	removedTogether = table.MaxTransact / 2
 	removing        = 8
 )
 
-// DeleteChannel deletes a channel with all its subscriptions. From its first write on the channel is gone for everybody; should it be
-// interrupted, whoever deletes the channel again completes it. Round trips: 3, and one for each thousand subscriptions of the organization and
-// for each 50 of the channel.
+// DeleteChannel deletes a channel with all its subscriptions. From its first write on the channel is gone for
+// everybody; should it be interrupted, whoever deletes the channel again completes it. Round trips: 3, and one for
+// each thousand subscriptions of the organization and for each 50 of the channel.
 func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error {
 	row, err := s.endChannel(ctx, org, channelID)
 	if err != nil {

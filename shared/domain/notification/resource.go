@@ -6,7 +6,8 @@ import (
 	"lamplighter.dev/shared/domain/event"
 )
 
-// resource is the data of an event of a resource, as execution.Told has it, or of an override, as evaluation.ToldOverride has it.
+// resource is the data of an event of a resource, as execution.Told has it, or of an override, as
+// evaluation.ToldOverride has it.
 type resource struct {
 	ResourceName   string `json:"resourceName"`
 	ResourceUID    string `json:"resourceUID"`

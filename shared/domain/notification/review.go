@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Subjects returns the channels, the legacy configurations and those subscriptions of an organization that a review concerns. Three round trips, and
-// one for each further megabyte of subscriptions.
+// Subjects returns the channels, the legacy configurations and those subscriptions of an organization that a review
+// concerns. Three round trips, and one for each further megabyte of subscriptions.
 func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]receiver.Subject, error) {
 	channels, err := s.ListChannels(ctx, org)
 	if err != nil {
@@ -46,7 +46,8 @@ func (s *Store) Subjects(ctx context.Context, org string, j *receiver.Judge) ([]
 	return out, err
 }
 
-// listsOf returns the function that makes the writes of the list of receivers that names the subscription with its maker.
+// listsOf returns the function that makes the writes of the list of receivers that names the subscription with its
+// maker.
 func (s *Subscription) listsOf(org string) func(receiver.Made) ([]table.Write, error) {
 	old := *s
 	return func(made receiver.Made) ([]table.Write, error) {

@@ -54,8 +54,8 @@ func (f sender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, 
 	return f(table.WithOrg(ctx, m.Org), m)
 }
 
-// toChannel reads the channel as it is now and sends there. One that has said that it will never take anything again is not asked until it
-// is changed, or tried by a test.
+// toChannel reads the channel as it is now and sends there. One that has said that it will never take anything again
+// is not asked until it is changed, or tried by a test.
 func (s *Senders) toChannel(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	k := ChannelKey(m.Org, m.Target.ID)
 	notice, items, err := s.notice(ctx, &m, k)
@@ -191,8 +191,8 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 	return n, items, nil
 }
 
-// queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is tried again while its
-// mail waits there is delivered.
+// queueMail hands a mail to the queue of mails, which sends it at once and again until it is taken. A delivery that is
+// tried again while its mail waits there is delivered.
 func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *Notice) (delivery.Answer,
 	error) {
 	c := ComposeMessage(n)

@@ -214,7 +214,8 @@ func TestSend_ALegacyConfigurationKeepsBeingTold(t *testing.T) {
 	}
 }
 
-// Whatever is given as an address, or has come into the store as one, is reached neither when it is registered nor when something is sent.
+// Whatever is given as an address, or has come into the store as one, is reached neither when it is registered nor
+// when something is sent.
 func TestHostileAddressesAreReachedNowhere(t *testing.T) {
 	f := apitest.New(t)
 	f.Settings.PrivateAddresses = false

@@ -14,8 +14,8 @@ const (
 	slackFields = 10 // of a section: two for a fact, its label and its value
 )
 
-// WriteSlack writes the body of a message to an incoming webhook of Slack: blocks, and a line for where these are not shown. Texts of users are
-// plain text in them, where nothing is formatted, linked or mentioned.
+// WriteSlack writes the body of a message to an incoming webhook of Slack: blocks, and a line for where these are not
+// shown. Texts of users are plain text in them, where nothing is formatted, linked or mentioned.
 func WriteSlack(c *MessageContent) ([]byte, error) {
 	blocks := []any{object{"type": "header", "text": slackPlain(c.Title, slackHeader)}}
 	blocks = append(blocks, object{"type": "section", "text": slackPlain(c.Summary, slackText)})

@@ -60,8 +60,8 @@ func ChannelKey(org, channelID string) table.Key {
 
 func countsKey(org string) table.Key { return ChannelKey(org, "COUNTS") }
 
-// names returns the names among which the name of a channel is unique: those of the organization's channels, or those of one
-// user's personal channels. Names hold no line break, so a personal name never equals one of the organization.
+// names returns the names among which the name of a channel is unique: those of the organization's channels, or those
+// of one user's personal channels. Names hold no line break, so a personal name never equals one of the organization.
 func (c *Channel) names(org string) table.UniqueNames {
 	names := table.UniqueNames{PK: table.OrgPK(org) + ChannelNamePartition.Name(), Noun: "channel"}
 	if c.Personal != "" {
@@ -85,8 +85,8 @@ func preferenceKey(org, user, eventKey string) table.Key {
 // longestScope is how long an id of a scope stands in a key; a longer one, which only a native id can be, by its hash.
 const longestScope = 512
 
-// recipientsKey returns where the receivers of the events of a key and a scope are: an item whose members are named by channels and legacy
-// configurations. It is also what keeps a second subscription of one combination out.
+// recipientsKey returns where the receivers of the events of a key and a scope are: an item whose members are named by
+// channels and legacy configurations. It is also what keeps a second subscription of one combination out.
 func recipientsKey(org, eventKey string, of event.Scope) table.Key {
 	scope := of.ID
 	if len(scope) > longestScope {

@@ -55,8 +55,8 @@ func (s *Subscription) Check() error {
 	return nil
 }
 
-// SeenIn reports whether who may see scopes, in which these resources lie, may see the subscription: with everything all, else those of the
-// own teams and resources.
+// SeenIn reports whether who may see scopes, in which these resources lie, may see the subscription: with everything
+// all, else those of the own teams and resources.
 func (s *Subscription) SeenIn(scopes grant.Scopes, resources inventory.ResourceSet) bool {
 	return scopes.All || s.ScopeType == event.ScopeTeam && slices.Contains(scopes.Teams, s.ScopeID) ||
 		s.ScopeType == event.ScopeResource && resources.HasUID(s.ScopeID)

@@ -114,8 +114,8 @@ func (s *Store) CreateSubscription(ctx context.Context, org string, next Subscri
 	return next, s.transact(ctx, "write subscription "+next.ID, b.steps(org)...)
 }
 
-// UpdateSubscription replaces old, as it was read, by next; fault.Conflict when it has changed since, or there is another one of the new
-// channel, event type and scope.
+// UpdateSubscription replaces old, as it was read, by next; fault.Conflict when it has changed since, or there is
+// another one of the new channel, event type and scope.
 func (s *Store) UpdateSubscription(ctx context.Context, org string, old, next Subscription) (Subscription, error) {
 	next.Generation = old.Generation + 1
 	var b changes
@@ -254,8 +254,8 @@ func (b *changes) steps(org string) []step {
 	return append(out, b.holds(org)...)
 }
 
-// FindSubscriptions tells which of the subscriptions are there already, by their channel, event type and scope: their ids, in the order of
-// wanted, "" of one that is not. One round trip a hundred.
+// FindSubscriptions tells which of the subscriptions are there already, by their channel, event type and scope: their
+// ids, in the order of wanted, "" of one that is not. One round trip a hundred.
 func (s *Store) FindSubscriptions(ctx context.Context, org string, wanted []Subscription) ([]string, error) {
 	keys := make([]table.Key, len(wanted))
 	for i := range wanted {

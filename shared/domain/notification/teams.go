@@ -5,8 +5,8 @@ import "maps"
 // maxTeams is how many bytes a message to a workflow of Microsoft Teams may have.
 const maxTeams = 28_000
 
-// WriteTeams writes the body of a message to a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope that workflows take. Texts of
-// users are runs of text, which no Markdown is looked for in.
+// WriteTeams writes the body of a message to a workflow of Microsoft Teams: an Adaptive Card 1.4 in the envelope that
+// workflows take. Texts of users are runs of text, which no Markdown is looked for in.
 func WriteTeams(c *MessageContent) ([]byte, error) { return fitted(c, maxTeams, teams) }
 
 // teamsColors are the colours of titles.

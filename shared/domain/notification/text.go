@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes a text of somebody else's one line of at most so many characters, without what is not seen: controls, and the changes of
-// direction that would turn what stands beside it.
+// clean makes a text of somebody else's one line of at most so many characters, without what is not seen: controls,
+// and the changes of direction that would turn what stands beside it.
 func clean(text string, most int) string {
 	var b strings.Builder
 	n, blank := 0, false
@@ -33,7 +33,8 @@ func clean(text string, most int) string {
 	return b.String()
 }
 
-// hidden are what turns or hides other characters: marks, embeddings and isolates of direction, what has no width, tags, and what is private.
+// hidden are what turns or hides other characters: marks, embeddings and isolates of direction, what has no width,
+// tags, and what is private.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x061c, 0x061c, 1}, {0x200b, 0x200b, 1}, {0x200e, 0x200f, 1}, {0x202a, 0x202e, 1}, {0x2066, 0x2069, 1},
@@ -63,7 +64,8 @@ func cleanLines(text string, most int) string {
 	return strings.TrimSpace(strings.Join(out, "\n"))
 }
 
-// name makes the name of something ready to stand in a sentence: a name that is written from the right does not turn the sentence.
+// name makes the name of something ready to stand in a sentence: a name that is written from the right does not turn
+// the sentence.
 func name(text string) string { return aside(clean(text, longestName)) }
 
 // aside encloses a text of letters that are written from the right in an isolate.
@@ -78,7 +80,8 @@ func fromTheRight(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam)
 }
 
-// escaped returns s with each character as escape writes it, and at most so many characters of that: an escape is never cut in two.
+// escaped returns s with each character as escape writes it, and at most so many characters of that: an escape is
+// never cut in two.
 func escaped(s string, most int, escape func(rune) string) string {
 	var b strings.Builder
 	left := most

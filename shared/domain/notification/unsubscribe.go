@@ -14,7 +14,8 @@ import (
 // UnsubscribePath is where a mail is ended by one request, without a log-in (RFC 8058); a token follows.
 const UnsubscribePath = "/unsubscribe/"
 
-// unsubscribeAddress returns where a user ends the mails of events of a key; none where the API's address is not known, or has no TLS.
+// unsubscribeAddress returns where a user ends the mails of events of a key; none where the API's address is not
+// known, or has no TLS.
 func (s *Store) unsubscribeAddress(base, org, user, eventKey string) string {
 	if !strings.HasPrefix(base, "https://") {
 		return ""
@@ -22,7 +23,8 @@ func (s *Store) unsubscribeAddress(base, org, user, eventKey string) string {
 	return base + UnsubscribePath + s.unsubscribeToken(org, user, eventKey)
 }
 
-// unsubscribeToken names an organization, a user and a key, and is signed: who has it can do no more than end these mails.
+// unsubscribeToken names an organization, a user and a key, and is signed: who has it can do no more than end these
+// mails.
 func (s *Store) unsubscribeToken(org, user, eventKey string) string {
 	what := strings.Join([]string{org, user, eventKey}, "/")
 	return base64.RawURLEncoding.EncodeToString(append(s.sign(what), what...))

@@ -117,7 +117,8 @@ var (
 	googleFacts = cloud.Facts{"spot": false, "gpu_count": 0.0, "local_ssd_count": 0.0, "os_license": ""}
 )
 
-// googleTable makes the prices of cores and memory of a region out of those of two machines of each family: one with more memory.
+// googleTable makes the prices of cores and memory of a region out of those of two machines of each family: one with
+// more memory.
 func googleTable(tb testing.TB, region string) *pricing.Table {
 	tb.Helper()
 	price := map[string]money.Amount{}
@@ -142,7 +143,8 @@ func googleTable(tb testing.TB, region string) *pricing.Table {
 	return t
 }
 
-// TestShapeOf_PricesEveryMachineOfThePublishedTable predicts, from two machines of each family in each region, all others.
+// TestShapeOf_PricesEveryMachineOfThePublishedTable predicts, from two machines of each family in each region, all
+// others.
 func TestShapeOf_PricesEveryMachineOfThePublishedTable(t *testing.T) {
 	regions := map[string]*pricing.Table{}
 	checked, wrong := 0, map[string]int{}

@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// rates are, by type, what a resource is charged for.
+// rates maps a type to the function that prices a resource of it.
 var rates = map[string]func(*calculation){
 	"aws-ec2":           rateInstance,
 	"aws-ebs":           rateVolume,
@@ -47,7 +47,8 @@ var rates = map[string]func(*calculation){
 	"gcp-cloudrun":              rateRun,
 }
 
-// systems are the operating systems of instances, by what EC2 calls the platform. Those with software in their price are not among them.
+// systems maps EC2's name of a platform to the operating system in price keys. Platforms whose price includes other
+// software are missing.
 var systems = map[string]string{
 	"":                         "linux",
 	"Linux/UNIX":               "linux",
@@ -71,7 +72,7 @@ func rateInstance(c *calculation) {
 	c.addRunning("Instance ("+c.Class+", "+system+")", "ec2/"+c.Class+"/"+system+"/"+tenancy, one)
 }
 
-// What of gp3 is in the price of the storage.
+// The IOPS and the throughput that the price of gp3 storage includes.
 const (
 	freeIOPS       = 3000
 	freeThroughput = 125 // MiB/s
@@ -97,7 +98,7 @@ func rateVolume(c *calculation) {
 	}
 }
 
-// addSome is add of what is only charged for when there is any.
+// addSome is add for a quantity that has no component when it is 0.
 func (c *calculation) addSome(name, key string, quantity money.Amount) {
 	if quantity.Sign() > 0 {
 		c.add(name, key, quantity)
@@ -112,7 +113,7 @@ func (c *calculation) addTiers(iops money.Amount) {
 	c.addSome("IOPS above 64,000", "ebs/io2/iops3", third)
 }
 
-// licences are what RDS's words of its licences are in keys.
+// licences maps RDS's names of licence models to their suffix in price keys.
 var licences = map[string]string{"license-included": "/license-included", "bring-your-own-license": "/byol"}
 
 func rateDatabase(c *calculation) {
@@ -146,8 +147,8 @@ func rateDatabase(c *calculation) {
 	}
 }
 
-// stripedFrom is from how many gibibytes on RDS stripes gp3 over four volumes, so that four times as many operations are in its price. SQL Server
-// is never striped, Oracle from less.
+// stripedFrom is from how many gibibytes on RDS stripes gp3 over four volumes, so that four times as many operations
+// are in its price. SQL Server is never striped, Oracle from less.
 const stripedFrom = 400
 
 // databaseIOPS returns how many operations a second are in the price of gp3.
@@ -206,7 +207,7 @@ func rateDomain(c *calculation) {
 	}
 }
 
-// rateFunction is what a function keeps ready; what it does is charged by use.
+// rateFunction prices the provisioned concurrency of a function; invocations are charged by use.
 func rateFunction(c *calculation) {
 	ready := c.number("provisioned_concurrency")
 	if c.out.Reason == "" && ready.IsZero() {

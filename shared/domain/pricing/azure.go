@@ -6,7 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// operatingSystem returns the system whose price a machine of Azure has: one that brings its own licence of Windows has that of Linux.
+// operatingSystem returns the system whose price a machine of Azure has: one that brings its own licence of Windows
+// has that of Linux.
 func (c *calculation) operatingSystem() string {
 	system := strings.ToLower(c.word("os_type"))
 	switch {
@@ -46,7 +47,7 @@ func rateAKS(c *calculation) {
 	}
 }
 
-// rateAKSPool is what the nodes of a pool cost, which are a scale set with a price of its own.
+// rateAKSPool prices the nodes of a pool, which are a scale set with a price of its own.
 func rateAKSPool(c *calculation) {
 	c.out.Shared = true
 	c.refuseSpot()
@@ -153,7 +154,8 @@ func rateSQLDatabase(c *calculation) {
 	c.add("Storage", "sqldb/"+edition+"/storage", c.number("max_gb"))
 }
 
-// ratePlan is an App Service plan. What it is for, Linux or Windows, is not known: where that makes no difference there is a price.
+// ratePlan prices an App Service plan. The plan does not say whether it is for Linux or Windows, so only plans whose
+// price is the same for both are priced.
 func ratePlan(c *calculation) {
 	l, known := c.table.Price("plan/" + c.Class + "/linux")
 	w, other := c.table.Price("plan/" + c.Class + "/windows")

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Costs reads what resources cost, for one request: the inventory has it read them (Visibility.WithCosts, LoadCosts), and Of tells
-// what was read. It is not safe for use by many goroutines.
+// Costs reads the costs of resources for one request. The inventory calls ReadCosts (Visibility.WithCosts, LoadCosts),
+// and Of then returns the costs of each resource. It is not safe for use by several goroutines.
 type Costs struct {
 	table table.Store
 	set   *costSet // that was read last; nil before
@@ -19,8 +19,8 @@ type Costs struct {
 // NewCosts returns Costs that know nothing yet.
 func NewCosts(t table.Store) *Costs { return &Costs{table: t} }
 
-// Of returns what is known of what a resource costs: a nil rate when it was never looked at or costs were not read, nil for billed
-// when nothing was invoiced for it.
+// Of returns the rate and the billed cost of a resource. The rate is nil if the resource was never priced or ReadCosts
+// was not called; billed is nil if nothing was invoiced for the resource.
 func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
 	if c.set == nil {
 		return nil, nil
@@ -28,9 +28,10 @@ func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
 	return c.set.find(uid)
 }
 
-// ReadCosts reads the costs that a head names, in one round trip, unless known are they. It returns known also when a part is
-// gone, which was replaced twice since the head was read.
-func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs, error) {
+// ReadCosts reads the costs that a head names, in one round trip, unless known are they. It returns known also when a
+// part is gone, which was replaced twice since the head was read.
+func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs,
+	error) {
 	c.set, _ = known.(*costSet)
 	h, err := decodeHead(head)
 	if err != nil || h.Generation == 0 || c.set != nil && h.Generation <= c.set.generation {
@@ -52,7 +53,7 @@ func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, know
 	return set, nil
 }
 
-// decodeHead returns what the head of the costs says; the zero Item says nothing.
+// decodeHead decodes the head of the costs; it returns the zero head for the zero Item.
 func decodeHead(it table.Item) (costHead, error) {
 	if it.SK == "" {
 		return costHead{}, nil
@@ -79,8 +80,8 @@ func decodeParts(generation int64, keys []table.Key, got map[table.Key]table.Ite
 	return set, nil
 }
 
-// ReadRates returns what resources are estimated to cost, by native id; those that were never looked at are missing. One round trip,
-// two when costs have changed.
+// ReadRates returns the estimated rates of resources by native ID, without resources that were never priced. It takes
+// one round trip, and two when costs have changed.
 func ReadRates(ctx context.Context, t table.Store, s *inventory.Store, org string, uids ...string) (map[string]HourlyRate, error) { //nolint:revive // from where, and of which
 	c := NewCosts(t)
 	if err := s.LoadCosts(ctx, org, c); err != nil {
@@ -95,19 +96,20 @@ func ReadRates(ctx context.Context, t table.Store, s *inventory.Store, org strin
 	return out, nil
 }
 
-// Priceable is a resource with what is needed to price it.
+// Priceable is a resource with the fields that its price depends on.
 type Priceable struct {
 	Resource
 	UID, Name, Provider, CloudAccountID, ParentUID string
 	DiscoveredAt                                   time.Time
 }
 
-// EachPriceable calls f with every resource of an organization, terminated ones left out, in no order: one round trip. What f is given
-// may be kept.
+// EachPriceable calls f with every resource of an organization that is not terminated, in no order. It takes one round
+// trip. f may keep its argument.
 func EachPriceable(ctx context.Context, s *inventory.Store, org string, f func(Priceable)) error {
 	return s.EachIndexed(ctx, org, func(r inventory.IndexedResource) {
 		f(Priceable{
-			Resource{Type: r.Type, Region: r.Region, Class: r.Class, Status: r.Status, Capacity: r.Capacity, Inputs: r.Facts},
+			Resource{Type: r.Type, Region: r.Region, Class: r.Class, Status: r.Status, Capacity: r.Capacity,
+				Inputs: r.Facts},
 			r.UID, r.Name, r.Provider, r.CloudAccountID, r.ParentUID, r.DiscoveredAt,
 		})
 	})

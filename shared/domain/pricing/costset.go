@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// costSet is what resources cost, in memory: columns in the order of the hashes of native ids.
+// costSet is the known costs of resources in memory: columns in the order of the hashes of native IDs.
 type costSet struct {
 	generation int64
 	hashes     []uint64
@@ -28,13 +28,13 @@ type costSet struct {
 // unbilled stands in the place of an amount where nothing was invoiced.
 const unbilled = math.MinInt64
 
-// rateBytes is about what a rate takes in memory.
+// rateBytes is the approximate memory of one rate.
 const rateBytes = 160
 
 // Bytes returns about how much memory the set takes.
 func (s *costSet) Bytes() int { return 28*cap(s.hashes) + 8*cap(s.current) + rateBytes*len(s.pool) }
 
-// find returns what is known of a resource.
+// find returns the rate and the billed cost of a resource; nil for each that is unknown.
 func (s *costSet) find(uid string) (*HourlyRate, *Invoiced) {
 	i, ok := slices.BinarySearch(s.hashes, hashUID(uid))
 	if !ok {
@@ -92,7 +92,8 @@ func scaled(a money.Amount, places int) int64 {
 	return n
 }
 
-// costsPerPart is how many resources one item holds: about 12 bytes each before they are compressed, and an item takes 400,000.
+// costsPerPart is how many resources one item holds: about 12 bytes each before they are compressed, and an item takes
+// 400,000.
 const costsPerPart = 12_000
 
 // hashedCost is a cost under the hash of its native id.
@@ -101,8 +102,8 @@ type hashedCost struct {
 	*KnownCost
 }
 
-// encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same costs are always
-// written the same way.
+// encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same
+// costs are always written the same way.
 func encodeCosts(all []KnownCost) [][]byte {
 	sorted := make([]hashedCost, len(all))
 	for i := range all {
@@ -119,8 +120,8 @@ func encodeCosts(all []KnownCost) [][]byte {
 	return parts
 }
 
-// encodePart writes the rates that resources have, then the resources, and behind them, where the version before does not look, a bit for
-// each that says whether a bill of this month has arrived.
+// encodePart writes the rates that resources have, then the resources, and behind them, where the version before does
+// not look, a bit for each that says whether a bill of this month has arrived.
 func encodePart(some []hashedCost) []byte {
 	places, pool := map[HourlyRate]int{}, []HourlyRate{}
 	var rows []byte
@@ -169,10 +170,10 @@ var (
 	costUnpacker = packing.Unpacker{Max: 64 << 20}
 )
 
-// errCosts says that a part is not what encodeCosts wrote.
+// errCosts reports a part that encodeCosts did not write.
 var errCosts = errors.New("costs: malformed")
 
-// decode adds what a part says. Parts come in their order.
+// decode appends a part to the set. Call it with the parts in their order.
 func (s *costSet) decode(z []byte) error {
 	b, err := costUnpacker.Unpack(z)
 	if err != nil {
@@ -198,7 +199,8 @@ func (s *costSet) decode(z []byte) error {
 	return nil
 }
 
-// addCurrent adds the bits of the resources from place on; the version before writes none, and calls all that was billed current.
+// addCurrent adds the bits of the resources from place on; the version before writes none, and calls all that was
+// billed current.
 func (s *costSet) addCurrent(bits []byte, place int) {
 	s.current = append(s.current, make([]uint64, (len(s.hashes)+63)/64-len(s.current))...)
 	for i := place; i < len(s.hashes); i++ {
@@ -225,7 +227,7 @@ func (s *costSet) addRow(r *costReader, at uint64, first int) {
 	s.toDate, s.last = append(s.toDate, toDate), append(s.last, last)
 }
 
-// costReader reads a part; bad says that it ran into what is none.
+// costReader decodes a part; bad reports that the part is malformed.
 type costReader struct {
 	rest []byte
 	bad  bool
@@ -251,7 +253,7 @@ func (r *costReader) signed() int64 {
 	return v
 }
 
-// count reads how many things follow, of which each takes a byte at least.
+// count decodes the number of elements that follow. Each takes at least one byte, so a larger number is malformed.
 func (r *costReader) count() int {
 	n := r.number()
 	if n > uint64(len(r.rest)) {
@@ -284,7 +286,7 @@ func (r *costReader) rate() HourlyRate {
 	return out
 }
 
-// hashUID returns the number by which a set knows a native id.
+// hashUID returns the hash under which a set stores a native ID.
 func hashUID(uid string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(uid)) // never fails

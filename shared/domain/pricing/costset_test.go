@@ -11,7 +11,8 @@ import (
 func TestCosts_OfManyPartsReadAsWritten(t *testing.T) {
 	all := make([]KnownCost, costsPerPart+100)
 	for i := range all {
-		all[i] = KnownCost{UID: fmt.Sprint("i-", i), Rate: HourlyRate{Running: money.FromScaled(int64(i%7), 4), Version: "v"}}
+		all[i] = KnownCost{UID: fmt.Sprint("i-", i),
+			Rate: HourlyRate{Running: money.FromScaled(int64(i%7), 4), Version: "v"}}
 		if i%3 > 0 {
 			all[i].Billed = &Invoiced{money.FromScaled(int64(i), 2), money.FromScaled(int64(-i), 2), i%3 == 1}
 		}

@@ -17,8 +17,8 @@ import (
 // day is one of 24 hours, as days in UTC are.
 const day = 24 * time.Hour
 
-// estimateDays writes for each account what its resources are estimated to have cost on the days that no bill tells yet, today up to now. What
-// was estimated of a day that is over stays; other days are as many hours as the resource is known, at the rate that it has now.
+// estimateDays writes the estimated costs of each account for the days without a bill, today up to now. An estimate of
+// a past day stays. Other days count the hours for which the resource is known, at its present rate.
 func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, costs []KnownCost) error {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {
@@ -55,7 +55,7 @@ type estimate struct {
 	which   []int // of all
 }
 
-// natives returns what providers call the accounts that are connected, by id.
+// natives returns the provider's ID of each connected account, by our ID.
 func (s *Store) natives(ctx context.Context, org string) (map[string]string, error) {
 	all, err := s.inventory.ListAccounts(ctx, org)
 	out := make(map[string]string, len(all))
@@ -65,7 +65,7 @@ func (s *Store) natives(ctx context.Context, org string) (map[string]string, err
 	return out, err
 }
 
-// months are those in which yesterday and today are.
+// months returns the months of yesterday and today: one or two.
 func (e *estimate) months() []cost.Month {
 	before, this := cost.MonthOf(e.now.Add(-day)), cost.MonthOf(e.now)
 	if before == this {
@@ -74,7 +74,8 @@ func (e *estimate) months() []cost.Month {
 	return []cost.Month{before, this}
 }
 
-// covered tells from which day on the month is not billed, and up to which moment it was estimated already.
+// covered returns the first day of the month without a bill, and the moment up to which the month was estimated
+// before.
 func (e *estimate) covered(m cost.Month, periods []cost.Period) (from, estimated time.Time) {
 	from = m.Start()
 	for _, p := range periods {
@@ -128,8 +129,8 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	return nil
 }
 
-// keepDays adds what was estimated of days before. All usage of these days is estimated, for the bill's ends before; its taxes and credits may lie
-// behind, and count on the bill.
+// keepDays copies the estimates of past days. All usage of these days is estimated, since the bill ends before them;
+// taxes and credits may be dated later and count on the bill.
 func (s *Store) keepDays(ctx context.Context, org string, b *cost.Builder, account string, from, to time.Time) error { //nolint:revive // which days of which account
 	had, err := s.costs.Ask(ctx, org, cost.Question{
 		From: from, To: to, Metric: cost.Billed, Daily: true, UsageOnly: true,
@@ -154,7 +155,7 @@ func (s *Store) keepDays(ctx context.Context, org string, b *cost.Builder, accou
 	return nil
 }
 
-// add adds what the resources cost from a day on until a moment.
+// add adds the estimated costs of the resources between two moments.
 func (e *estimate) add(b *cost.Builder, from, end time.Time) error {
 	for _, i := range e.which {
 		r := &e.all[i]
@@ -174,7 +175,7 @@ func (e *estimate) add(b *cost.Builder, from, end time.Time) error {
 	return nil
 }
 
-// during returns what the time between two moments costs; nothing when there is none.
+// during returns the cost of the time between two moments; 0 when to is not after from.
 func during(hourly money.Amount, from, to time.Time) money.Amount {
 	if !from.Before(to) {
 		return money.Amount{}
@@ -182,7 +183,7 @@ func during(hourly money.Amount, from, to time.Time) money.Amount {
 	return hourly.MulDiv(money.FromInt(int64(to.Sub(from)/time.Second)), money.FromInt(int64(time.Hour/time.Second)))
 }
 
-// charge makes the line of an estimate. A public price is what all costs are as long as nothing better is known.
+// charge returns the charge of an estimate. All three of its costs are the public price.
 func charge(provider string, amount money.Amount, at time.Time) *bill.Charge {
 	return &bill.Charge{
 		ProviderName: provider, ChargePeriodStart: at, ChargePeriodEnd: at.Add(day), ChargeCategory: bill.Usage,
@@ -191,7 +192,8 @@ func charge(provider string, amount money.Amount, at time.Time) *bill.Charge {
 	}
 }
 
-// services are what bills call the services that types belong to, so that an estimate stands where the bill will.
+// services maps types to the service names of bills, so that an estimate counts under the same service as the later
+// bill.
 var services = map[string]string{
 	"aws-ec2": "Amazon Elastic Compute Cloud", "aws-ebs": "Amazon Elastic Compute Cloud",
 	"aws-rds": "Amazon Relational Database Service",

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/foundation/packing"
 )
 
-// maxTable bounds what a packed table may unfold to.
+// maxTable is the largest size of an unpacked table, in bytes.
 const maxTable = 64 << 20
 
 var (

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Estimate is what a resource costs at public prices.
+// Estimate is the cost of a resource at public prices.
 type Estimate struct {
 	Hourly      money.Amount // as the resource is: of what is stopped, what remains to be paid
 	WhenRunning money.Amount // an hour of it while it runs
@@ -22,7 +22,7 @@ type Estimate struct {
 // OK reports whether there is an estimate.
 func (e *Estimate) OK() bool { return e.Reason == "" }
 
-// Monthly returns what a month of 730 such hours costs.
+// Monthly returns the cost of 730 hours.
 func (e *Estimate) Monthly() money.Amount { return e.Hourly.MulInt(HoursPerMonth) }
 
 // Component is a line of an estimate. Of a price per month an hour is 730th of one.
@@ -35,7 +35,7 @@ type Component struct {
 	Stops    bool         // costs nothing while the resource is stopped
 }
 
-// Monthly returns what the component costs in a month of 730 hours.
+// Monthly returns the cost of the component for 730 hours.
 func (c *Component) Monthly() money.Amount {
 	if c.Unit == cloud.PerMonth {
 		return c.USD.Mul(c.Quantity)
@@ -43,7 +43,7 @@ func (c *Component) Monthly() money.Amount {
 	return c.USD.Mul(c.Quantity).MulInt(HoursPerMonth)
 }
 
-// hourly returns what it costs in an hour.
+// hourly returns the cost of the component for an hour.
 func (c *Component) hourly() money.Amount {
 	if c.Unit == cloud.PerMonth {
 		return c.USD.Mul(c.Quantity).DivInt(HoursPerMonth)
@@ -83,7 +83,7 @@ func (c *calculation) none(format string, args ...any) {
 	}
 }
 
-// add adds so much of what a key is the price of.
+// add adds a component: a quantity at the price of a key.
 func (c *calculation) add(name, key string, quantity money.Amount) {
 	e, ok := c.table.Price(key)
 	if !ok {
@@ -94,7 +94,7 @@ func (c *calculation) add(name, key string, quantity money.Amount) {
 		Component{Name: name, Key: key, Unit: e.Unit, USD: e.USD, Quantity: quantity})
 }
 
-// addRunning is add of what costs nothing while the resource is stopped.
+// addRunning is add for a component that costs nothing while the resource is stopped.
 func (c *calculation) addRunning(name, key string, quantity money.Amount) {
 	n := len(c.out.Components)
 	c.add(name, key, quantity)

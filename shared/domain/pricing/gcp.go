@@ -6,7 +6,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Google charges a machine by its cores and its memory: keys are "compute/n2/core" and "compute/n2/ram", of an hour and a gibibyte.
+// Google charges a machine by its cores and its memory: keys are "compute/n2/core" and "compute/n2/ram", of an hour
+// and a gibibyte.
 
 func rateCompute(c *calculation) {
 	c.refuseSpot()
@@ -19,7 +20,7 @@ func rateCompute(c *calculation) {
 	c.addMachines("Instance", one)
 }
 
-// rateGKEPool is what the nodes of a pool cost, which are instances with prices of their own.
+// rateGKEPool prices the nodes of a pool, which are instances with prices of their own.
 func rateGKEPool(c *calculation) {
 	c.out.Shared = true
 	c.refuseSpot()
@@ -106,7 +107,7 @@ func rateGoogleAddress(c *calculation) {
 	c.add("IP address ("+use+")", "address/"+use, one)
 }
 
-// rateRun is what a service keeps ready; what it does beyond is charged by use.
+// rateRun prices the instances that a service keeps ready; other instances are charged by use.
 func rateRun(c *calculation) {
 	ready := c.number("min_instances")
 	if c.out.Reason == "" && ready.IsZero() {

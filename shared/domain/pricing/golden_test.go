@@ -56,7 +56,8 @@ func goldenLines(tb testing.TB) []goldenLine {
 	return out
 }
 
-// goldenTable is the prices of testdata/golden_prices.csv: public ones of us-east-1, eastus and us-central1 when the estimates were made.
+// goldenTable is the prices of testdata/golden_prices.csv: public ones of us-east-1, eastus and us-central1 when the
+// estimates were made.
 func goldenTable(tb testing.TB) *pricing.Table {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "golden_prices.csv"))
@@ -71,8 +72,9 @@ func goldenTable(tb testing.TB) *pricing.Table {
 	return t
 }
 
-// goldenRule makes the resource of lines whose file, resource and label agree with the patterns, as a discovery would find it, and names the
-// component that the line is. In its texts $1 … are what the label's pattern found, and $q the line's quantity.
+// goldenRule makes the resource of lines whose file, resource and label agree with the patterns, as a discovery would
+// find it, and names the component that the line is. In its texts $1 … are what the label's pattern found, and $q the
+// line's quantity.
 type goldenRule struct {
 	file, resource, label string
 	kind, class           string
@@ -213,8 +215,8 @@ var engines = []struct{ part, engine, license string }{
 	{"", "mysql", ""},
 }
 
-// TestRate_ReproducesTheGoldenEstimates makes of each line of the golden estimates that is about what a resource is, and not about what is done
-// with it, the resource that it is about, and wants the same to the cent.
+// TestRate_ReproducesTheGoldenEstimates makes of each line of the golden estimates that is about what a resource is,
+// and not about what is done with it, the resource that it is about, and wants the same to the cent.
 func TestRate_ReproducesTheGoldenEstimates(t *testing.T) {
 	table, left, files := goldenTable(t), map[string]int{}, map[string]int{}
 	reproduced := 0

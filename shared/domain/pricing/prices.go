@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// ProviderRegion is a provider and a region: what a list of prices is of.
+// ProviderRegion identifies a price table by its provider and region.
 type ProviderRegion struct{ Provider, Region string }
 
 func (p ProviderRegion) String() string { return p.Provider + " in " + p.Region }
@@ -25,7 +25,8 @@ func (p ProviderRegion) partKey(slot, n int) table.Key {
 	return table.Key{PK: p.pk(), SK: fmt.Sprintf("%d#%03d", slot, n)}
 }
 
-// listHead says where the prices of a pair are: in one of two slots, so that the list before is kept and who reads it now can go on.
+// listHead says where the prices of a pair are: in one of two slots, so that the list before is kept and who reads it
+// now can go on.
 type listHead struct {
 	Slot      int       `json:"slot"`
 	Parts     int       `json:"parts"`
@@ -48,7 +49,7 @@ const partBytes = 250_000
 // maxPrices bounds a list: that of the largest region of AWS has some 30,000.
 const maxPrices = 500_000
 
-// fetchList asks the provider for the prices of a pair. What breaks off, or is empty, is an error and no list.
+// fetchList asks the provider for the price table of a region. A list that breaks off or is empty is an error.
 func (s *Store) fetchList(ctx context.Context, at ProviderRegion) (*Table, error) {
 	from, ok := s.providers[at.Provider].(cloud.Pricer)
 	if !ok {
@@ -72,8 +73,8 @@ func (s *Store) fetchList(ctx context.Context, at ProviderRegion) (*Table, error
 	return t, nil
 }
 
-// RefreshPrices fetches the prices of a pair and keeps them in the place of those before, which stay when anything fails: that is noted
-// then, and the estimates that are made of them say that they are old.
+// RefreshPrices fetches the prices of a pair and keeps them in the place of those before, which stay when anything
+// fails: that is noted then, and the estimates that are made of them say that they are old.
 func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	ctx = table.Within(ctx, Prefix)
 	h, err := s.readHead(ctx, at)
@@ -146,8 +147,8 @@ func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) err
 	return fault.Wrap("write the head of the prices of "+at.String(), err)
 }
 
-// Tables returns the prices of pairs: one round trip for all heads, and one for those lists that this process does not have. A pair
-// without any is missing, unless its provider knows its prices without asking anybody.
+// Tables returns the prices of pairs: one round trip for all heads, and one for those lists that this process does not
+// have. A pair without any is missing, unless its provider knows its prices without asking anybody.
 func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, error) {
 	ctx = table.Within(ctx, Prefix)
 	keys := make([]table.Key, len(pairs))

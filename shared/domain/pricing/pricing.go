@@ -1,6 +1,8 @@
-// Package pricing tells what a resource costs at public prices: tables of prices by provider and region, and for each type of resource
-// which of them apply to it. What has no price is told with the reason, and never guessed. It is pure: who fetches and keeps tables is
-// shared/domain/estimation.
+// Package pricing computes and keeps what resources cost. Rate prices a resource from a table of public prices, by
+// provider and region; a resource without a price gets the reason, never a guess. Store keeps the tables, and updates
+// the known costs of an organization's resources when a discovery ends and every night: the hourly rate at public
+// prices, and the billed cost of this month and the last. Costs reads them for a request, with the index of the
+// inventory.
 package pricing
 
 import (
@@ -12,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// HoursPerMonth is what a month is in estimates: 365 days of 24 hours, by 12.
+// HoursPerMonth is the number of hours in a month of an estimate: 365 × 24 / 12.
 const HoursPerMonth = 730
 
 // StaleAfter is how old a table may be until it is said to be: tables are fetched every night.

@@ -9,17 +9,18 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// publicRates are kept as a list of prices is: what a unit of a currency is worth, by day.
+// publicRates identifies the table of currency rates, which is stored as a price table: the value of a unit of each
+// currency, by day.
 var publicRates = ProviderRegion{ecb.Name, "rates"}
 
 const rateSource = "European Central Bank"
 
-// ratesPause is after how long rates are asked for again that could not be read, and that nobody has fetched before.
+// ratesPause is the time between two attempts to fetch currency rates that were never fetched.
 const ratesPause = 10 * time.Minute
 
-// RateOf tells what a unit of a currency was worth on a day: on the last working day up to it or, where what is kept begins later, on the
-// first one. They are fetched at night where somebody has a bill in another currency, and at once for the first of them. false when nothing is
-// known: then nothing is guessed.
+// RateOf returns the value of a unit of a currency on a day: the rate of the last working day up to it, or the first
+// rate that is kept when the day is earlier. It returns false when no rate is known. Rates are fetched every night
+// while an organization has a bill in another currency, and at once for the first such bill.
 func (s *Store) RateOf(ctx context.Context, currency string, on time.Time) (cost.Rate, bool, error) {
 	t, err := s.readRates(ctx)
 	if err != nil || t == nil {
@@ -64,7 +65,7 @@ func (s *Store) mayTryRates() bool {
 	return false
 }
 
-// addRates converts what was billed while no rates were to be had.
+// addRates converts the bills that were imported while no currency rates were available.
 func (s *Store) addRates(ctx context.Context, org string) error {
 	return s.costs.AddRates(ctx, org, s.RateOf)
 }

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// Resource is what of a resource its price depends on.
+// Resource holds the fields of a resource that its price depends on.
 type Resource struct {
 	Type     string // "aws-ec2", also of a resource of the simulated cloud
 	Region   string

@@ -19,7 +19,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// HourlyRate is what a resource is estimated to cost at public prices.
+// HourlyRate is the estimated cost of a resource for an hour, at public prices.
 type HourlyRate struct {
 	Running money.Amount // an hour of it while it runs
 	Off     money.Amount // an hour of it while it is stopped
@@ -29,7 +29,7 @@ type HourlyRate struct {
 	Reason  string       // why there is no estimate; empty when there is one
 }
 
-// Hourly returns what an hour costs in a status.
+// Hourly returns the cost of an hour in a status.
 func (r *HourlyRate) Hourly(s cloud.Status) money.Amount {
 	if s == cloud.Terminated {
 		return money.Amount{}
@@ -59,22 +59,22 @@ func SourceOfCost(r *HourlyRate, billed *Invoiced) string {
 	return ""
 }
 
-// Invoiced is what was invoiced for a resource, to the cent.
+// Invoiced is the invoiced cost of a resource, to the cent.
 type Invoiced struct {
 	MonthToDate, LastMonth money.Amount
 	// a bill of this month has arrived: before it has, MonthToDate is nothing because nothing is known
 	Current bool
 }
 
-// KnownCost is what is known of what a resource costs.
+// KnownCost is the estimated and the invoiced cost of a resource.
 type KnownCost struct {
 	UID    string
 	Rate   HourlyRate
 	Billed *Invoiced
 }
 
-// costHead says in which items the costs of an organization's resources are. Old are the parts of the one before: who reads now may
-// still have that head. Pending are those that are being written, or were when a process died.
+// costHead names the items that hold the costs of an organization's resources. Old are the parts of the previous head,
+// which a reader may still use. Pending are the parts that are being written, or were when a process died.
 type costHead struct {
 	Generation int64    `json:"generation"` // of the parts
 	Change     int64    `json:"change"`     // counts the changes of the head, which each is conditioned on
@@ -99,8 +99,9 @@ type costWriter struct {
 	org   string
 }
 
-// WriteCosts makes all what is known of what an organization's resources cost. One round trip reads the head; costs that are as
-// they were are not written. Where two write at once one gets ErrCostsMoved, and should look at what there is again.
+// WriteCosts replaces the known costs of an organization's resources. It reads the head in one round trip, and writes
+// nothing when the costs have not changed. It returns ErrCostsMoved when another process writes at the same time:
+// compute the costs again then.
 func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []KnownCost) error {
 	w := costWriter{p.Table, p.Clock, org}
 	h, err := w.readHead(ctx)
@@ -124,8 +125,9 @@ func (w *costWriter) readHead(ctx context.Context) (costHead, error) {
 	return h, fault.Wrap("read the head of the costs of "+w.org, err)
 }
 
-// replace announces the parts in the head, so that nothing is left behind that nobody finds, writes them, has the head name them,
-// and deletes those of the head before the last one.
+// replace writes the parts of new costs. It lists them in the head as pending first, so that the parts of a process
+// that dies are found and deleted; then it writes them, has the head name them, and deletes the parts of the head
+// before the previous one.
 func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts [][]byte) error {
 	plan := h
 	plan.Change, plan.Pending = h.Change+1, make([]string, len(parts))

@@ -40,11 +40,12 @@ var irregular = map[string]int64{
 // sharedCores are the machines that have a part of a core, in thousandths, and their memory in mebibytes.
 var sharedCores = map[string][2]int64{"e2-micro": {250, 1024}, "e2-small": {500, 2048}, "e2-medium": {1000, 4096}}
 
-// extendedFrom is how much memory for each core, in thousandths of a gibibyte, a custom machine has before it is extended memory.
+// extendedFrom is how much memory for each core, in thousandths of a gibibyte, a custom machine has before it is
+// extended memory.
 var extendedFrom = map[string]int64{"n1": 6500, "n2": 8000, "n2d": 8000, "n4": 8000}
 
-// ShapeOf reads the name of a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096" (of N1), "e2-medium"; false of a name
-// that it cannot read.
+// ShapeOf reads the name of a machine type: "n2-standard-4", "n2-custom-4-16384", "custom-2-4096" (of N1),
+// "e2-medium"; false of a name that it cannot read.
 func ShapeOf(name string) (Shape, bool) {
 	if s, ok := sharedCores[name]; ok {
 		return Shape{Family: "e2", Cores: money.FromScaled(s[0], 3), GiB: money.FromInt(s[1]).DivInt(1024)}, true

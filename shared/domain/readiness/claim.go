@@ -23,7 +23,8 @@ func (w Window) overlaps(o Window) bool { return w.From.Before(o.To) && o.From.B
 // mostWindows is how many plans may have one policy for a target at a time.
 const mostWindows = 200
 
-// claim is which windows hold a policy. Each write of it is on its version, so that of two plans for one time only one comes into being.
+// claim is which windows hold a policy. Each write of it is on its version, so that of two plans for one time only one
+// comes into being.
 type claim struct {
 	Windows []Window `json:"windows"`
 	Version int64    `json:"version"`
@@ -33,9 +34,9 @@ func claimKey(org, policyID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "EVENTCLAIM", SK: policyID}
 }
 
-// claims returns the writes after which the plan holds exactly the policies now, for its window, of which it held the policies before: one
-// round trip. They fail when a policy that it did not hold before does not exist. A window of another plan that overlaps is
-// fault.Conflict.
+// claims returns the writes after which the plan holds exactly the policies now, for its window, of which it held the
+// policies before: one round trip. They fail when a policy that it did not hold before does not exist. A window of
+// another plan that overlaps is fault.Conflict.
 func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]table.Write, error) {
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, now))))
 	keys := make([]table.Key, len(all))
@@ -65,7 +66,8 @@ func (s *Store) claims(ctx context.Context, p *Plan, before, now []string) ([]ta
 	return out, nil
 }
 
-// claim returns the write that has the plan hold the policy of a row, or not hold it any more. Windows that are over go.
+// claim returns the write that has the plan hold the policy of a row, or not hold it any more. Windows that are over
+// go.
 func (s *Store) claim(p *Plan, row table.Item, k table.Key, hold bool) (table.Write, error) {
 	c, cond := claim{}, table.Absent()
 	if row.Data != nil {

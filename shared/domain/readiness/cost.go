@@ -9,7 +9,8 @@ import (
 // least is the shortest time that a machine is charged for.
 const least = time.Minute
 
-// Held returns how long the plan holds its targets at the scaled size, as machines are charged: by the second, from the first minute on.
+// Held returns how long the plan holds its targets at the scaled size, as machines are charged: by the second, from
+// the first minute on.
 func (p *Plan) Held() time.Duration { return max(p.ScaleDownAt().Sub(p.ScaleUpAt()), least) }
 
 // Extra returns what so many machines more cost for a time, at a price of each for an hour: exactly.

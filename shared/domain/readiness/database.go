@@ -124,8 +124,9 @@ func ClassesIn(t *pricing.Table, kind string) []Class {
 	return out
 }
 
-// StepUp returns the smallest class that takes f times what the current one takes: the next one up in its family with as many vCPUs as that
-// needs. False when none of those offered is large enough. A custom class of Cloud SQL is made as large.
+// StepUp returns the smallest class that takes f times what the current one takes: the next one up in its family with
+// as many vCPUs as that needs. False when none of those offered is large enough. A custom class of Cloud SQL is made
+// as large.
 func StepUp(current Class, f Factor, offered []Class) (Class, bool) {
 	needed := max(f.times(current.VCPUs), current.VCPUs)
 	if needed == current.VCPUs {

@@ -28,8 +28,9 @@ type Work struct {
 	Input Input
 }
 
-// Dispatch sends a plan to the executor: a draft or one that failed becomes scheduling, one that is scheduled stays so and waits for its
-// times anew. The caller starts the work; where that is lost, the sweeper does. A window that is over is fault.Conflict.
+// Dispatch sends a plan to the executor: a draft or one that failed becomes scheduling, one that is scheduled stays so
+// and waits for its times anew. The caller starts the work; where that is lost, the sweeper does. A window that is
+// over is fault.Conflict.
 func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
 	was, edit := p.WorkID(), c.Edit
 	next := p
@@ -60,8 +61,8 @@ func (s *Store) Dispatch(ctx context.Context, p Plan, c Change) (Plan, Work, err
 	return p, w, err
 }
 
-// Cancel ends a plan from whichever status the table permits. What was dispatched of it is rolled back by the work that is returned, which
-// the caller starts; its name is empty where nothing ever was.
+// Cancel ends a plan from whichever status the table permits. What was dispatched of it is rolled back by the work
+// that is returned, which the caller starts; its name is empty where nothing ever was.
 func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error) {
 	if err := p.Status.Check(Cancelled); err != nil {
 		return p, Work{}, err

@@ -40,8 +40,8 @@ func Logs(org, planID string) table.Query {
 	return table.Query{PK: table.OrgPK(org) + "EVENTLOG", Prefix: planID + "#", Reverse: true}
 }
 
-// log returns the writes that add lines to the log of the plan, whose count of them they are: they belong into a transaction that demands
-// the plan's version, so that nothing is logged twice, and nothing that did not happen.
+// log returns the writes that add lines to the log of the plan, whose count of them they are: they belong into a
+// transaction that demands the plan's version, so that nothing is logged twice, and nothing that did not happen.
 func (p *Plan) log(lines ...Line) ([]table.Write, error) {
 	var out []table.Write
 	for _, l := range lines {

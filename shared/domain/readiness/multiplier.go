@@ -7,7 +7,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Multiplier is how many times the usual load is expected, in millionths: exact, where a binary float would round a machine too many up.
+// Multiplier is how many times the usual load is expected, in millionths: exact, where a binary float would round a
+// machine too many up.
 type Multiplier int64
 
 const (
@@ -17,8 +18,8 @@ const (
 	MaxMultiplier Multiplier = 100 * one
 )
 
-// MultiplierOf takes a decimal as a multiplier: above 0, at most 100, of at most six places. The field is named in the error, which is
-// fault.Invalid.
+// MultiplierOf takes a decimal as a multiplier: above 0, at most 100, of at most six places. The field is named in the
+// error, which is fault.Invalid.
 func MultiplierOf(field string, a money.Amount) (Multiplier, error) {
 	n, exact := a.Scaled(millionths)
 	switch {

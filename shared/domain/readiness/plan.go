@@ -1,6 +1,11 @@
-// Package readiness is event readiness plans: what raises the capacity of autoscaler policies for the time of an event, and gives back
-// exactly what was there before. A plan goes from status to status as the interface specification's table has it, each time on the
-// condition that nobody else moved it, and leaves a line in its log. Who calls the clouds is functions/executor/rescaling.
+// Package readiness keeps autoscaler policies and event readiness plans. A policy (Policy, PolicyStore) records for
+// one group of machines or pods how it was scaled when it was adopted, and how it is to be scaled. A plan raises the
+// capacity of the targets of some policies for the time of an event, and gives back exactly what was there before. It
+// goes from status to status as the interface specification's table has it, each time on the condition that no other
+// process moved it, and leaves a line in its log. PrecheckReader finds what keeps a target from getting its capacity:
+// an account that is not acted on, an override, a stop under way, a stopped target that cannot be started. The
+// executor asks it before it raises a target, and the API before it calls a plan ready. functions/executor/rescaling
+// calls the clouds.
 package readiness
 
 import (
@@ -13,7 +18,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The partitions of an organization's plans, of which windows hold which policy, of what was captured, and of the logs of the plans.
+// The partitions of an organization's plans, of which windows hold which policy, of what was captured, and of the logs
+// of the plans.
 const (
 	Partition        table.Partition = "ORG#*#EVENTPLAN"
 	ClaimPartition   table.Partition = "ORG#*#EVENTCLAIM"
@@ -32,7 +38,8 @@ const (
 	Longest = 31 * 24 * time.Hour
 )
 
-// Target is a policy whose capacity a plan raises, and what it was captured at: when the plan was made, and again before it was raised.
+// Target is a policy whose capacity a plan raises, and what it was captured at: when the plan was made, and again
+// before it was raised.
 type Target struct {
 	PolicyID        string `json:"policyId"`
 	OriginalMin     int64  `json:"originalMin"`
@@ -144,7 +151,8 @@ func (p *Plan) CheckTimes(now time.Time) error {
 // show writes a moment as people in the plan's zone read it, with the offset that the zone has then.
 func (p *Plan) show(at time.Time) string { return InZone(at, p.Timezone) }
 
-// InZone writes a moment as people in a zone read it, with the offset that it has then; in UTC where the zone is not known.
+// InZone writes a moment as people in a zone read it, with the offset that it has then; in UTC where the zone is not
+// known.
 func InZone(at time.Time, zone string) string {
 	if in, err := time.LoadLocation(zone); err == nil {
 		at = at.In(in)

@@ -1,5 +1,3 @@
-// Package autoscaling is what is known of autoscaler policies: which group of machines or pods each is for, what it was set to when it was
-// adopted, and what it is to be set to.
 package readiness
 
 import (
@@ -57,7 +55,8 @@ type Policy struct {
 	Found cloud.Autoscaling `json:"found"`
 	// the event readiness plan that holds its capacity now; nothing else sets it meanwhile
 	PlanID string `json:"planID,omitempty"`
-	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil before that.
+	// Applied is how the target was when it was last applied, which tells what somebody else has changed since; nil
+	// before that.
 	Applied   *cloud.Autoscaling `json:"applied,omitempty"`
 	AppliedAt time.Time          `json:"appliedAt,omitzero"`
 	// Asked is what the cloud was last asked for by a call that has not said how it ended; nil when each call has.

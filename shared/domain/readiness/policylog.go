@@ -28,7 +28,8 @@ const (
 	LogResumed  = "resumed"
 )
 
-// PolicyEntry is what was done or seen of a policy. Before and After are the target's scaling; nil where nothing was set or seen.
+// PolicyEntry is what was done or seen of a policy. Before and After are the target's scaling; nil where nothing was
+// set or seen.
 type PolicyEntry struct {
 	ID      string             `json:"id"`
 	Kind    string             `json:"kind"`
@@ -41,8 +42,8 @@ type PolicyEntry struct {
 
 func logPrefix(policyID string) string { return "L#" + policyID + "#" }
 
-// item makes the row of the nth entry of the version of a policy that it tells of, so that they stay in order. What is needed to restore a
-// target is not repeated in each.
+// item makes the row of the nth entry of the version of a policy that it tells of, so that they stay in order. What is
+// needed to restore a target is not repeated in each.
 func (e PolicyEntry) item(org string, p Policy, n int, now time.Time) (table.Item, error) {
 	e.ID, e.At, e.Before, e.After = id.New("asl", now), now, withoutNative(e.Before), withoutNative(e.After)
 	it, err := table.NewItem(PolicyKey(org, fmt.Sprintf("%s%012d#%d", logPrefix(p.ID), p.Version, n)), e)

@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -13,7 +12,8 @@ import (
 // MaxPolicies is how many policies an organization may have.
 const MaxPolicies = 500
 
-// claimLength is how long an apply may take before another one may begin: longer than the connector and its caller wait.
+// claimLength is how long an apply may take before another one may begin: longer than the connector and its caller
+// wait.
 const claimLength = time.Minute
 
 // PolicyStore keeps the policies of organizations.
@@ -25,7 +25,8 @@ type PolicyStore struct {
 // NewPolicyStore returns the Store on t.
 func NewPolicyStore(t table.Store, c clock.Clock) *PolicyStore { return &PolicyStore{t, c} }
 
-// List lists the policies of an organization, oldest first: never more than MaxPolicies, in one round trip for each megabyte.
+// List lists the policies of an organization, oldest first: never more than MaxPolicies, in one round trip for each
+// megabyte.
 func (s *PolicyStore) List(ctx context.Context, org string) ([]Policy, error) {
 	var out []Policy
 	for q := (table.Query{PK: PolicyKey(org, "").PK, Prefix: "asp_", Limit: MaxPolicies}); ; {
@@ -78,15 +79,17 @@ func (s *PolicyStore) GetMany(ctx context.Context, org string, policyIDs ...stri
 	return out, nil
 }
 
-// Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its condition fails when there is
-// no such policy, another plan has it, or an apply is under way; a plan that has it already may take it again.
+// Hold returns the write, for a transaction, that gives the capacity of a policy to an event readiness plan. Its
+// condition fails when there is no such policy, another plan has it, or an apply is under way; a plan that has it
+// already may take it again.
 func (s *PolicyStore) Hold(org, policyID, planID string) table.Write {
 	return table.Update(PolicyKey(org, policyID), []table.Change{table.Set("planID", planID), table.Add("version", 1)},
 		table.Exists(),
 		table.Any(table.Lacks("planID"), table.Equal("planID", planID)), s.unclaimed())
 }
 
-// Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan does not have it.
+// Release returns the write, for a transaction, that takes a policy from a plan. Its condition fails when the plan
+// does not have it.
 func (s *PolicyStore) Release(org, policyID, planID string) table.Write {
 	return table.Update(PolicyKey(org, policyID), []table.Change{table.Remove("planID"), table.Add("version", 1)},
 		table.Equal("planID", planID))
@@ -109,7 +112,8 @@ func CheckRoom(all []Policy) error {
 // Create stores a new policy with the first entries of its log, and does the extra writes with it, which count the
 // policy as a use of its account. It returns fault.Conflict when another policy has its name or its target or a
 // condition of an extra write does not hold, and fault.Invalid when the organization has MaxPolicies.
-func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []PolicyEntry, extra ...table.Write) (Policy,
+func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []PolicyEntry,
+	extra ...table.Write) (Policy,
 	error) { //nolint:revive // as Delete
 	limited := table.LimitedList{PK: PolicyKey(org, "").PK, Noun: "autoscaler policies"}
 	err := limited.Add(ctx, s.table, func(take table.Write) error {
@@ -128,7 +132,8 @@ func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []Po
 // create stores a policy in one transaction with other writes.
 //
 //nolint:revive // as Create
-func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write, log []PolicyEntry) (Policy, error) {
+func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write, log []PolicyEntry) (Policy,
+	error) {
 	p.Version = 1
 	put, err := table.PutFields(PolicyKey(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -146,22 +151,24 @@ func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []t
 	return s.commit(ctx, org, p, append(ws, with...), log)
 }
 
-// Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the policy. fault.Conflict when
-// the policy is not as it was read.
+// Claim lets one apply begin: until it is saved, or a minute has passed, no other one does, and no plan takes the
+// policy. fault.Conflict when the policy is not as it was read.
 func (s *PolicyStore) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
 	next := p
 	next.ClaimedUntil = s.clock.Now().Add(claimLength).Unix()
 	return s.replace(ctx, org, p, next, nil, s.unclaimed(), table.Lacks("planID"))
 }
 
-// Save replaces old, as it was read or claimed, by next, and ends a claim; fault.Conflict when old has changed since, or another one has the new name.
+// Save replaces old, as it was read or claimed, by next, and ends a claim; fault.Conflict when old has changed since,
+// or another one has the new name.
 func (s *PolicyStore) Save(ctx context.Context, org string, old, next Policy, log ...PolicyEntry) (Policy, error) {
 	next.ClaimedUntil = 0
 	return s.replace(ctx, org, old, next, log)
 }
 
 //nolint:revive // what is replaced by what, while what holds
-func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy, log []PolicyEntry, conds ...table.Cond) (Policy,
+func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy, log []PolicyEntry,
+	conds ...table.Cond) (Policy,
 	error) {
 	next.Version = old.Version + 1
 	put, err := table.PutFields(PolicyKey(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
@@ -188,7 +195,8 @@ func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []Po
 // commit makes the writes, the first of which is of the policy, and adds to its log.
 //
 //nolint:revive // one policy and what is written of it
-func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy, error) {
+func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy,
+	error) {
 	for i, e := range log {
 		it, err := e.item(org, p, i, s.clock.Now())
 		if err != nil {
@@ -197,13 +205,9 @@ func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []tab
 		ws = append(ws, table.Put(it))
 	}
 	err := s.table.Transact(ctx, ws...)
-	if table.IsTurnLost(err) {
-		return p, err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
-		return p, refused(org, lost, &p)
-	}
-	return p, fault.Wrap("write autoscaler policy "+p.ID, err)
+	return p, table.ExplainLost(err, "write autoscaler policy "+p.ID, func(lost *table.ConditionError) error {
+		return refused(org, lost, &p)
+	})
 }
 
 func refused(org string, lost *table.ConditionError, p *Policy) error {

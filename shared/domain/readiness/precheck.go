@@ -1,6 +1,3 @@
-// Package precheck finds what keeps the targets of event readiness plans from getting their capacity: accounts that are not acted on, overrides,
-// stops that are under way, and stopped targets that cannot be started. The executor asks before it raises a target, and the API before it
-// calls a plan ready, so that both say the same.
 package readiness
 
 import (
@@ -21,8 +18,8 @@ type PrecheckReader struct {
 	Inventory *inventory.Store
 }
 
-// PrecheckQuery asks for the obstacles of targets at a time, as far as they are known now: an override that ends before it is none. Acting counts a stop that
-// is under way as an obstacle, too.
+// PrecheckQuery asks for the obstacles of targets at a time, as far as they are known now: an override that ends
+// before it is none. Acting counts a stop that is under way as an obstacle, too.
 type PrecheckQuery struct {
 	Org     string
 	Targets []PolicyTarget
@@ -30,8 +27,8 @@ type PrecheckQuery struct {
 	Acting  bool
 }
 
-// Obstacles returns why targets cannot be raised, by their native ids; targets without an obstacle are missing. It costs one round trip, and one
-// or two more where an override is on a group.
+// Obstacles returns why targets cannot be raised, by their native ids; targets without an obstacle are missing. It
+// costs one round trip, and one or two more where an override is on a group.
 func (c PrecheckReader) Obstacles(ctx context.Context, q PrecheckQuery) (map[string]string, error) {
 	out := map[string]string{}
 	if len(q.Targets) == 0 {
@@ -89,7 +86,8 @@ func (q PrecheckQuery) note(out map[string]string, it table.Item, holding overri
 	return nil
 }
 
-// StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can. One round trip.
+// StartProblem returns why a target that has 0 instances cannot be started, or not at its own size; "" when it can.
+// One round trip.
 func (c PrecheckReader) StartProblem(ctx context.Context, org string, t PolicyTarget) (string, error) {
 	record, memory := inventory.ResourceKey(org, t.UID), execution.SnapshotKey(org, t.UID)
 	got, err := c.Table.BatchGet(ctx, record, memory)

@@ -103,7 +103,8 @@ func (f *fixture) stopping() {
 func TestObstacles_OfNoTargetsTakeNoRoundTrip(t *testing.T) {
 	f := newFixture(t)
 	ctx, meter := table.WithMeter(f.In(org))
-	if got, err := f.Obstacles(ctx, PrecheckQuery{Org: org}); err != nil || len(got) != 0 || meter.Usage().RoundTrips != 0 {
+	if got, err := f.Obstacles(ctx, PrecheckQuery{Org: org}); err != nil || len(got) != 0 ||
+		meter.Usage().RoundTrips != 0 {
 		t.Errorf("%v, %v, %d round trips", got, err, meter.Usage().RoundTrips)
 	}
 }

@@ -11,8 +11,9 @@ import (
 // RehearseTask is the executor's task that rehearses a plan: it takes a RehearsalInput and answers a Rehearsed.
 const RehearseTask = "rehearse"
 
-// RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service. Stopped are the policies whose targets have 0
-// instances when the rehearsal begins. Blocked is why targets cannot be raised in all of the rehearsal, by policy.
+// RehearsalInput is the plan that is rehearsed, and how long its machines need to come into service. Stopped are the
+// policies whose targets have 0 instances when the rehearsal begins. Blocked is why targets cannot be raised in all of
+// the rehearsal, by policy.
 type RehearsalInput struct {
 	Org     string            `json:"org"`
 	Plan    Plan              `json:"plan"`

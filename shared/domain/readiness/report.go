@@ -19,7 +19,8 @@ const (
 // ReportPath is where the executor reports of a plan.
 func ReportPath(planID string) string { return "/internal/event-readiness/" + planID + "/status" }
 
-// Report is what the executor tells of a plan: that it came into a status, or, in the status that it has, that something was done.
+// Report is what the executor tells of a plan: that it came into a status, or, in the status that it has, that
+// something was done.
 type Report struct {
 	ID      string   `json:"id"`      // names what is told: the same is told once, however often it is sent
 	Run     int64    `json:"run"`     // the dispatch that it is of
@@ -28,8 +29,8 @@ type Report struct {
 	Targets []Target `json:"targets"` // what was captured right before scaling, of those for which it was
 }
 
-// Take has a plan as the executor reports it, and logs that: a report that was taken before changes nothing. One of an earlier dispatch,
-// and one that the table of transitions does not permit, are fault.Conflict.
+// Take has a plan as the executor reports it, and logs that: a report that was taken before changes nothing. One of an
+// earlier dispatch, and one that the table of transitions does not permit, are fault.Conflict.
 func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, error) {
 	for range tries {
 		p, err := s.Get(ctx, org, planID)
@@ -51,7 +52,8 @@ func (s *Store) Take(ctx context.Context, org, planID string, r Report) (Plan, e
 	return Plan{}, errMoved
 }
 
-// editOf returns what takes over what a report tells besides the status. Why a plan failed stays what it says of itself.
+// editOf returns what takes over what a report tells besides the status. Why a plan failed stays what it says of
+// itself.
 func (r *Report) editOf(was *Plan) func(*Plan) {
 	noted := r.Status == was.Status && r.Status != Failed && r.Message != ""
 	return func(p *Plan) {

@@ -57,8 +57,9 @@ func (f Factor) times(n int64) int64 {
 	return q.Int64()
 }
 
-// Scale returns the size of a group that takes f times what it takes now. It is never smaller in anything. The minimum carries the
-// guarantee: a policy would shrink the group again in the quiet time before the event. A quarter of headroom is left above it.
+// Scale returns the size of a group that takes f times what it takes now. It is never smaller in anything. The minimum
+// carries the guarantee: a policy would shrink the group again in the quiet time before the event. A quarter of
+// headroom is left above it.
 func (f Factor) Scale(s Size) (Size, error) {
 	return raised(s, max(s.Desired, f.times(s.Desired)), f.times(s.Max))
 }

@@ -53,7 +53,8 @@ func (s Status) Check(to Status) error {
 		listed(next[s]))
 }
 
-// Editable reports whether a plan in this status may be changed and deleted: the interface specification calls that schedulable.
+// Editable reports whether a plan in this status may be changed and deleted: the interface specification calls that
+// schedulable.
 func (s Status) Editable() bool { return s == Draft || s == Failed || s == Scheduled }
 
 // HoldsWindow reports whether a plan in this status keeps others off its targets in its window.

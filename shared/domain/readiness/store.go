@@ -136,8 +136,8 @@ type Change struct {
 	Delete  bool          // it is deleted besides
 }
 
-// Move changes a plan as it was read, on the condition that nobody has changed it since, and logs that. A transition that is not in the
-// table, and a plan that was changed meanwhile, are fault.Conflict, and change nothing.
+// Move changes a plan as it was read, on the condition that nobody has changed it since, and logs that. A transition
+// that is not in the table, and a plan that was changed meanwhile, are fault.Conflict, and change nothing.
 func (s *Store) Move(ctx context.Context, p Plan, c Change) (Plan, error) {
 	was, now := p, s.clock.Now()
 	if c.To != p.Status {
@@ -203,7 +203,8 @@ func (c *Change) lines(was Plan, now time.Time) []Line {
 // keepDeleted is how long a plan is kept that was deleted.
 const keepDeleted = 90 * 24 * time.Hour
 
-// store returns the writes of the plan's own row, on the condition that it is as it was; one that is deleted moves out of the list.
+// store returns the writes of the plan's own row, on the condition that it is as it was; one that is deleted moves out
+// of the list.
 func (s *Store) store(p *Plan, was Plan, deleted bool) ([]table.Write, error) {
 	conds := []table.Cond{table.Equal("version", was.Version), table.Equal("status", string(was.Status))}
 	if !deleted {

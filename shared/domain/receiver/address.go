@@ -27,7 +27,8 @@ const (
 	shortest   = 4 // bytes of a secret that is looked for
 )
 
-// CheckAddress refuses an address of a field that may not be called. The address is not repeated: there may be a secret in it.
+// CheckAddress refuses an address of a field that may not be called. The address is not repeated: there may be a
+// secret in it.
 func CheckAddress(p ssrfguard.Policy, field, address string) error {
 	if err := p.CheckAddress(address); err != nil {
 		return fault.NewWithCause(fault.Invalid, err, "%s: %s", field, fault.Message(err))
@@ -35,8 +36,8 @@ func CheckAddress(p ssrfguard.Policy, field, address string) error {
 	return nil
 }
 
-// Mask returns an address as it is shown to who may not change it: its host, and the last four characters of what follows, which tell it
-// from others of the host.
+// Mask returns an address as it is shown to who may not change it: its host, and the last four characters of what
+// follows, which tell it from others of the host.
 func Mask(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -59,8 +60,8 @@ type Exchange struct {
 	Message    string // the first characters of the body, without what could harm
 }
 
-// Do makes a request by c, which comes from ssrfguard. Who does not answer is fault.Unavailable; an address that may not be called
-// fault.Invalid. No status is an error.
+// Do makes a request by c, which comes from ssrfguard. Who does not answer is fault.Unavailable; an address that may
+// not be called fault.Invalid. No status is an error.
 func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	resp, err := c.Do(r) //nolint:gosec // c is ssrfguard's, which looks at each address that is dialled
 	if err != nil {
@@ -118,8 +119,8 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// Without returns the exchange without texts in its message, whoever has repeated them: nobody is told of a secret, or of what a receiver is
-// reached by.
+// Without returns the exchange without texts in its message, whoever has repeated them: nobody is told of a secret, or
+// of what a receiver is reached by.
 func (x Exchange) Without(secrets ...string) Exchange {
 	text := string(x.Body)
 	for _, s := range secrets {
@@ -131,7 +132,8 @@ func (x Exchange) Without(secrets ...string) Exchange {
 	return x
 }
 
-// Answer returns what the exchange means for a delivery: 2xx is success; a redirect, which is not followed, or any other status is not; 410 is for ever.
+// Answer returns what the exchange means for a delivery: 2xx is success; a redirect, which is not followed, or any
+// other status is not; 410 is for ever.
 func (x Exchange) Answer() (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter,
 		Gone: x.Status == http.StatusGone}

@@ -22,8 +22,8 @@ import (
 var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
 	inventory.ChunkPartition}})
 
-// Audience says who may read an event at the moment: members who hold the policy of its type (event.PolicyOf) on the organization, on a team that the
-// event belongs to, or on its resource.
+// Audience says who may read an event at the moment: members who hold the policy of its type (event.PolicyOf) on the
+// organization, on a team that the event belongs to, or on its resource.
 type Audience struct {
 	table     table.Store
 	inventory *inventory.Store
@@ -35,8 +35,9 @@ func NewAudience(p *platform.Platform) *Audience {
 	return &Audience{p.Table, inventory.New(p), p.Clock}
 }
 
-// NoteUnclaimed asks for the review of the receivers of org that name no maker, when makers are those of receivers that an event has met and one of them
-// is nobody. The review attributes such receivers to a member, so that there is none afterwards. No round trip without one, else one.
+// NoteUnclaimed asks for the review of the receivers of org that name no maker, when makers are those of receivers
+// that an event has met and one of them is nobody. The review attributes such receivers to a member, so that there is
+// none afterwards. No round trip without one, else one.
 func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []string) error {
 	if !slices.Contains(makers, "") {
 		return nil
@@ -45,8 +46,9 @@ func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []strin
 		membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
 }
 
-// WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and may read everything. One round
-// trip for a hundred users, none for those that ctx remembers (membership.RememberCallers), and one more when grants are on single resources.
+// WhoMayRead returns which of users may read the event now. The empty user is that of a receiver without a maker and
+// may read everything. One round trip for a hundred users, none for those that ctx remembers
+// (membership.RememberCallers), and one more when grants are on single resources.
 func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool,
 	error) {
 	callers, err := membership.ReadCallers(ctx, a.table, org, users...)
@@ -68,8 +70,8 @@ func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, u
 	return out, nil
 }
 
-// Readable returns those of events that the maker of a receiver may read now, and fault.Invalid when there is none. A message that a person sends, as a
-// test does, is no event of the organization and is always readable.
+// Readable returns those of events that the maker of a receiver may read now, and fault.Invalid when there is none. A
+// message that a person sends, as a test does, is no event of the organization and is always readable.
 func (a *Audience) Readable(ctx context.Context, org string, m *Made, events []event.Event) ([]event.Event, error) {
 	var out []event.Event
 	for i := range events {
@@ -107,13 +109,15 @@ func (m *Made) makerName() string {
 	return m.Maker
 }
 
-// TakeOver makes c the maker: from now on the receiver gets the events of keys, [] being all, that c may read. It is paused when c may read none.
+// TakeOver makes c the maker: from now on the receiver gets the events of keys, [] being all, that c may read. It is
+// paused when c may read none.
 func (m *Made) TakeOver(c identity.Caller, keys []string, now time.Time) {
 	*m = Made{Maker: c.User, MakerEmail: c.Email}
 	m.SetPause(m.PauseReason(membership.Callers{c.User: c}, keys), now)
 }
 
-// SetPause pauses the receiver for a reason, or ends its pause when there is none. It reports whether that changes anything.
+// SetPause pauses the receiver for a reason, or ends its pause when there is none. It reports whether that changes
+// anything.
 func (m *Made) SetPause(why string, now time.Time) bool {
 	if m.PausedWhy == why && m.PausedAt.IsZero() == (why == "") {
 		return false
@@ -125,8 +129,8 @@ func (m *Made) SetPause(why string, now time.Time) bool {
 	return true
 }
 
-// PauseReason returns why a receiver of the events of keys, [] being all, gets none now: its maker has left, or may read none of them anywhere. "" when
-// it may get some.
+// PauseReason returns why a receiver of the events of keys, [] being all, gets none now: its maker has left, or may
+// read none of them anywhere. "" when it may get some.
 func (m *Made) PauseReason(callers membership.Callers, keys []string) string {
 	if m.Maker == "" {
 		return ""
@@ -152,7 +156,8 @@ func policiesOf(keys []string) []string {
 	return out
 }
 
-// see tells for each of scopes whether the event lies in it: in all, in a team that it belongs to, or on one of the resources.
+// see tells for each of scopes whether the event lies in it: in all, in a team that it belongs to, or on one of the
+// resources.
 func (a *Audience) see(ctx context.Context, org string, scopes []grant.Scopes, e *event.Event) ([]bool, error) {
 	teams, uids := idsOf(e, event.ScopeTeam), idsOf(e, event.ScopeResource)
 	out := make([]bool, len(scopes))

@@ -23,7 +23,8 @@ type IntegrationRules struct {
 	Endpoints bool             // endpointURL is accepted
 }
 
-// merge returns what a configuration is after a change: what is given replaces, what is empty goes, and what was left out stays.
+// merge returns what a configuration is after a change: what is given replaces, what is empty goes, and what was left
+// out stays.
 func merge(have, given map[string]string) map[string]string {
 	out := maps.Clone(have)
 	if out == nil {
@@ -39,8 +40,8 @@ func merge(have, given map[string]string) map[string]string {
 	return out
 }
 
-// check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and names its field, but never
-// its value where that is a secret.
+// check checks a configuration, with its secrets, and fills in what was left out. What cannot be is fault.Invalid and
+// names its field, but never its value where that is a secret.
 func (e *IntegrationKind) check(rules IntegrationRules, config map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		if !slices.ContainsFunc(e.Fields, func(f IntegrationField) bool { return f.Name == name }) {
@@ -80,7 +81,8 @@ func (f *IntegrationField) checkValue(rules IntegrationRules, v string) error {
 	return f.checkForm(v)
 }
 
-// checkForms checks the form of each value of a stored configuration: an older version may have stored what check refuses now.
+// checkForms checks the form of each value of a stored configuration: an older version may have stored what check
+// refuses now.
 func (e *IntegrationKind) checkForms(config map[string]string) error {
 	for i := range e.Fields {
 		if f := &e.Fields[i]; config[f.Name] != "" {

@@ -34,7 +34,8 @@ func (f *Filter) Matches(e event.Event) bool { //nolint:gocritic // events are h
 	return slices.Contains(e.Scopes(), event.Scope{Type: f.ScopeType, ID: f.ScopeID})
 }
 
-// Check brings the filter into shape: each key once and in order, no scope is the organization. What cannot be is fault.Invalid and named.
+// Check brings the filter into shape: each key once and in order, no scope is the organization. What cannot be is
+// fault.Invalid and named.
 func (f *Filter) Check() error {
 	if f.ScopeType == "" {
 		f.ScopeType = event.ScopeOrg

@@ -1,5 +1,3 @@
-// Package integration is the services of others that an organization has connected: where its code and its images lie, and where its people
-// are told of issues and incidents.
 package receiver
 
 import (
@@ -29,10 +27,11 @@ const IntegrationSecret = "integration"
 // IntegrationPrefix begins the ids.
 const IntegrationPrefix = "int"
 
-var integrationKind = Kind{Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix, Partition: IntegrationPartition}
+var integrationKind = Kind{Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix,
+	Partition: IntegrationPartition}
 
-// Integration is a connected service as it is stored. Sealed holds the secrets of its configuration by their names, Inbound the secret that its
-// webhooks are signed with.
+// Integration is a connected service as it is stored. Sealed holds the secrets of its configuration by their names,
+// Inbound the secret that its webhooks are signed with.
 type Integration struct {
 	Row
 	Kind     string            `json:"kind"`
@@ -85,9 +84,11 @@ func (s *IntegrationStore) IntegrationsFor(ctx context.Context, org string, of e
 	}), err
 }
 
-// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see KindEntry for the fields.
-// Secrets that are not given stay, unless an address to which they are sent is another one. What cannot be is fault.Invalid and named.
-func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integration, rules IntegrationRules, given map[string]string) error {
+// Configure gives i, which has its id and kind, the configuration that follows from what it has and what is given: see
+// KindEntry for the fields. Secrets that are not given stay, unless an address to which they are sent is another one.
+// What cannot be is fault.Invalid and named.
+func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integration, rules IntegrationRules,
+	given map[string]string) error {
 	entry, known := IntegrationKindOf(i.Kind)
 	if !known {
 		return fault.New(fault.Invalid, "kind: %.64q is none; GET /integrations/catalogue lists them", i.Kind)
@@ -109,7 +110,8 @@ func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integra
 			}
 		}
 	}
-	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)), IntegrationUntested, "",
+	i.Config, i.Secrets, i.Status, i.Message, i.TestedAt = plain, slices.Sorted(maps.Keys(secrets)),
+		IntegrationUntested, "",
 		time.Time{}
 	i.FailingAt, i.FailingWhy = time.Time{}, ""
 	i.Sealed, err = s.seal(ctx, place(org, i.ID), secrets)

@@ -19,8 +19,9 @@ func NewIntegrationSender(s *IntegrationServices, a *Audience) *IntegrationSende
 	return &IntegrationSender{s, a}
 }
 
-// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose maker may not read the events now, is
-// fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira up to two more for each event.
+// Send hands the message's events to its integration: PagerDuty or Jira. One that was disabled meanwhile, or whose
+// maker may not read the events now, is fault.Invalid; one that was deleted fault.NotFound. Two round trips; for Jira
+// up to two more for each event.
 func (s *IntegrationSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)

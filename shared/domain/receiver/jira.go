@@ -22,8 +22,8 @@ const (
 	claimIssue  = time.Minute          // longer than a delivery takes
 )
 
-// issue is which issue the events of a thread go to. Claimed is until when a delivery may be creating it; Last is the delivery that was noted
-// last, so that one that is tried again after its answer was lost adds no second comment.
+// issue is which issue the events of a thread go to. Claimed is until when a delivery may be creating it; Last is the
+// delivery that was noted last, so that one that is tried again after its answer was lost adds no second comment.
 type issue struct {
 	Key     string `json:"key,omitempty"`
 	Claimed int64  `json:"claimed,omitempty"` // seconds since 1970
@@ -44,8 +44,10 @@ type jira struct {
 	at     table.Key
 }
 
-// sendJira creates an issue for the first event of a thread, and adds a comment for each further one. A digest is an issue of its own.
-func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer, error) {
+// sendJira creates an issue for the first event of a thread, and adds a comment for each further one. A digest is an
+// issue of its own.
+func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
+	error) {
 	if len(m.Events) == 0 {
 		return delivery.Answer{}, fault.New(fault.Internal, "delivery %s has no event", m.ID)
 	}
@@ -68,8 +70,8 @@ func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message,
 	return j.open(ctx)
 }
 
-// follow adds a comment to the issue of the thread. One that was deleted gives way to a new one, which one delivery alone creates: the one
-// that takes the key off the row.
+// follow adds a comment to the issue of the thread. One that was deleted gives way to a new one, which one delivery
+// alone creates: the one that takes the key off the row.
 func (j *jira) follow(ctx context.Context, key string) (delivery.Answer, error) {
 	a, err := j.comment(ctx, key)
 	if a.Status != http.StatusNotFound {
@@ -81,7 +83,8 @@ func (j *jira) follow(ctx context.Context, key string) (delivery.Answer, error) 
 	return j.create(ctx)
 }
 
-// claim notes that this delivery creates the issue of the thread, which has none then, if all conditions hold. It reports whether they did.
+// claim notes that this delivery creates the issue of the thread, which has none then, if all conditions hold. It
+// reports whether they did.
 func (j *jira) claim(ctx context.Context, conds ...table.Cond) (bool, error) {
 	now := j.clock.Now()
 	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
@@ -120,8 +123,8 @@ func (j *jira) open(ctx context.Context) (delivery.Answer, error) {
 	return j.create(ctx)
 }
 
-// failed gives the claim back, for what was refused has created nothing, and returns why. When nobody answered, there may be an issue: the claim
-// runs out, and the next try looks for it.
+// failed gives the claim back, for what was refused has created nothing, and returns why. When nobody answered, there
+// may be an issue: the claim runs out, and the next try looks for it.
 func (j *jira) failed(ctx context.Context, a delivery.Answer, why error) (delivery.Answer, error) {
 	if a.Status == 0 {
 		return a, why
@@ -136,7 +139,8 @@ func (j *jira) failed(ctx context.Context, a delivery.Answer, why error) (delive
 // label marks the issues of a thread.
 func (j *jira) label() string { return dedupKey(j.m.Org, j.m.Target.ID, j.thread) }
 
-// find looks for the issue of the thread that a delivery created which died before it noted it ("Search for issues using JQL").
+// find looks for the issue of the thread that a delivery created which died before it noted it ("Search for issues
+// using JQL").
 func (j *jira) find(ctx context.Context) (key string, status int, err error) {
 	x, err := j.call(ctx, "/rest/api/3/search/jql", map[string]any{
 		"jql":        fmt.Sprintf(`project = "%s" AND labels = "%s" ORDER BY created DESC`, j.c["project"], j.label()),
@@ -197,8 +201,8 @@ func (j *jira) comment(ctx context.Context, key string) (delivery.Answer, error)
 	return a, j.note(ctx, key)
 }
 
-// note remembers the issue, and that this delivery is in it. It does nothing when the thread has another issue by now: a delivery that was
-// slow to comment on a deleted issue does not bring its key back.
+// note remembers the issue, and that this delivery is in it. It does nothing when the thread has another issue by now:
+// a delivery that was slow to comment on a deleted issue does not bring its key back.
 func (j *jira) note(ctx context.Context, key string) error {
 	_, err := j.table.Write(ctx, table.Update(j.at, []table.Change{
 		table.Set("key", key), table.Set("last", j.m.ID), table.Remove("claimed"),
@@ -225,7 +229,8 @@ func (j *jira) summary() string {
 	return titleOf(j.e)
 }
 
-// document writes the message as a document of Atlassian (Atlassian Document Format): all that somebody made is text in it, never markup.
+// document writes the message as a document of Atlassian (Atlassian Document Format): all that somebody made is text
+// in it, never markup.
 func (j *jira) document() map[string]any {
 	var content []any
 	if text := strings.TrimSpace(j.m.Text); text != "" {

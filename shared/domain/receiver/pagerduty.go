@@ -49,8 +49,8 @@ const (
 	dedupPrefix = "lamplighter-"
 )
 
-// dedupKey returns what all alerts of one thread have in common: of the organization and the integration, at most 255 characters whatever the
-// thread is called.
+// dedupKey returns what all alerts of one thread have in common: of the organization and the integration, at most 255
+// characters whatever the thread is called.
 func dedupKey(org, integrationID, thread string) string {
 	sum := sha256.Sum256([]byte(org + "\n" + integrationID + "\n" + thread))
 	return dedupPrefix + hex.EncodeToString(sum[:16])
@@ -76,9 +76,10 @@ func newDetails(m *delivery.Message, e *event.Event) details {
 	return out
 }
 
-// sendPagerDuty hands on each event by itself: a problem triggers the alert of its thread, a resource that starts or stops again resolves it, and
-// an override is a change.
-func (s *IntegrationServices) sendPagerDuty(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
+// sendPagerDuty hands on each event by itself: a problem triggers the alert of its thread, a resource that starts or
+// stops again resolves it, and an override is a change.
+func (s *IntegrationServices) sendPagerDuty(ctx context.Context, m *delivery.Message,
+	c map[string]string) (delivery.Answer,
 	error) {
 	var a delivery.Answer
 	for i := range m.Events {
@@ -107,8 +108,9 @@ func pagerDutyRequest(m *delivery.Message, e *event.Event, key string) (path str
 	return alertPath, alert{RoutingKey: key, Action: actTrigger, DedupKey: dedup, Client: client, Payload: &d}
 }
 
-// answerOf returns what an answer means for a delivery. Our requests are well made, so a refusal is of the configuration: it is tried again,
-// for somebody may mend that, and at last the integration fails and its owners are told.
+// answerOf returns what an answer means for a delivery. Our requests are well made, so a refusal is of the
+// configuration: it is tried again, for somebody may mend that, and at last the integration fails and its owners are
+// told.
 func answerOf(name string, x Exchange) (delivery.Answer, error) {
 	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter}
 	if x.Status/100 == 2 {

@@ -41,10 +41,12 @@ func markKey(org, integrationID, mark string) table.Key {
 	return receivedKey(org, markPrefix+integrationID+"#"+hex.EncodeToString(sum[:]))
 }
 
-// Receive keeps what came to an integration at r.At, unless one of its marks has come before, which is a duplicate. One round trip.
+// Receive keeps what came to an integration at r.At, unless one of its marks has come before, which is a duplicate.
+// One round trip.
 //
 //nolint:revive // what came to which integration of which organization, and by what it is known again
-func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received, marks []string) (duplicate bool,
+func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received,
+	marks []string) (duplicate bool,
 	err error) {
 	r.ID = id.New("rcv", r.At)
 	ws := make([]table.Write, 0, len(marks)+1)

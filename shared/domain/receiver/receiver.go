@@ -1,5 +1,7 @@
-// Package receiver is what webhooks and integrations have in common: each is a named row of an organization, and wants to be told of some
-// events. So both are stored, found and matched by one piece.
+// Package receiver keeps the services outside that an organization has told of events: webhooks, which are signed
+// requests to its own programs (https://www.standardwebhooks.com), and integrations, which are services of others that
+// it has connected, as Jira and PagerDuty for issues and incidents, or the places of its code and images. Each is a
+// named row that asks for some events; Store, Filter and Audience store, find and match both kinds.
 package receiver
 
 import (
@@ -108,7 +110,8 @@ func (s *Store[T, P]) missing(receiverID string) error {
 	return fault.New(fault.NotFound, "%s %.64q does not exist", s.kind.Noun, receiverID)
 }
 
-// Create stores a new receiver, while what holds is true. fault.Conflict when another one has its name, or there are Most.
+// Create stores a new receiver, while what holds is true. fault.Conflict when another one has its name, or there are
+// Most.
 func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...table.Write) error {
 	limited := table.LimitedList{PK: s.kind.Key(org, "").PK, Noun: s.kind.Noun + "s"}
 	return limited.Add(ctx, s.table, func(take table.Write) error {
@@ -125,7 +128,8 @@ func (s *Store[T, P]) Create(ctx context.Context, org string, next P, holds ...t
 	})
 }
 
-// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+// Update replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new
+// name.
 func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds ...table.Write) error {
 	return s.write(ctx, org, old, next, holds)
 }
@@ -148,16 +152,13 @@ func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds 
 	}
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, holds...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return table.ExplainLost(err, "write "+s.kind.Noun+" "+is.ID, func(lost *table.ConditionError) error {
 		return s.refused(org, lost, is)
-	}
-	return fault.Wrap("write "+s.kind.Noun+" "+is.ID, err)
+	})
 }
 
-// refused returns the error for a write of next of which a condition failed: on its name, on its filter, else on its generation.
+// refused returns the error for a write of next of which a condition failed: on its name, on its filter, else on its
+// generation.
 func (s *Store[T, P]) refused(org string, lost *table.ConditionError, next *Row) error {
 	if taken := s.kind.names(org).Refusal(lost, next.Name); taken != nil {
 		return taken
@@ -200,13 +201,14 @@ type Matcher[T any, P Pointer[T]] struct {
 	takes    func(P) bool
 }
 
-// NewMatcher returns a Matcher of those receivers that take events at all, of which a says by their makers who may read them.
+// NewMatcher returns a Matcher of those receivers that take events at all, of which a says by their makers who may
+// read them.
 func NewMatcher[T any, P Pointer[T]](s *Store[T, P], a *Audience, takes func(P) bool) *Matcher[T, P] {
 	return &Matcher[T, P]{s, a, takes}
 }
 
-// Match returns the receivers that are told of e: those that are enabled, take it, and whose makers may read it now. One round trip, and when any
-// wants it those of Audience.WhoMayRead.
+// Match returns the receivers that are told of e: those that are enabled, take it, and whose makers may read it now.
+// One round trip, and when any wants it those of Audience.WhoMayRead.
 func (m *Matcher[T, P]) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
 	all, err := m.store.List(ctx, org)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// Judge applies the review of somebody's rights to receivers: it pauses those that get nothing by the right of their makers any more, and ends the
-// pauses of those that do again.
+// Judge applies the review of somebody's rights to receivers: it pauses those that get nothing by the right of their
+// makers any more, and ends the pauses of those that do again.
 type Judge struct {
 	Review membership.Review
 	Table  table.Store
@@ -45,7 +45,8 @@ type Pause struct {
 	Write table.Write
 }
 
-// Pauses returns the changes that receivers need, of those that the review concerns. One round trip for a hundred makers.
+// Pauses returns the changes that receivers need, of those that the review concerns. One round trip for a hundred
+// makers.
 func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 	all = slices.DeleteFunc(all, func(s Subject) bool { return !j.Concerns(&s.Made, s.CreatedBy) })
 	makers := make([]string, len(all))
@@ -70,7 +71,8 @@ func (j *Judge) Pauses(ctx context.Context, all []Subject) ([]Pause, error) {
 	return out, nil
 }
 
-// Attribute returns the writes that make a user the maker of a receiver without one, paused when that user may read none of its events.
+// Attribute returns the writes that make a user the maker of a receiver without one, paused when that user may read
+// none of its events.
 func (s *Subject) Attribute(user, email string, callers membership.Callers, now time.Time) ([]table.Write, error) {
 	made := Made{Maker: user, MakerEmail: email}
 	made.SetPause(made.PauseReason(callers, s.Keys), now)

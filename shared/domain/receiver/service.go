@@ -32,7 +32,8 @@ type IntegrationServices struct {
 }
 
 // NewIntegrationServices returns what speaks with the integrations of s at addresses that p allows.
-func NewIntegrationServices(s *IntegrationStore, c clock.Clock, workers lambdacall.Invoker, p ssrfguard.Policy) *IntegrationServices {
+func NewIntegrationServices(s *IntegrationStore, c clock.Clock, workers lambdacall.Invoker,
+	p ssrfguard.Policy) *IntegrationServices {
 	return &IntegrationServices{s, s.table, c, workers, p, p.HTTPClient()}
 }
 
@@ -45,7 +46,8 @@ type request struct {
 	config      map[string]string // of the integration: nothing of it is told, whoever repeats it
 }
 
-// ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no status is an error.
+// ask makes a request. Who does not answer is fault.Unavailable, an address that may not be called fault.Invalid; no
+// status is an error.
 func (s *IntegrationServices) ask(ctx context.Context, q request) (Exchange, error) {
 	if err := s.policy.CheckAddress(q.url); err != nil {
 		return Exchange{}, err
@@ -94,8 +96,8 @@ func refusal(name string, x Exchange) error {
 	return fault.New(k, "%s answered with status %d%s", name, x.Status, why)
 }
 
-// Test asks the service of i whether its configuration opens it, and tells what it said. A refusal is fault.Invalid, a service that does not
-// answer fault.Unavailable.
+// Test asks the service of i whether its configuration opens it, and tells what it said. A refusal is fault.Invalid, a
+// service that does not answer fault.Unavailable.
 func (s *IntegrationServices) Test(ctx context.Context, org string, i *Integration) (string, error) {
 	c, err := s.store.Open(ctx, org, i)
 	if err != nil {
@@ -179,8 +181,9 @@ type registry struct {
 	config                     map[string]string
 }
 
-// testRegistry asks a registry for what every client of it begins with (OCI distribution specification, "Determining support"): GET /v2/, and
-// when that demands a token, one where it says that tokens are had, which must be the registry itself.
+// testRegistry asks a registry for what every client of it begins with (OCI distribution specification, "Determining
+// support"): GET /v2/, and when that demands a token, one where it says that tokens are had, which must be the
+// registry itself.
 func (s *IntegrationServices) testRegistry(ctx context.Context, r registry) (string, error) {
 	base := cmp.Or(r.endpoint, "https://"+r.host)
 	x, err := s.ask(ctx,

@@ -45,8 +45,8 @@ func aboutOf(e *event.Event) string {
 	return e.Subject
 }
 
-// factsOf lists what the event says: its scope, and the plain members of its data by their names. All of it may be of somebody's making, and is
-// cut to one line each.
+// factsOf lists what the event says: its scope, and the plain members of its data by their names. All of it may be of
+// somebody's making, and is cut to one line each.
 func factsOf(e *event.Event) []fact {
 	out := []fact{{"event", e.Key}, {"at", e.At.UTC().Format("2006-01-02 15:04:05 UTC")}, {"about", e.Subject}}
 	if e.ScopeID != "" {
@@ -67,8 +67,8 @@ func factsOf(e *event.Event) []fact {
 	return out
 }
 
-// threadOf names what an event belongs to, so that further ones find the alert or the issue of the first: the resource, or else the record that
-// it is about.
+// threadOf names what an event belongs to, so that further ones find the alert or the issue of the first: the
+// resource, or else the record that it is about.
 func threadOf(e *event.Event) string {
 	if t, _ := event.TypeOf(e.Key); t.Category == "resource" && e.ScopeID != "" {
 		return e.ScopeType + "/" + e.ScopeID

@@ -1,5 +1,3 @@
-// Package webhook is the outbound webhooks of an organization: requests to addresses of its own, signed as Standard Webhooks has it
-// (https://www.standardwebhooks.com), by which its programs learn of events.
 package receiver
 
 import (

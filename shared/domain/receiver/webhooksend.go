@@ -30,7 +30,8 @@ type WebhookSender struct {
 	audience *Audience
 }
 
-// NewWebhookSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their makers read.
+// NewWebhookSender returns a sender of the webhooks of s to addresses that p allows, of events that a lets their
+// makers read.
 func NewWebhookSender(s *WebhookStore, c clock.Clock, p ssrfguard.Policy, a *Audience) *WebhookSender {
 	return &WebhookSender{s, c, p, p.HTTPClient(), a}
 }
@@ -54,9 +55,9 @@ type WebhookData struct {
 	Details        json.RawMessage `json:"details"` // by the type
 }
 
-// Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that answers 410 is disabled at
-// once. One that was disabled meanwhile, or whose maker may not read the event now, is fault.Invalid; one that was deleted fault.NotFound. Two round trips;
-// one more for a 410.
+// Send posts the message's event to its webhook. Whatever is not 2xx within ten seconds is an error; a webhook that
+// answers 410 is disabled at once. One that was disabled meanwhile, or whose maker may not read the event now, is
+// fault.Invalid; one that was deleted fault.NotFound. Two round trips; one more for a 410.
 func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
 	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
@@ -89,7 +90,8 @@ func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.
 }
 
 // request makes the signed request (Standard Webhooks, "Signature scheme").
-func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m *delivery.Message) (*http.Request, error) {
+func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m *delivery.Message) (*http.Request,
+	error) {
 	if err := CheckAddress(s.policy, "url", secrets.URL); err != nil {
 		return nil, err
 	}

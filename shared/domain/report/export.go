@@ -19,13 +19,15 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// ExportMachine is the state machine that runs a job, named as its file in statemachines/, and Worker the function that it calls.
+// ExportMachine is the state machine that runs a job, named as its file in statemachines/, and Worker the function
+// that it calls.
 const (
 	ExportMachine = "cost-export"
 	ExportWorker  = "exporter"
 )
 
-// What is stored: the jobs of an organization, and of all organizations when their files are to be removed.
+// The partitions of exports: the jobs of an organization, and the jobs of all organizations by the time when their
+// files are removed.
 const (
 	ExportPartition    table.Partition = "ORG#*#EXPORT"
 	ExportDuePartition table.Partition = "EXPORTDUE"
@@ -40,7 +42,8 @@ const (
 
 // Bounds of jobs.
 const (
-	// MaxExportRows is how many rows a job writes: what its worker writes within its fifteen minutes, three times over.
+	// MaxExportRows is the largest number of rows of a job, a third of the rows that its worker writes within fifteen
+	// minutes.
 	MaxExportRows = 20_000_000
 	// MaxExportsUnderway is how many jobs of an organization may run at once.
 	MaxExportsUnderway = 10
@@ -62,7 +65,7 @@ const (
 	ExportExpired   ExportStatus = "expired" // its file is gone
 )
 
-// Export writes one export into a file. It sees what who asked for it saw then.
+// Export is a job that writes one export into a file, with the rights that its caller had when the job began.
 type Export struct {
 	ID          string              `json:"id"` // job_…
 	User        string              `json:"user"`
@@ -80,7 +83,7 @@ type Export struct {
 	ExpiresAt   time.Time           `json:"expiresAt"` // of its file
 }
 
-// Question is what the job exports, without what its caller may see.
+// Question returns the question of the job, without the rights of its caller.
 func (j *Export) Question() cost.Question {
 	return cost.Question{From: j.From, To: j.To, Filter: j.Filter}
 }
@@ -96,12 +99,13 @@ func (j *Export) StatusAt(now time.Time) ExportStatus {
 	return j.Status
 }
 
-// IsOf reports whether a caller is who asked for the job, with the same rights: others could see in it what they may not.
+// IsOf reports whether a caller asked for the job and still has the same rights; any other caller could see costs in
+// it beyond their rights.
 func (j *Export) IsOf(c identity.Caller) bool {
 	return j.User == c.User && j.Grants == grant.Encode(c.Grants)
 }
 
-// FileName is what the file of the job is called for people.
+// FileName returns the name of the file for people.
 func (j *Export) FileName() string {
 	name := "costs-" + j.From.Format(time.DateOnly) + "." + j.Format
 	if j.Format == Parquet {
@@ -110,7 +114,8 @@ func (j *Export) FileName() string {
 	return name + ".gz"
 }
 
-// ExportObjectName is the name under which the file is archived: it is erased with what the archive has of the organization.
+// ExportObjectName returns the name of the file in the archive. It begins with the organization, so that the file is
+// erased with the organization's archive.
 func ExportObjectName(org, jobID string) string { return org + "/exports/" + jobID }
 
 // ExportKey returns where a job is stored.
@@ -179,7 +184,8 @@ func StartExport(ctx context.Context, p *platform.Platform, j Export) (Export, e
 	return Export{}, fault.New(fault.Conflict, "other exports are being started just now: try again")
 }
 
-// underway returns the job that answers the same question, if one runs, and else the condition on which a new one may take its place.
+// underway returns the job that answers the same question, if one runs, and else the condition on which a new one may
+// take its place.
 func underway(ctx context.Context, p *platform.Platform, org string, j *Export) (Export, table.Cond, error) {
 	key, err := j.askedKey(org)
 	if err != nil {
@@ -240,7 +246,8 @@ func begin(ctx context.Context, p *platform.Platform, org string, j *Export, sam
 	if err = errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(ExportDuePartition)), table.Put(newest, same), job,
+	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(ExportDuePartition)), table.Put(newest, same),
+		job,
 		table.Put(due), work, take)
 }
 
@@ -260,7 +267,7 @@ func ReadExport(ctx context.Context, s table.Store, org, jobID string) (Export, 
 	return j, fault.Wrap("read export "+jobID, err)
 }
 
-// MissingExport is the error of a job that does not exist, or not for whom it is asked for.
+// MissingExport returns the error for a job that does not exist or that the caller did not ask for.
 func MissingExport(jobID string) error {
 	return fault.New(fault.NotFound,
 		"there is no export %.64q of yours: exports can be asked after for a week, by who began them and with the "+
@@ -303,7 +310,8 @@ func FinishExport(ctx context.Context, p *platform.Platform, in ExportInput) err
 	return fault.Wrap("finish "+in.JobID, err)
 }
 
-// ExportLinkTask is the task of Worker that makes a link to the file of a job: its input is a LinkQuestion, its answer a Link.
+// ExportLinkTask is the task of Worker that makes a link to the file of a job: its input is a LinkQuestion, its answer
+// a Link.
 const ExportLinkTask = "link"
 
 // ExportLinkQuestion asks for a link to the file of a job.
@@ -318,7 +326,7 @@ type ExportLink struct {
 	URL string `json:"url"`
 }
 
-// MakeExportLink asks the worker for a link, as the API links no client of what keeps files.
+// MakeExportLink asks the worker for a link, since the API links no client of the archive.
 func MakeExportLink(ctx context.Context, p *platform.Platform, in ExportLinkQuestion) (string, error) {
 	var out ExportLink
 	err := p.Workers.RunTask(ctx, ExportWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)

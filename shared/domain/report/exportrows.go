@@ -1,4 +1,3 @@
-// Package costexport is exports of costs in columns of FOCUS: their rows, and the jobs that write what is too large for an answer.
 package report
 
 import (
@@ -20,7 +19,7 @@ import (
 var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
 	cost.CategoryDim}
 
-// ExportColumns are what FOCUS calls what is in a row.
+// ExportColumns are the FOCUS names of the columns of a row.
 var ExportColumns = []string{
 	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId",
 	"ChargeCategory",
@@ -30,7 +29,7 @@ var ExportColumns = []string{
 // ExportNumbers is how many of the last columns are amounts.
 const ExportNumbers = 3
 
-// ExportRow is what was charged on a day for what is alike in all columns.
+// ExportRow is the charge of one day for one combination of column values.
 type ExportRow struct {
 	Day   time.Time
 	Keys  []string // by dims
@@ -43,10 +42,11 @@ type AskCosts func(context.Context, cost.Question) (cost.Answer, error)
 // cellsAtOnce bounds memory: as many days are asked for together as have so many cells of a row and day.
 const cellsAtOnce = 300_000
 
-// EachExportRow hands out the rows of a question, of all three costs, by day and then by their keys, until take says that it has enough. What was
-// handed out in the end adds up to the answer of the question as a whole, which is asked first; else the costs have changed meanwhile and it
-// is fault.Unavailable.
-func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question, take func(*ExportRow) (more bool, err error)) error {
+// EachExportRow calls take with the rows of a question, with all three costs, by day and then by key, until take
+// returns false. The rows add up to the answer of the whole question, which it asks first; if they do not, the costs
+// have changed in the meantime and it returns fault.Unavailable.
+func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
+	take func(*ExportRow) (more bool, err error)) error {
 	whole, kinds, err := totals(ctx, ask, q)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question, take func
 	return same(&sum, &whole)
 }
 
-// totals returns what a question comes to in all three costs, and how many rows a day can have.
+// totals returns the sums of a question in all three costs, and the largest number of rows of a day.
 func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amounts, kinds int, err error) {
 	q.Dims, q.Daily = dims, false
 	for _, q.Metric = range cost.Metrics {
@@ -88,7 +88,7 @@ func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amount
 	return sum, kinds, nil
 }
 
-// unshared is below what any charge comes to, and above what shares of what several teams own lose where they are rounded.
+// unshared is less than any charge, and more than the rounding loss of a charge that several teams share.
 var unshared = money.MustParse("0.000000000000001")
 
 func same(sum, whole *cost.Amounts) error {
@@ -102,7 +102,7 @@ func same(sum, whole *cost.Amounts) error {
 	return nil
 }
 
-// series is what is alike in all columns, day by day and by metric.
+// series is the amounts of one combination of column values, by day and metric.
 type series struct {
 	keys []string
 	days []cost.Amounts
@@ -134,7 +134,7 @@ func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
 	return out, nil
 }
 
-// each hands out what was charged on each day.
+// each calls take with the rows of each day.
 func (t grid) each(first time.Time, take func(*ExportRow) (bool, error)) (more bool, err error) {
 	all := slices.SortedFunc(maps.Values(t), func(a, b *series) int { return slices.Compare(a.keys, b.keys) })
 	for d := 0; len(all) > 0 && d < len(all[0].days); d++ {
@@ -162,7 +162,7 @@ func amountsIn(m cost.Metric, a money.Amount) *cost.Amounts {
 	}
 }
 
-// providerNames are what FOCUS calls our providers.
+// providerNames are the FOCUS names of our providers.
 var providerNames = map[string]string{"aws": "AWS", "azure": "Microsoft", "gcp": "Google Cloud"}
 
 func (r *ExportRow) providerName() string {

@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Asked is what every report of costs can be asked. It is exported so that the framework looks into it where it is embedded.
+// Asked holds the parameters that all cost reports have in common. It is exported so that the framework finds it where
+// it is embedded.
 type Asked struct {
 	Cost   string `query:"cost" enum:"billed,effective,list" doc:"Which cost counts: what is invoiced, with commitments spread over what they cover, or at public prices"`
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
@@ -19,7 +20,7 @@ type Asked struct {
 	rest.Selection
 }
 
-// Reach is which days a report is about when nobody says, of today.
+// Reach returns the default days of a report, given today.
 type Reach func(today time.Time) (from, to time.Time)
 
 // ThisMonth is the month so far.
@@ -43,7 +44,7 @@ func Recent(granularity string) Reach {
 	}
 }
 
-// Question makes the question of a request: what it asks for, of what the caller may see.
+// Question returns the question of a request, within the rights of its caller.
 func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
 	q := cost.Question{Metric: cmp.Or(cost.Metric(in.Cost), metric), Filter: in.Values()}
 	var err error
@@ -97,7 +98,7 @@ func Midnight(t time.Time) time.Time { return t.UTC().Truncate(Day) }
 // DaysBetween counts the days from one midnight to another.
 func DaysBetween(from, to time.Time) int { return int(to.Sub(from) / Day) }
 
-// Within returns what the caller may see of costs; nil is all.
+// Within returns the caller's rights to costs; nil stands for all costs.
 func (r *Reader) Within(ctx context.Context) (*cost.Within, error) {
 	c := identity.CallerFrom(ctx)
 	scopes := c.Scopes(Policy)

@@ -1,5 +1,7 @@
-// Package report asks the store of costs for reports: what a request asks for, of what its caller may see, with accepted smart tags, and never an
-// answer whose parts are not its total. It stands apart from functions/reports for what else answers such questions: exports.
+// Package report answers the questions that people ask about costs. Reader turns a request into a question to package
+// cost, within the caller's rights and with accepted smart tags, and refuses an answer whose parts do not add up to
+// its total. SavingReader computes how much stops saved. The showback rules split costs that no team owns over the
+// teams that share them. Exports are the same rows as files, written by jobs when they are too large for one answer.
 package report
 
 import (
@@ -16,14 +18,14 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Policy is what a caller needs to see costs.
+// Policy is the permission to see costs.
 const Policy = "reports:read"
 
-// Reading is what a function touches that asks with a Reader.
+// Reading is the store access of a function that uses a Reader.
 var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
 	inventory.ChunkPartition, smarttag.Partition}})
 
-// Reader asks for what the caller of its context may see. It is safe for use by many goroutines.
+// Reader answers questions within the rights of the context's caller. It is safe for use by several goroutines.
 type Reader struct {
 	Books     Books
 	Inventory *inventory.Store
@@ -37,14 +39,15 @@ func NewReader(p *platform.Platform, b Books) *Reader {
 	return &Reader{b, inventory.New(p), p, smarttag.NewStore(p.Table)}
 }
 
-// Books are what reports ask of the store of costs.
+// Books is the part of the cost store that reports use.
 type Books interface {
 	Ask(ctx context.Context, org string, q cost.Question) (cost.Answer, error)
 	Summaries(ctx context.Context, org string, from, to cost.Month) ([]cost.Summary, error)
 	Periods(ctx context.Context, org string) ([]cost.Period, error)
 }
 
-// Ask answers a question, and refuses an answer whose parts are not its total. Accepted smart tags count as those of the cloud.
+// Ask answers a question, and refuses an answer whose parts are not its total. Accepted smart tags count as those of
+// the cloud.
 func (r *Reader) Ask(ctx context.Context, q cost.Question) (cost.Answer, error) {
 	if !tagged(&q) {
 		return r.askBooks(ctx, q)
@@ -72,7 +75,8 @@ func (r *Reader) askBooks(ctx context.Context, q cost.Question) (cost.Answer, er
 	return a, r.Balanced(ctx, checkAnswer(&a, q.Daily))
 }
 
-// Balanced returns err, which it tells the log: whoever asks gets a 500 rather than a wrong number, and an alarm has somebody look.
+// Balanced returns err and logs it. The caller answers 500 rather than a wrong number, and an alarm on the log tells
+// the operators.
 func (r *Reader) Balanced(ctx context.Context, err error) error {
 	if err != nil {
 		r.p.Log.WarnContext(ctx, "a report does not add up", unbalanced, 1, "org", identity.CallerOrg(ctx),
@@ -81,7 +85,7 @@ func (r *Reader) Balanced(ctx context.Context, err error) error {
 	return err
 }
 
-// unbalanced is the key of the log by which template.yaml counts reports that did not add up.
+// unbalanced is the log key by which template.yaml counts reports that did not add up.
 const unbalanced = "unbalancedReports"
 
 func checkAnswer(a *cost.Answer, daily bool) error {

@@ -1,4 +1,3 @@
-// Package saving tells what stops saved: each time in which something stood still because we had stopped it, at what an hour of it costs less then.
 package report
 
 import (
@@ -16,7 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// SavingLine is a time in which something stood still because we had stopped it, and what that saved.
+// SavingLine is a time during which a resource stood still because we had stopped it, and the saving.
 type SavingLine struct {
 	Resource *inventory.Listed
 	Rate     *pricing.HourlyRate   // of the resource
@@ -35,7 +34,7 @@ type RealizedSaving struct {
 // SavedHourly returns how much less an hour costs while the resource is stopped.
 func (l *SavingLine) SavedHourly() money.Amount { return l.Rate.Running.Sub(l.Rate.Off) }
 
-// Total is what the days add up to.
+// Total returns the sum of the days, which is also the sum of the lines.
 func (r *RealizedSaving) Total() money.Amount { return money.Sum(r.Days...) }
 
 // SavingReader reads savings. It is safe for use by many goroutines.
@@ -44,15 +43,15 @@ type SavingReader struct {
 	inventory *inventory.Store
 }
 
-// SavingReading is what a function touches that reads savings.
+// SavingReading is the store access of a function that reads savings.
 var SavingReading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
 	inventory.ChunkPartition}}
 
 // NewSavingReader returns a Reader.
 func NewSavingReader(p *platform.Platform) *SavingReader { return &SavingReader{p, inventory.New(p)} }
 
-// Between reads what was saved between two days, of what sight shows: the history of states in as many round trips as it has partitions, and the
-// inventory.
+// Between returns the savings between two days for the resources in sight. It reads the state history, in as many
+// round trips as it has partitions, and the inventory.
 func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (RealizedSaving, error) { //nolint:revive // of whom, for whom, from when until when
 	out := RealizedSaving{Days: make([]money.Amount, int(to.Sub(from)/day))}
 	changes, err := r.readChanges(ctx, org, from.Add(-longestStop), to)
@@ -79,7 +78,8 @@ func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.
 // maxChanges is how many changes of states are read.
 const maxChanges = 50_000
 
-func (r *SavingReader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange, error) {
+func (r *SavingReader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange,
+	error) {
 	q := table.Query{From: id.LowestAt("sh", from), To: id.LowestAt("sh", to)}
 	m := table.NewMerge(r.p.Table, q, execution.HistoryPKs(org)...)
 	items, err := m.Next(ctx, maxChanges+1)
@@ -93,7 +93,7 @@ func (r *SavingReader) readChanges(ctx context.Context, org string, from, to tim
 	return table.DecodeAll[execution.StateChange](items)
 }
 
-// stopped reads what stood still, as far as sight shows it, with its prices.
+// stopped returns the resources of the stops that are in sight, with their prices.
 func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.Visibility,
 	stops []stop) (map[string]*inventory.Listed, error) {
 	uids := make([]string, len(stops))

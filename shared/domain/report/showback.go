@@ -1,6 +1,3 @@
-// Package showback splits costs that nobody owns over the teams that share them. Rules are tried in their order and the first one that
-// takes a cost decides (after FinOps Foundation, "Shared cost"); what no rule takes, and what a rule leaves, stays unassigned, so that
-// teams and unassigned are always the whole.
 package report
 
 import (
@@ -16,9 +13,10 @@ type ShowbackMethod string
 
 // The methods.
 const (
-	Even         ShowbackMethod = "even"         // the same for each team
-	Proportional ShowbackMethod = "proportional" // by what each team costs by itself; evenly while no team costs anything
-	Fixed        ShowbackMethod = "fixed"        // by percent; what is missing to a hundred stays unassigned
+	Even ShowbackMethod = "even" // the same for each team
+	// by the direct cost of each team; evenly while no team has a direct cost
+	Proportional ShowbackMethod = "proportional"
+	Fixed        ShowbackMethod = "fixed" // by percent; what is missing to a hundred stays unassigned
 )
 
 // ShowbackShare is the part of a team in a rule. Percent is of Fixed alone: more than 0, up to 100.
@@ -27,7 +25,7 @@ type ShowbackShare struct {
 	Percent money.Amount `json:"percent"`
 }
 
-// ShowbackRule says which costs are shared, and by whom.
+// ShowbackRule says which costs are shared, and between which teams.
 type ShowbackRule struct {
 	ID    string
 	Order int // rules are tried from the lowest; ties go by id
@@ -38,21 +36,21 @@ type ShowbackRule struct {
 	From, To time.Time // the days on which it holds, To exclusive; zero is without end
 }
 
-// SharedCost is a part of what nobody owns on a day: its value in each dimension that a rule names, and its amount.
+// SharedCost is a part of the unowned cost of a day: its value in each dimension that a rule names, and its amount.
 type SharedCost struct {
 	Day    time.Time
 	Values map[string]string
 	Amount money.Amount
 }
 
-// ShowbackResult is what became of a day's costs.
+// ShowbackResult is the split of a day's costs.
 type ShowbackResult struct {
 	Teams      map[string]money.Amount // what each team got on top of its own
 	Unassigned money.Amount
 	FellBack   []string // ids of proportional rules that had to split evenly, for no team costs anything by itself
 }
 
-// ShowbackDimensions lists what the rules ask of a cost, each once, in order.
+// ShowbackDimensions returns the dimensions that the rules name, each once and in order.
 func ShowbackDimensions(rules []ShowbackRule) []string {
 	seen := map[string]bool{}
 	for _, r := range rules {
@@ -63,8 +61,8 @@ func ShowbackDimensions(rules []ShowbackRule) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// ApplyShowback splits the costs of one day. direct is what each team costs by itself on that day. Teams and Unassigned of the result are what the
-// costs add up to, to the last digit, whatever the rules are.
+// ApplyShowback splits the costs of one day. direct is the direct cost of each team on that day. Teams and Unassigned
+// of the result always add up to the costs, to the last digit.
 func ApplyShowback(rules []ShowbackRule, costs []SharedCost, direct map[string]money.Amount) ShowbackResult {
 	ordered := slices.Clone(rules)
 	slices.SortFunc(ordered, inOrder)
@@ -97,8 +95,9 @@ func (out *ShowbackResult) add(r ShowbackRule, amount money.Amount, direct map[s
 	out.Unassigned = out.Unassigned.Add(parts[len(r.Shares)])
 }
 
-// weights returns by how much each share counts, and what stays unassigned.
-func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount, fellBack bool) {
+// weights returns the weight of each share, and the weight that stays unassigned.
+func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount,
+	fellBack bool) {
 	weights = make([]money.Amount, len(r.Shares))
 	for i, s := range r.Shares {
 		switch r.Method {
@@ -123,7 +122,7 @@ func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.A
 	return weights, rest, false
 }
 
-// positive returns a, or nothing when a credit has made a less than that: nobody takes a negative part.
+// positive returns a, or 0 when credits have made it negative: no team takes a negative part.
 func positive(a money.Amount) money.Amount {
 	if a.Sign() < 0 {
 		return money.Amount{}

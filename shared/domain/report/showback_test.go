@@ -67,7 +67,8 @@ func TestApply_TheFirstRuleThatTakesACostDecides(t *testing.T) {
 	all := report.ShowbackRule{ID: "b", Order: 2, Method: report.Even, Shares: shares("team_a")}
 	special := report.ShowbackRule{ID: "a", Order: 1, Method: report.Even, Shares: shares("team_b"),
 		Selector: map[string][]string{"service_name": {"Support", "Tax"}}}
-	got := report.ApplyShowback([]report.ShowbackRule{all, special}, []report.SharedCost{support("7"), {Day: day, Amount: usd("2")}},
+	got := report.ApplyShowback([]report.ShowbackRule{all, special},
+		[]report.SharedCost{support("7"), {Day: day, Amount: usd("2")}},
 		nil)
 	if got.Teams["team_b"] != usd("7") || got.Teams["team_a"] != usd("2") {
 		t.Errorf("%v", got.Teams)
@@ -95,7 +96,8 @@ func TestApply_TeamsAndUnassignedAreTheWhole(t *testing.T) {
 			rules[i].Selector = map[string][]string{"service_name": {strconv.Itoa(r.IntN(3)), strconv.Itoa(r.IntN(3))}}
 			for n := range 1 + r.IntN(6) {
 				rules[i].Shares = append(rules[i].Shares,
-					report.ShowbackShare{TeamID: fmt.Sprint("team_", n), Percent: money.FromScaled(1+r.Int64N(1600), 2)})
+					report.ShowbackShare{TeamID: fmt.Sprint("team_", n),
+						Percent: money.FromScaled(1+r.Int64N(1600), 2)})
 			}
 		}
 		var whole money.Amount

@@ -13,7 +13,8 @@ const MaxShowbackShares = 100
 // Check refuses a rule that cannot be carried out, naming field and value: fault.Invalid.
 func (r ShowbackRule) Check() error {
 	if len(r.Shares) == 0 || len(r.Shares) > MaxShowbackShares {
-		return fault.New(fault.Invalid, "shares: %d teams, between 1 and %d are wanted", len(r.Shares), MaxShowbackShares)
+		return fault.New(fault.Invalid, "shares: %d teams, between 1 and %d are wanted", len(r.Shares),
+			MaxShowbackShares)
 	}
 	if r.Method != Even && r.Method != Proportional && r.Method != Fixed {
 		return fault.New(fault.Invalid, "split: %.64q is none of even, proportional, fixed", r.Method)

@@ -39,8 +39,9 @@ type SavedShowbackRule struct {
 
 // ShowbackRule returns the rule itself.
 func (s *SavedShowbackRule) Rule() ShowbackRule {
-	return ShowbackRule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares, From: s.From,
-		To: s.To}
+	return ShowbackRule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares,
+		From: s.From,
+		To:   s.To}
 }
 
 // ShowbackStore keeps the rules of organizations.
@@ -49,7 +50,8 @@ type ShowbackStore struct{ table table.Store }
 // NewShowbackStore makes a Store.
 func NewShowbackStore(t table.Store) ShowbackStore { return ShowbackStore{t} }
 
-// book is all rules of an organization: they are read together, and their names, their number and their dimensions are about all of them.
+// book is all rules of an organization: they are read together, and their names, their number and their dimensions are
+// about all of them.
 type book struct {
 	Version int64               `json:"version"`
 	Rules   []SavedShowbackRule `json:"rules"`
@@ -57,7 +59,7 @@ type book struct {
 
 func bookKey(org string) table.Key { return table.Key{PK: table.OrgPK(org) + "SHOWBACK", SK: "RULES"} }
 
-// List lists the rules in the order in which they are tried: one round trip.
+// List returns the rules in the order of their evaluation: one round trip.
 func (s ShowbackStore) List(ctx context.Context, org string) ([]SavedShowbackRule, error) {
 	b, err := s.read(ctx, org)
 	return b.Rules, err
@@ -84,8 +86,10 @@ func (s ShowbackStore) UsesOfTeam(ctx context.Context, org, teamID string) ([]fa
 	return uses, table.Update(bookKey(org), []table.Change{table.Add("version", 1)}, unchanged), nil
 }
 
-// ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not there.
-func (s ShowbackStore) ListBeside(ctx context.Context, org string, other table.Key) (rules []SavedShowbackRule, it table.Item, ok bool,
+// ListBeside lists the rules as List does, and reads another item in the same round trip; ok is false when that is not
+// there.
+func (s ShowbackStore) ListBeside(ctx context.Context, org string, other table.Key) (rules []SavedShowbackRule,
+	it table.Item, ok bool,
 	err error) {
 	found, err := s.table.BatchGet(ctx, bookKey(org), other)
 	if err != nil {
@@ -110,9 +114,10 @@ func (s ShowbackStore) read(ctx context.Context, org string) (book, error) {
 // tries is how often a change starts over because somebody else made another one.
 const tries = 8
 
-// Change changes the rules of an organization as how says, which may be called several times. fault.Conflict when a name is there twice,
-// fault.Invalid when the rules are too many or too much.
-func (s ShowbackStore) Change(ctx context.Context, org string, how func([]SavedShowbackRule) ([]SavedShowbackRule, error)) error {
+// Change changes the rules of an organization as how says, which may be called several times. fault.Conflict when a
+// name is there twice, fault.Invalid when the rules are too many or too much.
+func (s ShowbackStore) Change(ctx context.Context, org string,
+	how func([]SavedShowbackRule) ([]SavedShowbackRule, error)) error {
 	for range tries {
 		b, err := s.read(ctx, org)
 		if err != nil {

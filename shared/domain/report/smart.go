@@ -64,7 +64,8 @@ func byResource(q cost.Question) cost.Question {
 	return q
 }
 
-// retag answers a question of what byResource of it was answered: with the smart tags of resources that have no tag of the key.
+// retag turns the answer of a question by resource into the answer of the question by tag: resources without a tag of
+// the key count by their smart tags.
 func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 	asked := byResource(*q)
 	out := cost.Answer{Estimated: a.Estimated, Unconverted: a.Unconverted, Days: make([]money.Amount, len(a.Days))}

@@ -13,10 +13,11 @@ import (
 
 const day = 24 * time.Hour
 
-// longestStop is how long a stop counts as saving: what stands still for longer is not being saved on, it is not needed.
+// longestStop is the longest time for which a stop counts as a saving. A resource that stands still for longer is not
+// needed.
 const longestStop = 31 * day
 
-// stop is a time in which something stood still because we had stopped it.
+// stop is a time during which a resource stood still because we had stopped it.
 type stop struct {
 	change   execution.StateChange
 	from, to time.Time
@@ -65,12 +66,12 @@ func compareStops(a, b *stop) int {
 	return 1
 }
 
-// saved returns what a rate saves in a time: what an hour costs less while it stands still.
+// saved returns the saving of a time: the difference between the running and the stopped rate.
 func saved(rate *pricing.HourlyRate, d time.Duration) money.Amount {
 	return rate.Running.Sub(rate.Off).MulDiv(money.FromInt(int64(d/time.Second)), money.FromInt(3600))
 }
 
-// addByDay adds what a stop saves to days from a first one on, each what lies in it.
+// addByDay adds the saving of a stop to the days that it covers; first is the day of index 0.
 func (st *stop) addByDay(days []money.Amount, first time.Time, rate *pricing.HourlyRate) {
 	for d := range days {
 		begin := first.AddDate(0, 0, d)

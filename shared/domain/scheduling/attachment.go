@@ -12,7 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Attachment puts a resource or a group under a schedule, as it is stored. Its id is that of what it attaches: it is there once.
+// Attachment puts a resource or a group under a schedule, as it is stored. Its id is that of what it attaches: it is
+// there once.
 type Attachment struct {
 	ScheduleID     string    `json:"scheduleID"`
 	ResourceID     string    `json:"resourceID,omitempty"`
@@ -32,8 +33,8 @@ func (a Attachment) attachedKey(org string) table.Key {
 	return inventory.AttachedKey(org, a.CloudAccountID, a.ResourceID)
 }
 
-// ReadAttachments reads a page of the attachments of a schedule in the order of their ids, groups first, and the cursor of the
-// next page, "" behind the last: one round trip.
+// ReadAttachments reads a page of the attachments of a schedule in the order of their ids, groups first, and the
+// cursor of the next page, "" behind the last: one round trip.
 func (s *Store) ReadAttachments(ctx context.Context, org, scheduleID, cursor string) ([]Attachment, string, error) {
 	out, next, err := table.ReadPage[Attachment](ctx, s.table, table.Query{
 		PK: AttachmentKey(org, scheduleID, "").PK, Limit: table.MaxPage, Cursor: cursor,
@@ -70,8 +71,8 @@ func (s *Store) ReadAttachment(ctx context.Context, org, scheduleID, id string) 
 	return a, nil
 }
 
-// Members returns the resources that schedules take, of each in the order of their ids, and without terminated ones: attached one
-// by one, by groups and by tags. Round trips: those of ListAttachments for each schedule, and two.
+// Members returns the resources that schedules take, of each in the order of their ids, and without terminated ones:
+// attached one by one, by groups and by tags. Round trips: those of ListAttachments for each schedule, and two.
 func (s *Store) Members(ctx context.Context, org string, scheduleIDs ...string) (map[string][]inventory.Member, error) {
 	direct := make(map[string][]string, len(scheduleIDs))
 	for _, id := range scheduleIDs {
@@ -92,8 +93,8 @@ func (s *Store) Members(ctx context.Context, org string, scheduleIDs ...string) 
 // attachTries is how often a group is attached anew because another one was attached meanwhile.
 const attachTries = 8
 
-// Attach puts a resource or a group under a schedule. fault.Conflict when it is already, fault.NotFound when the schedule or what
-// is to be attached is gone, fault.Invalid beyond a bound. Two round trips.
+// Attach puts a resource or a group under a schedule. fault.Conflict when it is already, fault.NotFound when the
+// schedule or what is to be attached is gone, fault.Invalid beyond a bound. Two round trips.
 func (s *Store) Attach(ctx context.Context, org string, a Attachment) error {
 	var err error
 	for range attachTries {

@@ -75,8 +75,8 @@ func parseLocal(s string) (at, lasts wall, ok bool) {
 // firstYear is the first year that a calendar can name.
 const firstYear = 1970
 
-// Check refuses (fault.Invalid, naming field and value) a calendar that cannot be read, and an entry that is over and is not one
-// of known: those were given when they were not.
+// Check refuses (fault.Invalid, naming field and value) a calendar that cannot be read, and an entry that is over and
+// is not one of known: those were given when they were not.
 func (c Calendar) Check(now time.Time, known []Entry) error {
 	if _, err := Zone("timezone", cmp.Or(c.Timezone, "UTC")); err != nil {
 		return err
@@ -139,7 +139,8 @@ func (c Calendar) closures(loc *time.Location, horizon Span) ([]Closure, error) 
 	return out, nil
 }
 
-// years returns the span, for a yearly entry in each year that reaches into a time. 29 February is a day of leap years alone.
+// years returns the span, for a yearly entry in each year that reaches into a time. 29 February is a day of leap years
+// alone.
 func (e Entry) years(s localSpan, horizon Span) []localSpan {
 	if !e.Yearly {
 		return []localSpan{s}

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -80,7 +79,8 @@ func (s *Store) CreateCalendar(ctx context.Context, org string, next Calendar, e
 	return s.writeCalendar(ctx, org, Calendar{}, next, extra...)
 }
 
-// UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name.
+// UpdateCalendar replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
+// its new name.
 func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calendar) (Calendar, error) {
 	return s.writeCalendar(ctx, org, old, next)
 }
@@ -102,20 +102,13 @@ func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calenda
 	}
 	ws := append([]table.Write{put}, names...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
-	if table.IsTurnLost(err) {
-		return next, err
-	}
-	if taken := calendarNames(org).Refusal(err, next.Name); taken != nil {
-		return next, taken
-	}
-	if _, lost := errors.AsType[*table.ConditionError](err); lost {
-		return next, fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and "+
-			"try again", next.ID)
-	}
-	if err != nil {
-		return next, fmt.Errorf("write calendar %s: %w", next.ID, err)
-	}
-	return next, nil
+	return next, table.ExplainLost(err, "write calendar "+next.ID, func(lost *table.ConditionError) error {
+		if taken := calendarNames(org).Refusal(lost, next.Name); taken != nil {
+			return taken
+		}
+		return fault.New(fault.Conflict, "calendar %s was changed by someone else meanwhile; read it and try again",
+			next.ID)
+	})
 }
 
 // UsesOfCalendar lists the schedules that name a calendar, oldest first: one round trip.
@@ -125,8 +118,8 @@ func (s *Store) UsesOfCalendar(ctx context.Context, org, calendarID string) ([]U
 	})
 }
 
-// DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it; fault.Conflict when it
-// has changed since, or a schedule has taken it.
+// DeleteCalendar deletes a calendar, as it was read before UsesOfCalendar found no schedule that names it;
+// fault.Conflict when it has changed since, or a schedule has taken it.
 func (s *Store) DeleteCalendar(ctx context.Context, org string, c Calendar) error {
 	unused := table.Equal("uses", c.Uses)
 	if c.Uses == 0 {

@@ -25,9 +25,9 @@ type Cron struct {
 // daysOf is how many days a month can have; index 1 is January.
 var daysOf = [...]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// ParseCron reads a five-field cron expression: minute, hour, day of the month, month and day of the week. The error (fault.Invalid)
-// names the field of the request, the field of the expression and the value that is wrong. An expression that can never fire,
-// such as 30 February, is refused too.
+// ParseCron reads a five-field cron expression: minute, hour, day of the month, month and day of the week. The error
+// (fault.Invalid) names the field of the request, the field of the expression and the value that is wrong. An
+// expression that can never fire, such as 30 February, is refused too.
 func ParseCron(field, expression string) (Cron, error) {
 	refuse := func(format string, args ...any) (Cron, error) {
 		return Cron{}, fault.New(fault.Invalid, "%s: %.80q "+format, append([]any{field, expression}, args...)...)
@@ -79,8 +79,8 @@ func (c Cron) possible() bool {
 	return false
 }
 
-// onDay reports whether the cron fires on a day: where both the day of the month and that of the week are restricted, either
-// is enough.
+// onDay reports whether the cron fires on a day: where both the day of the month and that of the week are restricted,
+// either is enough.
 func (c Cron) onDay(d civil) bool {
 	if c.months>>d.month&1 == 0 {
 		return false

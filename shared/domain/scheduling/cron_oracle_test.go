@@ -72,8 +72,8 @@ func (o oracle) matches(shown time.Time) bool {
 	return day || week
 }
 
-// firings walks through every minute of [from, to) by UTC. A minute fires when its local time is named and clocks did not show it
-// before; and the first after a jump forward fires too when a time that was jumped over is named.
+// firings walks through every minute of [from, to) by UTC. A minute fires when its local time is named and clocks did
+// not show it before; and the first after a jump forward fires too when a time that was jumped over is named.
 func (o oracle) firings(from, to time.Time, loc *time.Location) []time.Time {
 	shown := func(t time.Time) time.Time {
 		_, offset := t.In(loc).Zone()
@@ -183,8 +183,8 @@ func nearJump(r *rand.Rand, loc *time.Location) time.Time {
 	return at.Truncate(time.Minute)
 }
 
-// TestCron_Oracle compares what fires with a walk through every minute: expressions × instants × zones, mostly around the days on
-// which clocks are set.
+// TestCron_Oracle compares what fires with a walk through every minute: expressions × instants × zones, mostly around
+// the days on which clocks are set.
 func TestCron_Oracle(t *testing.T) {
 	expressions := 2_000 // × 1,440 minutes
 	if testing.Short() {

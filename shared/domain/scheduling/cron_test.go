@@ -145,8 +145,8 @@ func TestParseCron_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// FuzzParseCron holds that nothing panics, and that what can be read has a firing, which the slow reading agrees is one, and which
-// Prev finds again.
+// FuzzParseCron holds that nothing panics, and that what can be read has a firing, which the slow reading agrees is
+// one, and which Prev finds again.
 func FuzzParseCron(f *testing.F) {
 	for _, s := range []string{"* * * * *", "*/5 8-18 1,15 jan-mar mon", "0 0 29 2 *", "30 2 * * 7", "0 0 30 2 *",
 		"5/10 * * * fri-sun"} {
@@ -175,8 +175,8 @@ func FuzzParseCron(f *testing.F) {
 	})
 }
 
-// TestCron_Instants asks of random expressions, instants and zones whether a minute fires: of 100,000, and of 1,000,000 where peers
-// are asked (make test-peers).
+// TestCron_Instants asks of random expressions, instants and zones whether a minute fires: of 100,000, and of
+// 1,000,000 where peers are asked (make test-peers).
 func TestCron_Instants(t *testing.T) {
 	n := 100_000
 	if os.Getenv("LAMPLIGHTER_PEERS") != "" {

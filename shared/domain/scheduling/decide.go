@@ -67,9 +67,9 @@ type Subject struct {
 	Events        []Event
 }
 
-// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to. What was due
-// before now is judged as it stands now, at the moment of the act; a preview has no now, and gives the zero time. The answer has the
-// order of the firings. Of those that act any one stands for all: they want the same.
+// Decide tells what becomes of firings on a resource: those of one minute, of all schedules that it is attached to.
+// What was due before now is judged as it stands now, at the moment of the act; a preview has no now, and gives the
+// zero time. The answer has the order of the firings. Of those that act any one stands for all: they want the same.
 func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	out := make([]Skip, len(firings))
 	starts := ""
@@ -91,7 +91,8 @@ func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	return out
 }
 
-// skip tells whether a firing acts, other firings aside. What a calendar kept from acting at the firing's own minute is not made up for.
+// skip tells whether a firing acts, other firings aside. What a calendar kept from acting at the firing's own minute
+// is not made up for.
 func (s *Subject) skip(f *Firing, now time.Time) Skip {
 	if f.Skip.Reason != Acts {
 		return f.Skip
@@ -119,8 +120,8 @@ type Want struct {
 	Lasting bool // until the next firing; false when the schedule leaves what is between its firings to people
 }
 
-// Wanted tells what the schedules that a resource is attached to want of it at a time, overrides aside; false when they want
-// nothing. The latest firing counts, and of a start and a stop in one minute the start.
+// Wanted tells what the schedules that a resource is attached to want of it at a time, overrides aside; false when
+// they want nothing. The latest firing counts, and of a start and a stop in one minute the start.
 func Wanted(at time.Time, attached []*Timetable) (Want, bool) {
 	var w Want
 	found := false

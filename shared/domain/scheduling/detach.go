@@ -11,7 +11,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Detach takes an attachment, as it was read, from its schedule; fault.NotFound when it is gone. Two round trips at most.
+// Detach takes an attachment, as it was read, from its schedule; fault.NotFound when it is gone. Two round trips at
+// most.
 func (s *Store) Detach(ctx context.Context, org string, a Attachment) error {
 	for range attachTries {
 		ws, err := s.detachWrites(ctx, org, a)
@@ -60,9 +61,9 @@ func forget(org string, a Attachment) table.Write {
 // perTransaction is how many attachments one transaction takes away: two writes each, of 100.
 const perTransaction = 50
 
-// DeleteSchedule deletes a schedule, as it was read, and all of its attachments; fault.Conflict when it has changed since. From the
-// first write on it neither fires nor is shown; if the process dies before the last, it may be called again. Round trips: two,
-// and one for each 50 attachments.
+// DeleteSchedule deletes a schedule, as it was read, and all of its attachments; fault.Conflict when it has changed
+// since. From the first write on it neither fires nor is shown; if the process dies before the last, it may be called
+// again. Round trips: two, and one for each 50 attachments.
 func (s *Store) DeleteSchedule(ctx context.Context, org string, sch Schedule) error {
 	mark := table.Update(ScheduleKey(org, sch.ID), []table.Change{table.Set("deleting", true)},
 		table.Equal("generation", sch.Generation))
@@ -129,8 +130,8 @@ type Use struct {
 	Resources int    `json:"resources"` // how many of the account; 0 for a group and a calendar
 }
 
-// UsesOfAccount lists the schedules to which resources of an account are attached one by one, oldest first. 17 round trips side
-// by side in two, and one for each further thousand resources.
+// UsesOfAccount lists the schedules to which resources of an account are attached one by one, oldest first. 17 round
+// trips side by side in two, and one for each further thousand resources.
 func (s *Store) UsesOfAccount(ctx context.Context, org, accountID string) ([]Use, error) {
 	rows, err := s.inventory.AttachedIn(ctx, org, accountID)
 	if err != nil {
@@ -173,7 +174,8 @@ func (s *Store) usesWhere(ctx context.Context, org string, is func(Schedule) (in
 	return out, err
 }
 
-// DetachAccount takes the resources of an account from all schedules that they are attached to one by one. It may be repeated.
+// DetachAccount takes the resources of an account from all schedules that they are attached to one by one. It may be
+// repeated.
 func (s *Store) DetachAccount(ctx context.Context, org, accountID string) error {
 	rows, err := s.inventory.AttachedIn(ctx, org, accountID)
 	if err != nil {

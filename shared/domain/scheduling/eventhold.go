@@ -1,6 +1,3 @@
-// Package eventhold is the list of the targets that event readiness plans hold: from before the first call that raises the capacity of a
-// target until its last restore. The list is one item per organisation with one field per target, so a caller reads it in the same round
-// trip as the accounts, resources or overrides that it reads anyway. docs/decisions/048-event-holds.md explains the rule.
 package scheduling
 
 import (
@@ -38,7 +35,8 @@ func (h EventHold) String() string {
 		h.Until.UTC().Format(time.RFC3339))
 }
 
-// OwedAction is a stop that a schedule or the end of an override had ordered and that the hold has kept from being made.
+// OwedAction is a stop that a schedule or the end of an override had ordered and that the hold has kept from being
+// made.
 type OwedAction struct {
 	PolicyID string    `json:"policyID"` // of the hold
 	Since    time.Time `json:"since"`    // of the hold
@@ -48,7 +46,8 @@ type OwedAction struct {
 	field string
 }
 
-// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other fields are named by their policy.
+// endedPrefix begins the names of the fields of holds that have ended, owedPrefix those of owed stops; all other
+// fields are named by their policy.
 const (
 	endedPrefix = "ended#"
 	owedPrefix  = "owed#"
@@ -161,8 +160,8 @@ func (l EventHolds) Owed(h EventHold, uid string) (out OwedAction, is bool) {
 	return out, is
 }
 
-// Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start takes nothing from an
-// event.
+// Against returns why verb may not be asked of the resource of a UID while a plan holds it; "" when it may. A start
+// takes nothing from an event.
 func (l EventHolds) Against(verb cloud.Verb, uid string) string {
 	if verb != cloud.Stop {
 		return ""

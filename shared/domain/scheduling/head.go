@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Head is what readers of the inventory must know of a schedule, to tell which resources it takes. It is written with the schedule,
-// and read with the index of the inventory.
+// Head is what readers of the inventory must know of a schedule, to tell which resources it takes. It is written with
+// the schedule, and read with the index of the inventory.
 type Head struct {
 	ID       string   `json:"id"` // sch_…
 	Name     string   `json:"name"`
@@ -25,8 +25,8 @@ type Head struct {
 	Changes int64 `json:"changes"` // counts those of GroupIDs
 }
 
-// tagKeys returns the keys of the tags that name the schedule of a resource. The second one is for clouds whose labels have no
-// colon.
+// tagKeys returns the keys of the tags that name the schedule of a resource. The second one is for clouds whose labels
+// have no colon.
 func tagKeys() []string { return []string{"lamplighter:schedule", "lamplighter-schedule"} }
 
 // HeadKey returns where the head of a schedule is stored.
@@ -58,11 +58,12 @@ func (Heads) DecodeTakers(heads []table.Item) (inventory.Takers, error) {
 	return newTakers(all), err
 }
 
-// changedHeads decodes the schedules of an organization as if one of them had the name, the preset and the tags of next.
+// changedHeads decodes the schedules of an organization as if one of them had the name, the preset and the tags of
+// next.
 type changedHeads struct{ next Head }
 
-// DecodeTakers returns the schedules that heads tell of, with next in the place of the one of its ID, which keeps its groups; a new
-// one goes last.
+// DecodeTakers returns the schedules that heads tell of, with next in the place of the one of its ID, which keeps its
+// groups; a new one goes last.
 func (c *changedHeads) DecodeTakers(heads []table.Item) (inventory.Takers, error) {
 	all, err := table.DecodeAll[Head](heads)
 	next := c.next
@@ -83,9 +84,9 @@ func newTakers(all []Head) inventory.Takers {
 	return out
 }
 
-// newTagResolver makes the function that returns the ID of the schedule that a tag names, "" for none; nil when no schedule takes
-// resources by their tags. A tag names a schedule by its name, else by its name as a label can spell it, else by the preset that the
-// schedule was made of; of several schedules the oldest.
+// newTagResolver makes the function that returns the ID of the schedule that a tag names, "" for none; nil when no
+// schedule takes resources by their tags. A tag names a schedule by its name, else by its name as a label can spell
+// it, else by the preset that the schedule was made of; of several schedules the oldest.
 func newTagResolver(all []Head) func(key, value string) string {
 	names := map[string]string{}
 	add := func(name, id string) {
@@ -120,15 +121,16 @@ func newTagResolver(all []Head) func(key, value string) string {
 	}
 }
 
-// labelOf spells a name as the labels of every cloud can: letters and digits in lower case, hyphens for what is between.
+// labelOf spells a name as the labels of every cloud can: letters and digits in lower case, hyphens for what is
+// between.
 func labelOf(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), "-")
 }
 
-// MembersAs returns the resources that a schedule takes as if it had the name, the preset and the tags of next: after a change, or
-// after its creation. Direct are the resources that are attached to it one by one.
+// MembersAs returns the resources that a schedule takes as if it had the name, the preset and the tags of next: after
+// a change, or after its creation. Direct are the resources that are attached to it one by one.
 func (s *Store) MembersAs(ctx context.Context, org string, next Head, direct []string) ([]inventory.Member, error) {
 	out, err := s.inventory.ScheduleMembers(ctx, org, &changedHeads{next}, map[string][]string{next.ID: direct})
 	return out[next.ID], err

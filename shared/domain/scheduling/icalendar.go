@@ -20,9 +20,10 @@ const (
 	firstEvent   = 2000 // the year before which no event begins
 )
 
-// parseEvents reads the events of an iCalendar text (RFC 5545), those that are cancelled or replaced left out. The error (fault.Invalid) names the
-// field, the line and what cannot be read. Not strict it is for a text that was accepted by an earlier version: what that did not understand
-// is read as it was then, so that a schedule does not stop firing.
+// parseEvents reads the events of an iCalendar text (RFC 5545), those that are cancelled or replaced left out. The
+// error (fault.Invalid) names the field, the line and what cannot be read. Not strict it is for a text that was
+// accepted by an earlier version: what that did not understand is read as it was then, so that a schedule does not
+// stop firing.
 func parseEvents(field, text string, strict bool) ([]event, error) {
 	if text == "" {
 		return nil, nil

@@ -18,7 +18,8 @@ func events(all ...[]string) string {
 	return strings.Join(append(lines, "END:VCALENDAR", ""), "\r\n")
 }
 
-// Every Thursday from 3 December 2026 on is a holiday, of which one is moved, cancelled or taken out; asked is about 23 to 26 December.
+// Every Thursday from 3 December 2026 on is a holiday, of which one is moved, cancelled or taken out; asked is about
+// 23 to 26 December.
 func TestICalendar_InstancesAreReplacedAndCancelled(t *testing.T) {
 	weekly := []string{"UID:w", "DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY"}
 	berlin := []string{"UID:b", "DTSTART;TZID=Europe/Berlin:20261203T180000", "DURATION:PT2H", "RRULE:FREQ=WEEKLY"}

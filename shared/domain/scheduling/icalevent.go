@@ -26,7 +26,8 @@ type event struct {
 	cancelled bool
 }
 
-// stamp is a date or a time as the text has it: what clocks show as if it were UTC, and the zone; nil: that of its event, or of the calendar.
+// stamp is a date or a time as the text has it: what clocks show as if it were UTC, and the zone; nil: that of its
+// event, or of the calendar.
 type stamp struct {
 	at  time.Time
 	loc *time.Location
@@ -153,8 +154,8 @@ func (r *eventReader) readEnd() error {
 	return nil
 }
 
-// lengthUntil returns how long the event is on the clock, or exactly when its end is in another zone than its start. An end without a zone is in
-// that of the start.
+// lengthUntil returns how long the event is on the clock, or exactly when its end is in another zone than its start.
+// An end without a zone is in that of the start.
 func (r *eventReader) lengthUntil(p *ical.Prop) (time.Duration, error) {
 	end, err := readStamp(*p, p.Value, 0)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/emersion/go-ical"
 )
 
-// replaceInstances takes from repeating events the instances that other events of their uid replace or cancel (RECURRENCE-ID), and marks as
-// cancelled what a later revision replaces, and the replacements in a series that is cancelled as a whole. The error is of the event whose
-// number is returned.
+// replaceInstances takes from repeating events the instances that other events of their uid replace or cancel
+// (RECURRENCE-ID), and marks as cancelled what a later revision replaces, and the replacements in a series that is
+// cancelled as a whole. The error is of the event whose number is returned.
 func replaceInstances(events []event, strict bool) (int, error) {
 	dropOutdated(events)
 	series := map[string][]*event{}

@@ -12,11 +12,13 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// This file answers one question: may an order act on a resource now? It is asked when a schedule is decided (evaluator), for each
-// firing of a preview, and by the executor right before it asks a provider, so when an order and each of its chunks begin.
+// This file answers one question: may an order act on a resource now? It is asked when a schedule is decided
+// (evaluator), for each firing of a preview, and by the executor right before it asks a provider, so when an order and
+// each of its chunks begin.
 //
-// To add a rule: read what it needs in ReadStanding, hand it to the resource in Standing.Apply, keep it in Subject, and append a
-// function to rules. Class covers every field of Subject, so the evaluator decides resources apart that a new field tells apart.
+// To add a rule: read what it needs in ReadStanding, hand it to the resource in Standing.Apply, keep it in Subject,
+// and append a function to rules. Class covers every field of Subject, so the evaluator decides resources apart that a
+// new field tells apart.
 
 // Cause is who asks for an act.
 type Cause int
@@ -44,7 +46,8 @@ type rule func(*Subject, Intent) Skip
 // rules are asked in this order; the first Skip is the answer.
 var rules = []rule{checkCalendar, checkAccount, checkSchedulable, checkEvent, checkOverride}
 
-// MayAct returns why the intent is not carried out on the resource, or the zero Skip when it is. It reads no store and no clock.
+// MayAct returns why the intent is not carried out on the resource, or the zero Skip when it is. It reads no store and
+// no clock.
 func (s *Subject) MayAct(in Intent) Skip {
 	for _, check := range rules {
 		if skip := check(s, in); skip.Reason != Acts {
@@ -85,8 +88,8 @@ func checkSchedulable(s *Subject, _ Intent) Skip {
 	return Skip{}
 }
 
-// checkEvent refuses a schedule on a target that an event readiness plan holds. Other intents are checked against the list of holds, with
-// their force, where they are made and where each chunk begins (execution.LeaveOutEvents).
+// checkEvent refuses a schedule on a target that an event readiness plan holds. Other intents are checked against the
+// list of holds, with their force, where they are made and where each chunk begins (execution.LeaveOutEvents).
 func checkEvent(s *Subject, in Intent) Skip {
 	if in.Cause != BySchedule {
 		return Skip{}
@@ -100,8 +103,8 @@ func checkEvent(s *Subject, in Intent) Skip {
 			e.To.UTC().Format(time.RFC3339))}
 }
 
-// checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds, and the order of
-// an override that does not hold the resource any more. An act by hand with force is above overrides.
+// checkOverride refuses a schedule on a resource that an override holds, anybody else the opposite of what it holds,
+// and the order of an override that does not hold the resource any more. An act by hand with force is above overrides.
 func checkOverride(s *Subject, in Intent) Skip {
 	if in.Force && in.Cause == ByHand {
 		return Skip{}
@@ -147,8 +150,9 @@ func (st Standing) IsEmpty() bool { return len(st.overrides) == 0 }
 // Apply tells the subject what holds the resource of an id.
 func (st Standing) Apply(resourceID string, s *Subject) { s.Overrides = st.overrides[resourceID] }
 
-// ReadStanding reads what holds the resources of an organization now: one round trip, and one or two more when an override is on a
-// group. An override holds from the moment at which it is listed, whatever the clock of its maker says.
+// ReadStanding reads what holds the resources of an organization now: one round trip, and one or two more when an
+// override is on a group. An override holds from the moment at which it is listed, whatever the clock of its maker
+// says.
 func (s *Store) ReadStanding(ctx context.Context, org string) (Standing, error) {
 	live, err := override.ReadLive(ctx, s.table, org)
 	if err != nil {
@@ -157,8 +161,8 @@ func (s *Store) ReadStanding(ctx context.Context, org string) (Standing, error) 
 	return s.StandingOf(ctx, org, live)
 }
 
-// StandingOf returns what live overrides hold now, as far as their makers may still act: up to three round trips where an override is on a
-// group or a maker's rights are read.
+// StandingOf returns what live overrides hold now, as far as their makers may still act: up to three round trips where
+// an override is on a group or a maker's rights are read.
 func (s *Store) StandingOf(ctx context.Context, org string, live override.Live) (Standing, error) {
 	now := s.clock.Now()
 	held := live.At(now)
@@ -185,8 +189,8 @@ func (st Standing) add(resourceID string, o Override) {
 	}
 }
 
-// ReadAsking returns the timetable of the schedule that has made an order, for what its calendars say at the time at; nil when the
-// schedule has no calendars, or was deleted. One round trip, two with calendars.
+// ReadAsking returns the timetable of the schedule that has made an order, for what its calendars say at the time at;
+// nil when the schedule has no calendars, or was deleted. One round trip, two with calendars.
 func (s *Store) ReadAsking(ctx context.Context, org, scheduleID string, at time.Time) (*Timetable, error) {
 	sch, err := s.ReadSchedule(ctx, org, scheduleID)
 	if fault.Is(err, fault.NotFound) || err == nil && len(sch.CalendarIDs) == 0 {

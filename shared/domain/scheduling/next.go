@@ -5,8 +5,9 @@ import "time"
 // horizonDays is how far the next firing of a possible cron can be: 29 February of 2096 is followed by that of 2104.
 const horizonDays = 8*366 + 31
 
-// Next returns the first instant after a given one at which the cron fires in a zone; false when there is none. A local time that
-// clocks go over fires at the first minute after the gap; one that they show twice fires the first time.
+// Next returns the first instant after a given one at which the cron fires in a zone; false when there is none. A
+// local time that clocks go over fires at the first minute after the gap; one that they show twice fires the first
+// time.
 func (c Cron) Next(after time.Time, loc *time.Location) (time.Time, bool) {
 	w, ok := c.nextWall(wallOf(after, loc) + 1)
 	for ok {

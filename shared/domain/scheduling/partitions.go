@@ -9,8 +9,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The partitions of schedules. Which schedules a resource or a group is attached to stands in inventory.AttachedPartition, and
-// what readers of resources must know of a schedule in its head in inventory.IndexPartition.
+// The partitions of schedules. Which schedules a resource or a group is attached to stands in
+// inventory.AttachedPartition, and what readers of resources must know of a schedule in its head in
+// inventory.IndexPartition.
 const (
 	SchedulePartition     table.Partition = "ORG#*#SCHED"
 	ScheduleNamePartition table.Partition = "ORG#*#SCHEDNAME"
@@ -33,8 +34,8 @@ func ScheduleKey(org, scheduleID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "SCHED", SK: scheduleID}
 }
 
-// AttachmentKey returns where the attachment of a resource or a group to a schedule is stored. The rows of a schedule are a
-// partition, so that the few schedules that are due are read, and nothing of others.
+// AttachmentKey returns where the attachment of a resource or a group to a schedule is stored. The rows of a schedule
+// are a partition, so that the few schedules that are due are read, and nothing of others.
 func AttachmentKey(org, scheduleID, targetID string) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "SCHED#" + scheduleID, SK: targetID}
 }
@@ -64,16 +65,17 @@ func calendarNames(org string) table.UniqueNames {
 	return table.UniqueNames{PK: table.OrgPK(org) + CalendarNamePartition.Name(), Noun: "calendar"}
 }
 
-// DuePrefix begins the partition keys of the list of minutes at which something may be due in organizations. A transaction of an
-// organization that writes to it runs in table.Within(ctx, DuePrefix).
+// DuePrefix begins the partition keys of the list of minutes at which something may be due in organizations. A
+// transaction of an organization that writes to it runs in table.Within(ctx, DuePrefix).
 const DuePrefix = "SCHEDDUE#"
 
 // DueShards is how many partitions that list is spread over, by organization.
 const DueShards = 16
 
-// Due says that at a minute something is to be done about the schedules (or overrides) of an organization. It is a hint: who finds
-// it looks at what is due, and puts a hint for the next minute that it finds before it deletes the ones that it has done. So a
-// change of a schedule adds one without knowing the others, no row is written by all, and one too many does no harm.
+// Due says that at a minute something is to be done about the schedules (or overrides) of an organization. It is a
+// hint: who finds it looks at what is due, and puts a hint for the next minute that it finds before it deletes the
+// ones that it has done. So a change of a schedule adds one without knowing the others, no row is written by all, and
+// one too many does no harm.
 type Due struct {
 	Org    string    `json:"org"`
 	Minute time.Time `json:"minute"`
@@ -83,7 +85,8 @@ type Due struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FirstDue returns the minute at which an organization was due first: of a hint that was postponed, that of the hints before it.
+// FirstDue returns the minute at which an organization was due first: of a hint that was postponed, that of the hints
+// before it.
 func (d Due) FirstDue() time.Time {
 	if d.Since.IsZero() {
 		return d.Minute
@@ -91,8 +94,8 @@ func (d Due) FirstDue() time.Time {
 	return d.Since
 }
 
-// DuePK returns the partition of a shard of the list. Its sort keys begin with the minute: what is due now is a range, from the
-// beginning up to DueUpTo.
+// DuePK returns the partition of a shard of the list. Its sort keys begin with the minute: what is due now is a range,
+// from the beginning up to DueUpTo.
 func DuePK(shard int) string { return dueSpread.PKs()[shard] }
 
 var dueSpread = table.Spread{PK: strings.TrimSuffix(DuePrefix, "#"), Shards: DueShards}
@@ -114,7 +117,8 @@ func AddDue(org string, minute time.Time) (table.Write, error) {
 	return PostponeDue(org, minute, time.Time{})
 }
 
-// PostponeDue returns the write that lists an organization whose evaluation fails for a later minute; since is when it was due first.
+// PostponeDue returns the write that lists an organization whose evaluation fails for a later minute; since is when it
+// was due first.
 func PostponeDue(org string, minute, since time.Time) (table.Write, error) {
 	it, err := table.NewItem(DueKey(org, minute), Due{Org: org, Minute: minute.UTC(), Nonce: rand.Text(), Since: since})
 	return table.Put(it), err

@@ -92,8 +92,8 @@ type Contradiction struct {
 	Start, Stop Firing
 }
 
-// FindContradiction returns the first minute of a time at which one of two schedules starts what the other one stops, calendars
-// considered; false when there is none. It asks as to a resource that both take.
+// FindContradiction returns the first minute of a time at which one of two schedules starts what the other one stops,
+// calendars considered; false when there is none. It asks as to a resource that both take.
 func FindContradiction(a, b *Timetable, span Span) (Contradiction, bool) {
 	for f := range a.Firings(span) {
 		if f.Skip.Reason != Acts {

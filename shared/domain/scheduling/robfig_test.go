@@ -10,8 +10,9 @@ import (
 	"lamplighter.dev/shared/testkit/seed"
 )
 
-// TestCron_Robfig compares the next firing with that of github.com/robfig/cron, which somebody else wrote, in zones that do not set
-// their clocks: on the others it goes over a day of a gap, as docs/decisions/020-a-cron-of-our-own.md says.
+// TestCron_Robfig compares the next firing with that of github.com/robfig/cron, which somebody else wrote, in zones
+// that do not set their clocks: on the others it goes over a day of a gap, as docs/decisions/020-a-cron-of-our-own.md
+// says.
 func TestCron_Robfig(t *testing.T) {
 	n := 100_000
 	if testing.Short() {

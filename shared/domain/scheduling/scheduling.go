@@ -1,7 +1,12 @@
-// Package scheduling is what schedules want of resources and when: cron expressions in a zone, calendars of holidays and freezes,
-// and what becomes of a firing on a resource. What a preview shows and what the evaluator does is decided by the same functions
-// of it (Timetable.Firings, Decide, Wanted), which read no store and no clock. Store keeps schedules, their attachments and
-// calendars.
+// Package scheduling decides what schedules want of resources and when: cron expressions in a zone, calendars of
+// holidays and freezes, and what becomes of a firing on a resource. A preview and the evaluator call the same
+// functions (Timetable.Firings, Decide, Wanted), which read no store and no clock. Store keeps schedules, their
+// attachments and calendars; Heads tells the inventory which resources schedules take.
+//
+// EventHolds lists the targets that event readiness plans hold: from before the first call that raises the capacity of
+// a target until its last restore. The list is one item per organisation with one field per target, so a caller reads
+// it in the same round trip as the accounts, resources or overrides that it reads anyway.
+// docs/decisions/048-event-holds.md explains the rule.
 package scheduling
 
 import (
@@ -92,8 +97,9 @@ type Calendar struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 }
 
-// Entry is a day, some days or a window of a calendar, in local time: From and To are dates (2026-12-24), and then To is the last
-// day, or times (2026-12-24T18:00), and then To is the end. Without To it is one day. Yearly: every year from then on.
+// Entry is a day, some days or a window of a calendar, in local time: From and To are dates (2026-12-24), and then To
+// is the last day, or times (2026-12-24T18:00), and then To is the end. Without To it is one day. Yearly: every year
+// from then on.
 type Entry struct {
 	Name   string `json:"name,omitempty"`
 	From   string `json:"from"`

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,8 +48,8 @@ func decodeSchedule(it table.Item) (Schedule, error) {
 	return sch, err
 }
 
-// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round trip for
-// each megabyte.
+// ListSchedules lists the schedules of an organization, oldest first, without those that are being deleted: one round
+// trip for each megabyte.
 func (s *Store) ListSchedules(ctx context.Context, org string) ([]Schedule, error) {
 	items, err := s.readAll(ctx, ScheduleKey(org, "").PK)
 	if err != nil {
@@ -94,8 +93,8 @@ func (s *Store) CreateSchedule(ctx context.Context, org string, next Schedule, e
 	return next, s.writeSchedule(ctx, org, Schedule{}, next, append([]table.Write{table.Put(head)}, extra...))
 }
 
-// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has its new name;
-// fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
+// UpdateSchedule replaces old, as it was read, by next; fault.Conflict when it has changed since, or another one has
+// its new name; fault.Invalid when a calendar that it newly names is gone. The context may write within DuePrefix.
 func (s *Store) UpdateSchedule(ctx context.Context, org string, old, next Schedule) (Schedule, error) {
 	next.Generation = old.Generation + 1
 	head := table.Update(HeadKey(org, next.ID), []table.Change{
@@ -132,16 +131,9 @@ func (s *Store) writeSchedule(ctx context.Context, org string, old, next Schedul
 		}
 	}
 	err = s.table.Transact(table.Within(ctx, DuePrefix), append(ws, more[1:]...)...)
-	if table.IsTurnLost(err) {
-		return err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return table.ExplainLost(err, "write schedule "+next.ID, func(lost *table.ConditionError) error {
 		return refusedSchedule(org, lost, next, held)
-	}
-	if err != nil {
-		return fmt.Errorf("write schedule %s: %w", next.ID, err)
-	}
-	return nil
+	})
 }
 
 // refusedSchedule says what one of the conditions of writeSchedule found.

@@ -34,9 +34,9 @@ type Firing struct {
 // Local returns the time of the firing in the zone of its schedule.
 func (f Firing) Local() time.Time { return f.At.In(f.Timetable.loc) }
 
-// NewTimetable reads a schedule with its calendars, which are given by their ids. What calendars say is known within the horizon
-// alone: firings are asked for in it, and Last looks back to its beginning for what a calendar closed. The error (fault.Invalid)
-// names field and value.
+// NewTimetable reads a schedule with its calendars, which are given by their ids. What calendars say is known within
+// the horizon alone: firings are asked for in it, and Last looks back to its beginning for what a calendar closed. The
+// error (fault.Invalid) names field and value.
 func NewTimetable(s Schedule, calendars map[string]Calendar, horizon Span) (*Timetable, error) {
 	loc, err := Zone("timezone", s.Timezone)
 	if err != nil {
@@ -76,8 +76,8 @@ func newLine(field string, c CronLine) (line, error) {
 
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// Firings gives the firings of a time in their order, those of one minute in the order of the crons. A schedule that is not enabled
-// has them too, each skipped.
+// Firings gives the firings of a time in their order, those of one minute in the order of the crons. A schedule that
+// is not enabled has them too, each skipped.
 func (t *Timetable) Firings(s Span) iter.Seq[Firing] {
 	return func(yield func(Firing) bool) {
 		next := make([]time.Time, len(t.lines)) // zero: none any more
@@ -147,8 +147,8 @@ func (c *Closure) String() string {
 	return fmt.Sprintf("calendar %s (%s): %s", c.CalendarID, name, c.Effect)
 }
 
-// NextFiring returns the first minute after a time at which a cron of the schedule fires, whether it acts or not; the zero time
-// when there is none.
+// NextFiring returns the first minute after a time at which a cron of the schedule fires, whether it acts or not; the
+// zero time when there is none.
 func (t *Timetable) NextFiring(after time.Time) time.Time {
 	var first time.Time
 	for i := range t.lines {
@@ -159,8 +159,8 @@ func (t *Timetable) NextFiring(after time.Time) time.Time {
 	return first
 }
 
-// Last returns the last firing not after a time that acted, as far as the schedule alone tells; false when there is none. Of a
-// start and a stop in one minute it is the start.
+// Last returns the last firing not after a time that acted, as far as the schedule alone tells; false when there is
+// none. Of a start and a stop in one minute it is the start.
 func (t *Timetable) Last(at time.Time) (Firing, bool) {
 	var last Firing
 	if !t.Schedule.Enabled {

@@ -269,7 +269,8 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestPreview_IsWhatHappens plays a month minute by minute as an evaluator does, and compares it with what was foretold.
+// TestPreview_IsWhatHappens plays a month minute by minute as an evaluator does, and compares it with what was
+// foretold.
 func TestPreview_IsWhatHappens(t *testing.T) {
 	a := timetable(t, newSchedule("sch_a", "Europe/Berlin", "start 0 8 * * 1-5", "stop 30 2 * * *", "stop 0 19 * * *"),
 		Calendar{ID: "cal_1", Effect: StayStopped, Entries: []Entry{{From: "2026-03-20", To: "2026-03-23"}}})

@@ -38,8 +38,8 @@ const (
 	mostWest = 13 * 60 * 60
 )
 
-// offsetAt returns by how many seconds clocks are ahead of UTC at a Unix time. (Time.ZoneBounds is not used: on the last day of a
-// leap year it gives an end in the past, as of Go 1.26.)
+// offsetAt returns by how many seconds clocks are ahead of UTC at a Unix time. (Time.ZoneBounds is not used: on the
+// last day of a leap year it gives an end in the past, as of Go 1.26.)
 func offsetAt(unix int64, loc *time.Location) int64 {
 	_, offset := time.Unix(unix, 0).In(loc).Zone()
 	return int64(offset)
@@ -71,8 +71,8 @@ func floorMinutes(seconds int64) wall {
 	return wall(m)
 }
 
-// instant returns when clocks show w: the first time when they do so twice, and the first minute after the gap when they never
-// do. It never decreases as w grows.
+// instant returns when clocks show w: the first time when they do so twice, and the first minute after the gap when
+// they never do. It never decreases as w grows.
 func (w wall) instant(loc *time.Location) time.Time {
 	u := int64(w) * 60
 	from, to := u-mostEast, u+mostWest
@@ -90,7 +90,8 @@ func (w wall) instant(loc *time.Location) time.Time {
 	return time.Unix(-60*int64(floorMinutes(-set)), 0).UTC() // clocks went over w
 }
 
-// shownBy returns the last w with an instant that is not after t: what clocks show at t, or showed before they were set back.
+// shownBy returns the last w with an instant that is not after t: what clocks show at t, or showed before they were
+// set back.
 func shownBy(t time.Time, loc *time.Location) wall {
 	now, w := t.Unix(), wallOf(t, loc)
 	yesterday := now - mostEast - mostWest

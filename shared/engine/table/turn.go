@@ -79,3 +79,16 @@ func IsTurnLost(err error) bool {
 	lost, ok := errors.AsType[*ConditionError](err)
 	return ok && slices.ContainsFunc(lost.Failed, func(f Failure) bool { return f.Old.SK == turnSK })
 }
+
+// ExplainLost returns the error of a write for the caller of its store: the one of explain if a condition of the write
+// failed, and err behind op if the write failed otherwise. It returns a lost turn unchanged, as LimitedList.Add demands.
+func ExplainLost(err error, op string, explain func(*ConditionError) error) error {
+	lost, ok := errors.AsType[*ConditionError](err)
+	switch {
+	case !ok:
+		return fault.Wrap(op, err)
+	case IsTurnLost(err):
+		return err
+	}
+	return explain(lost)
+}

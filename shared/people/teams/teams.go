@@ -4,7 +4,6 @@ package teams
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -104,23 +103,16 @@ func (s Store) writeTeam(ctx context.Context, org string, old, t Team, extra []t
 	}
 	ws := append([]table.Write{put}, renamed...)
 	err = s.table.Transact(ctx, append(ws, extra...)...)
-	if table.IsTurnLost(err) {
-		return t, err
-	}
-	if lost, ok := errors.AsType[*table.ConditionError](err); ok {
+	return t, table.ExplainLost(err, "write team "+t.ID, func(lost *table.ConditionError) error {
 		if lost.Failed[0].Index >= len(ws) {
-			return t, fault.NewWithCause(fault.NotFound, err, "a resource that team %s was to own was removed "+
+			return fault.NewWithCause(fault.NotFound, lost, "a resource that team %s was to own was removed "+
 				"in the meantime; read the resources and try again", t.ID)
 		}
 		if taken := names(org).Refusal(lost, t.Name); taken != nil {
-			return t, taken
+			return taken
 		}
-		return t, errChanged(t.ID)
-	}
-	if err != nil {
-		return t, fmt.Errorf("write team %s: %w", t.ID, err)
-	}
-	return t, nil
+		return errChanged(t.ID)
+	})
 }
 
 func errChanged(teamID string) error {

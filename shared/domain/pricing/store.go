@@ -1,5 +1,3 @@
-// Package estimation keeps lists of public prices, and from them and from bills what is known of what each resource of an organization
-// costs: it is looked at when a discovery ends and every night, and kept beside the inventory, which shows it.
 package pricing
 
 import (
@@ -19,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// Store estimates what resources cost.
+// Store keeps price tables and estimates the costs of resources.
 type Store struct {
 	p         *platform.Platform
 	table     table.Store
@@ -41,7 +39,8 @@ type keptTable struct {
 
 // New returns a Store that asks providers for prices.
 func New(p *platform.Platform, providers cloud.Providers) *Store {
-	return &Store{p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p), costs: cost.New(p),
+	return &Store{p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p),
+		costs:  cost.New(p),
 		tables: map[ProviderRegion]keptTable{}}
 }
 
@@ -69,7 +68,7 @@ func (s *Store) cache(at ProviderRegion, h listHead, t *Table) {
 	s.tables[at] = keptTable{h.Change, t}
 }
 
-// PriceUpdate tells what an update found.
+// PriceUpdate counts the resources of an update, and those with a price and with a billed cost.
 type PriceUpdate struct {
 	Resources int `json:"resources"`
 	Priced    int `json:"priced"`
@@ -79,13 +78,13 @@ type PriceUpdate struct {
 // updateTries is how often an update looks again because another wrote meanwhile.
 const updateTries = 3
 
-// Update looks at what each resource of an organization costs, and keeps it where the inventory shows it. Where nothing has changed nothing
-// is written.
+// Update computes the cost of each resource of an organization, and stores it for the inventory. It writes nothing
+// when nothing has changed.
 func (s *Store) Update(ctx context.Context, org string) (PriceUpdate, error) {
 	return s.tryUpdate(ctx, org, false)
 }
 
-// UpdateDays is Update, and tells reports, too, what the days are estimated to cost that no bill tells yet.
+// UpdateDays is Update, and also writes the estimated costs of the days without a bill for reports.
 func (s *Store) UpdateDays(ctx context.Context, org string) (PriceUpdate, error) {
 	return s.tryUpdate(ctx, org, true)
 }
@@ -155,8 +154,8 @@ func pairsOf(all []Priceable) []ProviderRegion {
 	return slices.Collect(maps.Keys(had))
 }
 
-// Pairs returns of which providers and regions an organization has resources that can have a price, and the rates when it is billed in another
-// currency.
+// Pairs returns the providers and regions in which an organization has resources that can have a price, and
+// publicRates when it is billed in another currency.
 func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
 	had := map[ProviderRegion]bool{}
 	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {

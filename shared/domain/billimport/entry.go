@@ -1,5 +1,6 @@
-// Package billing keeps how the bills of each cloud account stand, which imports run, and which files were uploaded: the operations that show
-// it, who connects an account, and the worker that imports bills meet here. The costs themselves are package cost's.
+// Package billimport keeps the state of bill imports: how the bills of each cloud account stand, which imports run,
+// and which files were uploaded. The operations that show it, the connection of an account and the worker that imports
+// bills share it. The costs that an import yields are in package cost.
 package billimport
 
 import (
@@ -58,7 +59,7 @@ type Entry struct {
 	// by month that was imported, when its delivery was looked at last
 	Looked  map[string]time.Time `json:"looked,omitempty"`
 	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
-	// what the provider says is wrong though there are deliveries
+	// the provider's warning about an export that delivers
 	Notice string `json:"notice,omitempty"`
 	// counts the changes of the row, which each is conditioned on
 	Change int `json:"change"`
@@ -108,7 +109,7 @@ func (e Entry) progress() string {
 	return fmt.Sprintf("importing bills; %d of up to %d months are in", e.Months, MaxMonths)
 }
 
-// beforeFirst is the status of an account of which everything was never imported.
+// beforeFirst returns the status of an account before its first complete import, and the reason.
 func (e Entry) beforeFirst(now, connected time.Time) (Status, string) {
 	switch {
 	case e.Failure == nil:
@@ -126,7 +127,7 @@ func (e Entry) why() string {
 	return ": " + e.Failure.String()
 }
 
-// String names the step and says what was wrong.
+// String returns the step and its message.
 func (f Failure) String() string { return string(f.Step) + ": " + f.Message }
 
 // EntryKey returns where the entry of an account is stored.

@@ -9,14 +9,14 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 )
 
-// bills is what was billed for resources in this month and in the last.
+// bills holds the billed costs of resources in this month and in the last month.
 type bills struct {
 	accounts map[string]bool // of which a bill has arrived: true when one of this month has
 	toDate   map[string]cost.ResourceCost
 	last     map[string]cost.ResourceCost
 }
 
-// readBills reads what was billed: where no bill has arrived, only that.
+// readBills reads the billed costs of an organization. Without a bill it reads only the list of periods.
 func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) readBills(ctx context.Context, org string) (bills, error) {
 	return b, nil
 }
 
-// of returns what was billed for a resource; nil when no bill has named it.
+// of returns the billed cost of a resource; nil when no bill has named the resource.
 func (b *bills) of(r *Priceable) *Invoiced {
 	now, this := b.toDate[r.UID]
 	before, last := b.last[r.UID]

@@ -8,9 +8,10 @@ import (
 
 // Autoscaling is how a provider scales a group of machines or pods: the bounds of its size, and the rule.
 type Autoscaling struct {
-	Min     int64 `json:"min"`
-	Max     int64 `json:"max"`
-	Desired int64 `json:"desired"` // the size that the provider was told to keep; for Azure and Kubernetes the present size
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+	// Desired is the size that the provider was told to keep; for Azure and Kubernetes it is the present size.
+	Desired int64 `json:"desired"`
 	// TargetCPUPercent is the average CPU that it is kept at, and CooldownSeconds how long it waits between changes;
 	// nil: it has none.
 	TargetCPUPercent *int64 `json:"targetCPUPercent,omitempty"`
@@ -110,8 +111,6 @@ func (d discreet) ReadAutoscaling(ctx context.Context, kind, region, uid string)
 }
 
 // SetAutoscaling returns the Conn's; class Unsupported when the Conn scales nothing.
-//
-//nolint:revive // as Autoscaler has it
 func (d discreet) SetAutoscaling(ctx context.Context, kind, region, uid string, want Autoscaling) error {
 	a, ok := d.conn.(Autoscaler)
 	if !ok {

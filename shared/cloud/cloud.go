@@ -120,7 +120,7 @@ type State struct {
 	NoCapacity bool   // it is off because the provider had no room for it when it was last started
 	// why it may not be started or stopped: "member of Auto Scaling group x: act on the group"
 	Unschedulable string
-	Snapshot      json.RawMessage // the state that a stop overwrites; nil when there is none or the resource is already off
+	Snapshot      json.RawMessage // the state that a stop overwrites; nil when there is none, or it is off
 	Marked        bool            // the resource itself carries marks of a stop of ours, which a start takes away
 	Steps         []Step          // of a kind that is stopped and started in steps, in the order of a stop
 }

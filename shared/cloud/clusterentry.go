@@ -18,8 +18,9 @@ func ErrNoPublicEndpoint(cluster string) error {
 	return &Error{
 		Class: Unsupported, Code: "PrivateCluster",
 		Message: cluster +
-			" is private: its API server has no public endpoint, so that it cannot be reached from here; give it one, " +
-			"or, where this installation stands in a network that leads to it, register the cluster with a kubeconfig",
+			" is private: its API server has no public endpoint, so that it cannot be reached from here; give it " +
+			"one, or, where this installation stands in a network that leads to it, register the cluster with a " +
+			"kubeconfig",
 	}
 }
 

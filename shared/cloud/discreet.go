@@ -125,8 +125,6 @@ func (d discreet) Act(ctx context.Context, verb Verb, kind, region string, targe
 }
 
 // Admit returns the Conn's answer. A Conn that does not admit accepts all resources.
-//
-//nolint:revive // as Admitter has it
 func (d discreet) Admit(ctx context.Context, verb Verb, kind, region string, n int) (now int, later time.Duration) {
 	if a, ok := d.conn.(Admitter); ok {
 		return a.Admit(ctx, verb, kind, region, n)

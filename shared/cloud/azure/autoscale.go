@@ -173,5 +173,7 @@ func (s *setting) write(ctx context.Context, c *armClient, change func(body map[
 	body := map[string]any{"location": whole["location"], "tags": part(whole, "tags"),
 		"properties": part(whole, "properties")}
 	change(body)
-	return c.do(ctx, call{method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body}, nil)
+	return c.do(ctx, call{
+		method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body,
+	}, nil)
 }

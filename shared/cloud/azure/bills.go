@@ -248,7 +248,8 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	case file.Version == "":
 		file.Version = found[i].etag
 	case found[i].etag != file.Version:
-		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Message: file.Name + " was replaced: it is read anew from the next delivery"}
+		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced",
+			Message: file.Name + " was replaced while it was read: the next delivery is read from the beginning"}
 	}
 	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error {
 		return k.fetch(ctx, p, off, file)

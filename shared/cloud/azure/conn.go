@@ -226,8 +226,6 @@ func (c *conn) resolve(ctx context.Context, k kind, targets []cloud.Target) ([]r
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	k, err := kindOf(kind, region)
@@ -249,8 +247,6 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, err := kindOf(kind, region)
 	if err != nil {
@@ -284,8 +280,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets how a set is scaled.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	k, t, err := c.autoscaled(ctx, kind, region, uid)
 	if err != nil {

@@ -60,8 +60,6 @@ func changeRules(profile map[string]any, direction string, change func(rule map[
 }
 
 // newRule is a rule that adds or takes one instance by the average CPU of five minutes.
-//
-//nolint:revive // a rule says so much
 func newRule(set, direction, operator string, percent int64, cooldown *int64) map[string]any {
 	wait := int64(300)
 	if cooldown != nil {

@@ -90,7 +90,7 @@ func TestKinds_AskAzureExactlyThis(t *testing.T) {
 			got := record(t, tw, c, k)
 			file := filepath.Join("testdata", k.Type+".golden")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // a golden file is read by all
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // all may read it
 					t.Fatal(err)
 				}
 			}
@@ -198,8 +198,6 @@ func seesOthers(t *testing.T, tw *azuretwin.Cloud) bool {
 }
 
 // useAll makes all calls of the kind that a level allows.
-//
-//nolint:revive // a test reads best with all five in sight
 func useAll(t *testing.T, tw *azuretwin.Cloud, k cloud.Kind, stop, scale bool) {
 	t.Helper()
 	c := open(t, tw, principal(azuretwin.Secret))

@@ -58,7 +58,8 @@ func (s *session) query(ctx context.Context, location, sql string) (*answerOf, e
 			return nil, err
 		}
 	}
-	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout", Message: "the query did not end in 10 minutes"}
+	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout",
+		Message: "the query did not end in 10 minutes"}
 }
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.

@@ -85,8 +85,6 @@ func (c *conn) Read(ctx context.Context, kindType, region string, uids []string)
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	k, p, err := c.kindIn(kindType, region)
@@ -119,8 +117,6 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want cloud.Capacity) error {
 	k, p, r, err := c.find(kindType, region, uid)
 	switch {
@@ -156,8 +152,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kindType, region, uid string
 }
 
 // SetAutoscaling sets how a group is scaled.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kindType, region, uid string, want cloud.Autoscaling) error {
 	k, p, r, err := c.findScaled(kindType, region, uid)
 	if err != nil {

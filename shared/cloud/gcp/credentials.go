@@ -162,7 +162,8 @@ func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (iden
 	case !poolProvider.MatchString(c["workloadIdentityProvider"]):
 		return identity{},
 			errInvalid("credentials.workloadIdentityProvider %.200q is not of the form "+
-				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>", c["workloadIdentityProvider"])
+				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/providers/<provider>",
+				c["workloadIdentityProvider"])
 	case email == nil:
 		return identity{},
 			errInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account",

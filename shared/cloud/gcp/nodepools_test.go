@@ -138,7 +138,8 @@ func TestANodePoolThatGoogleSizesIsRefused(t *testing.T) {
 	tw, c := connect(t)
 	auto := tw.AddPool(tw.AddCluster(gcptwin.Cluster{Name: "auto", Location: region, Autopilot: true}),
 		gcptwin.Pool{Name: "p", Zones: []string{region + "-b"}}, 2)
-	made := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}},
+	made := pool(tw,
+		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "autoprovisioned": true, "maxNodeCount": 5.0}},
 		2)
 	for _, n := range []*gcptwin.Pool{auto, made} {
 		wantClass(t, "stop of "+n.Name, act(t, c, cloud.Stop, cloud.GCPGKENodepool, cloud.Target{UID: n.UID()}),
@@ -167,7 +168,9 @@ func TestAnUnhealthyNodePoolSaysWhy(t *testing.T) {
 
 func TestANodePoolIsScaledByZone(t *testing.T) {
 	tw, c := connect(t)
-	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 3.0, "locationPolicy": "ANY"}}, 2)
+	n := pool(tw, gcptwin.Pool{Scaling: map[string]any{
+		"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 3.0, "locationPolicy": "ANY",
+	}}, 2)
 	five := int64(5)
 	if err := c.Scale(t.Context(), cloud.GCPGKENodepool, region, n.UID(),
 		cloud.Capacity{Desired: &five, Max: &five}); err != nil {
@@ -226,7 +229,8 @@ func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	tw.AddCluster(gcptwin.Cluster{Name: "young", Location: region, Status: "PROVISIONING"})
 	access := c.(cloud.ClusterAccess)
 	plain, err := access.EnterCluster(t.Context(), region, "plain")
-	if err != nil || plain.UID != "//container.googleapis.com/projects/"+gcptwin.Project+"/locations/"+region+"/clusters/plain" || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
+	uid := "//container.googleapis.com/projects/" + gcptwin.Project + "/locations/" + region + "/clusters/plain"
+	if err != nil || plain.UID != uid || plain.Server != "https://203.0.113.7" || string(plain.Authority) != "PEM" {
 		t.Fatalf("EnterCluster = %+v, %v", plain, err)
 	}
 	if token, err := plain.Token(t.Context()); err != nil || !strings.HasPrefix(token, "ya29.twin") {

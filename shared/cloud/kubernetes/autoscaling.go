@@ -23,8 +23,6 @@ func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cl
 
 // setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the
 // replicas: the other way round it would take them back.
-//
-//nolint:revive // which workload, and what it is to be
 func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 	want cloud.Autoscaling) error {
 	w, err := c.readScaled(ctx, r, at)
@@ -107,8 +105,6 @@ func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n in
 }
 
 // restoreScaling restores the remembered scaling. A HorizontalPodAutoscaler that the customer made meanwhile stays.
-//
-//nolint:revive // which workload, and what it is to be
 func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
 	want cloud.Autoscaling) error {
 	m, _, err := decodeMemory(want.Native)

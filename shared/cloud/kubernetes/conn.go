@@ -126,8 +126,6 @@ func found(states []cloud.State, errs []error) ([]cloud.State, error) {
 }
 
 // Act starts or stops.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	k, id, err := c.actable(ctx, kind, region)
 	if err != nil {
@@ -175,8 +173,6 @@ func allFailed(targets []cloud.Target, err error) []cloud.Result {
 }
 
 // Scale sets how many replicas an object has. A minimum or a maximum is its autoscaler's, and class Unsupported.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, err := c.kindOf(kind, region)
 	if err != nil {
@@ -215,8 +211,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets how a workload is scaled.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	k, at, err := c.autoscaled(ctx, kind, region, uid)
 	if err != nil {

@@ -25,7 +25,7 @@ type nodeLoads map[string]map[string]*cloud.NodeLoad
 
 // addNodeFacts adds the capacities of nodes and the requests of the pods on them. It lists the pods again for the
 // first page of nodes. If pods may not be listed, the facts say so.
-func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error { //nolint:revive // whether pods are listed anew
+func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error {
 	loads, err := c.loads(ctx, first)
 	denied := cloud.ClassOf(err) == cloud.Denied
 	if err != nil && !denied {

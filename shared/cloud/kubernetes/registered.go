@@ -166,8 +166,6 @@ func notLetIn(cluster string, err error) error {
 }
 
 // after returns the page, and where the listing goes on after it.
-//
-//nolint:revive // what was listed, and where
 func (p place) after(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage,
 	error) {
 	if err != nil && (p.Failed == "" || p.Stopped) { // a failure is reported before a stopped cluster
@@ -270,8 +268,6 @@ func (a *account) Read(ctx context.Context, kind, region string, uids []string) 
 }
 
 // Act acts on each target in its cluster.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	if !ours(kind) {
 		return a.Conn.Act(ctx, v, kind, region, targets)
@@ -299,8 +295,6 @@ func (a *account) Act(ctx context.Context, v cloud.Verb, kind, region string, ta
 }
 
 // Scale scales in the cluster of the uid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (a *account) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	if !ours(kind) {
 		return a.Conn.Scale(ctx, kind, region, uid, want)

@@ -36,8 +36,6 @@ func (a *account) PermissionsInside(ctx context.Context, region, name string) ([
 }
 
 // Admit admits all objects in clusters, and asks the cloud about its own resources.
-//
-//nolint:revive // as cloud.Admitter has it
 func (a *account) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
 	if c, ok := a.Conn.(cloud.Admitter); ok && !ours(kind) {
 		return c.Admit(ctx, v, kind, region, n)
@@ -72,8 +70,6 @@ func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string)
 }
 
 // SetAutoscaling sets the scaling of an object in a cluster, or has the cloud set that of its own resource.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	c, err := a.autoscaler(ctx, kind, region, uid)
 	if err != nil {
@@ -83,8 +79,6 @@ func (a *account) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 }
 
 // KindPermissions asks the cluster of the uid, or the cloud about its own resource.
-//
-//nolint:revive // as cloud.KindProber has it
 func (a *account) KindPermissions(ctx context.Context, kind, region, uid string) ([]cloud.Permission, error) {
 	if ours(kind) {
 		c, err := a.open(ctx, region).of(uid)

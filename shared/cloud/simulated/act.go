@@ -10,8 +10,6 @@ import (
 )
 
 // Act starts or stops the targets, with one call for each 100. The effect of a call is in the store before it answers.
-//
-//nolint:revive // as cloud.Conn has it
 func (c *conn) Act(ctx context.Context, verb cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, 0, len(targets))
 	k, r, err := c.findKind(kind, region, "Act")
@@ -148,8 +146,6 @@ func (c *conn) resize(m *move, st state, n node, target cloud.Target) error {
 }
 
 // Scale sets the sizes of one resource; nil ones stay as they are.
-//
-//nolint:revive // as cloud.Conn has it
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	k, r, err := c.findKind(kind, region, "Scale")
 	if err != nil {
@@ -189,7 +185,6 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 	return cmp.Or(err, refused)
 }
 
-//nolint:revive // one resource, and what becomes of it
 func (c *conn) rescale(h history, t turn, uid string, change func(node, capacity) (capacity, error)) (*move, error) {
 	n, ok := c.findNode(t.kind, t.request.region, uid)
 	if !ok {

@@ -57,8 +57,6 @@ func (c capacity) autoscaling() cloud.Autoscaling {
 }
 
 // SetAutoscaling sets sizes and rule in one call. It does not enlarge a group without free capacity.
-//
-//nolint:revive // as cloud.Autoscaler has it
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	k, r, err := c.findAutoscaled(kind, region, "SetAutoscaling")
 	if err != nil {

@@ -99,8 +99,6 @@ func (c *conn) learn(r request, err error) {
 }
 
 // Admit promises that of n instances so many may be acted on now as the account's buckets hold.
-//
-//nolint:revive // as cloud.Admitter has it
 func (c *conn) Admit(ctx context.Context, verb cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
 	api := c.counted(verb, kind)
 	if api == "" {

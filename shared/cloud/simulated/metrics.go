@@ -86,7 +86,8 @@ func (c *conn) measure(n node, h history, uid string, r cloud.MetricRequest) []c
 
 // load returns how much of itself the node uses at a time, from 0 to 1.
 func (s *settings) load(n node, at time.Time) float64 {
-	noise := float64(mixBits(s.drawProperty(n, asPattern)^uint64(at.Unix()/3600))>>11) / (1 << 53) //nolint:gosec // any bits are as good
+	hour := uint64(at.Unix() / 3600) //nolint:gosec // any bits are as good
+	noise := float64(mixBits(s.drawProperty(n, asPattern)^hour)>>11) / (1 << 53)
 	level := 0.3 + 0.4*float64(s.drawProperty(n, asSpeed)>>11)/(1<<53)
 	byDay := at.Weekday() != time.Saturday && at.Weekday() != time.Sunday && at.Hour() >= 8 && at.Hour() < 18
 	if p := s.patternOf(n); p == idle || p == nightly && !byDay {

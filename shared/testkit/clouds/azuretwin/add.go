@@ -133,7 +133,9 @@ func (c *Cloud) AddFunctionApp(name, region string) *Resource {
 // AddPlan adds an App Service plan.
 func (c *Cloud) AddPlan(name, region, tier string, workers int) *Resource {
 	return c.add(typePlan, name, region, map[string]any{
-		"kind": "linux", "sku": map[string]any{"name": "P1v3", "tier": tier, "size": "P1v3", "family": "Pv3", "capacity": workers},
+		"kind": "linux", "sku": map[string]any{
+			"name": "P1v3", "tier": tier, "size": "P1v3", "family": "Pv3", "capacity": workers,
+		},
 		"properties": map[string]any{"status": "Ready", "reserved": true},
 	})
 }

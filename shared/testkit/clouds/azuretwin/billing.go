@@ -77,7 +77,8 @@ func (c *Cloud) fail(w http.ResponseWriter, q request, f *failure) {
 	w.Header().Set("X-Ms-Error-Code", f.code)
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(f.status)
-	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s`+"\nRequestId:1</Message></Error>", f.code, f.message) //nolint:gosec // to a test
+	const form = `<?xml version="1.0" encoding="utf-8"?><Error><Code>%s</Code><Message>%s` + "\nRequestId:1</Message></Error>"
+	_, _ = fmt.Fprintf(w, form, f.code, f.message) //nolint:gosec // to a test
 }
 
 // billing returns the handler of a request to storage or to Cost Management; false when there is none.

@@ -40,7 +40,9 @@ func (c *Cloud) AddWorkstation(region, name string) *Managed {
 	for _, path := range []string{cluster, config} {
 		if c.findManaged(path) == nil {
 			c.AddManaged(Managed{Service: service, Path: path,
-				Body: map[string]any{"host": map[string]any{"gceInstance": map[string]any{"machineType": "e2-standard-4"}}}})
+				Body: map[string]any{"host": map[string]any{
+					"gceInstance": map[string]any{"machineType": "e2-standard-4"},
+				}}})
 		}
 	}
 	return c.AddManaged(Managed{Service: service, Path: config + "/workstations/" + name,

@@ -56,7 +56,7 @@ var clusterStates = map[string]cloud.Status{
 var clusterPower = map[string]cloud.Status{"running": cloud.Running, "stopped": cloud.Stopped}
 
 func clusterFacts(r resource, _ *setting) (facts, error) {
-	c, err := properties[aksCluster](r)
+	c, err := decodeProperties[aksCluster](r)
 	if err != nil {
 		return facts{}, err
 	}

@@ -54,7 +54,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 			why = append(why, &cloud.Error{Class: cloud.NotFound, Code: "FailedExport", Message: e.notice})
 		}
 	}
-	out := joined(newest)
+	out := joinRuns(newest)
 	if len(out) == 0 {
 		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
 	}
@@ -77,7 +77,7 @@ func noDelivery(set cloud.BillSettings) error {
 
 // addRuns adds the deliveries of the runs of an export.
 func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typed]cloud.Delivery) error {
-	k, err := c.container(e.account, e.container)
+	k, err := c.billContainer(e.account, e.container)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	if folder != "" {
 		folder += "/"
 	}
-	blobs, err := k.list(ctx, folder)
+	blobs, err := k.listBlobs(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	for _, b := range blobs {
 		there[b.name] = b
 	}
-	runs, err := k.runs(ctx, e, manifestsSince(blobs, from))
+	runs, err := k.readRuns(ctx, e, manifestsSince(blobs, from))
 	for _, r := range runs {
-		d := k.delivery(r, there, e)
+		d := k.deliveryOf(r, there, e)
 		for p := r.first; !p.After(r.last); p = p.AddDate(0, 1, 0) {
 			if d.Period = p; p.Before(from) {
 				continue
@@ -121,11 +121,11 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// runs reads manifests. One that cannot be read does not keep the others back.
-func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
+// readRuns reads manifests. One that cannot be read does not keep the others back.
+func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {
-		text, err := k.read(ctx, manifests[i])
+		text, err := k.readBlob(ctx, manifests[i])
 		if err == nil {
 			all[i], err = newRun(text, manifests[i], e)
 		}
@@ -142,11 +142,11 @@ func (k container) runs(ctx context.Context, e billExport, manifests []blob) ([]
 	return out, cmp.Or(errs...)
 }
 
-// delivery makes a delivery of a run. A file that is listed and not there fails when it is opened.
-func (k container) delivery(r run, there map[string]blob, e billExport) cloud.Delivery {
+// deliveryOf makes a delivery of a run. A file that is listed and not there fails when it is opened.
+func (k container) deliveryOf(r run, there map[string]blob, e billExport) cloud.Delivery {
 	d := cloud.Delivery{
 		Source: cloud.StorageExport, Export: cmp.Or(r.export, k.name), Form: r.form, DeliveredAt: r.at.modified,
-		Rows: r.rows(), Notice: e.notice,
+		Rows: r.rowCount(), Notice: e.notice,
 		Shared: !r.first.Equal(r.last),
 	}
 	sum := sha256.New()
@@ -166,8 +166,8 @@ func (k container) delivery(r run, there map[string]blob, e billExport) cloud.De
 	return d
 }
 
-// joined picks of each period the best that there is.
-func joined(newest map[typed]cloud.Delivery) []cloud.Delivery {
+// joinRuns picks of each period the best that there is.
+func joinRuns(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	best := map[time.Time]cloud.Delivery{}
 	for k, d := range newest {
 		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}],
@@ -232,11 +232,11 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	if !ok {
 		return nil, errInvalid("%.300q is not the address of a blob", file.Name)
 	}
-	k, err := c.container(account, name)
+	k, err := c.billContainer(account, name)
 	if err != nil {
 		return nil, err
 	}
-	found, err := k.list(ctx, in)
+	found, err := k.listBlobs(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -252,6 +252,6 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 			Message: file.Name + " was replaced while it was read: the next delivery is read from the beginning"}
 	}
 	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error {
-		return k.fetch(ctx, p, off, file)
+		return k.fetchRange(ctx, p, off, file)
 	}), nil
 }

@@ -28,7 +28,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	if err != nil {
 		return cloud.ClusterEntry{}, err
 	}
-	k, err := properties[aksCluster](r)
+	k, err := decodeProperties[aksCluster](r)
 	if err == nil {
 		err = k.enterable(name)
 	}
@@ -75,7 +75,7 @@ func (c *conn) userKubeconfig(ctx context.Context, r resource) (string, error) {
 	var out struct {
 		Kubeconfigs []struct{ Value []byte }
 	}
-	err := c.client.do(ctx, call{
+	err := c.client.callARM(ctx, call{
 		method: http.MethodPost, path: r.ID + "/" + credentialVerb, version: clusterVersion,
 		query: url.Values{"format": {"exec"}},
 	}, &out)

@@ -17,8 +17,8 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 	var out []map[string]any
 	for _, one := range all {
 		rule, ok := one.(map[string]any)
-		if ok && textOf(part(rule, "metricTrigger")["metricName"]) == cpuMetric &&
-			textOf(part(rule, "scaleAction")["direction"]) == direction {
+		if ok && textOf(partOf(rule, "metricTrigger")["metricName"]) == cpuMetric &&
+			textOf(partOf(rule, "scaleAction")["direction"]) == direction {
 			out = append(out, rule)
 		}
 	}
@@ -29,10 +29,10 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 // it, unless it has a rule below it already: in between a set stays as it is, and does not go to and fro.
 func setCPURules(profile map[string]any, set string, percent int64, cooldown *int64) {
 	changeRules(profile, "Increase", func(rule map[string]any) {
-		part(rule, "metricTrigger")["threshold"] = percent
+		partOf(rule, "metricTrigger")["threshold"] = percent
 	}, cooldown)
 	changeRules(profile, "Decrease", func(rule map[string]any) {
-		t := part(rule, "metricTrigger")
+		t := partOf(rule, "metricTrigger")
 		if at, err := strconv.ParseFloat(textOf(t["threshold"]), 64); err != nil || at >= float64(percent) {
 			t["threshold"] = percent / 2
 		}
@@ -52,7 +52,7 @@ func changeRules(profile map[string]any, direction string, change func(rule map[
 		if change(rule); cooldown == nil {
 			continue
 		}
-		action := part(rule, "scaleAction")
+		action := partOf(rule, "scaleAction")
 		if now, ok := secondsOf(textOf(action["cooldown"])); !ok || now != *cooldown { // PT5M stays PT5M
 			action["cooldown"] = durationOf(*cooldown)
 		}

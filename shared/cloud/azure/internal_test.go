@@ -120,11 +120,11 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 		} {
 			p.limiter = newLimiter(p.options, defaultLimits)
 			refused, r := ask("me", "westeurope", http.MethodPost, machine+"/deallocate")
-			refused.learn(refused.keys(r),
+			refused.learnFrom(refused.bucketKeys(r),
 				&http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})
 			begun := time.Now()
 			next, r := ask(c.principal, c.region, c.method, c.path)
-			for _, k := range next.keys(r) {
+			for _, k := range next.bucketKeys(r) {
 				if err := next.limiter.Wait(t.Context(), k, 1); err != nil {
 					t.Fatal(err)
 				}

@@ -63,8 +63,8 @@ func sizeNeeds(armType string) needs {
 	return needs{discover: []string{armType + "/read"}, scale: []string{armType + "/write"}}
 }
 
-// listed is the type that the Resource Graph has rows of.
-func (k kind) listed() string {
+// listedType is the type that the Resource Graph has rows of.
+func (k kind) listedType() string {
 	if k.parent != "" {
 		return k.parent
 	}
@@ -83,7 +83,7 @@ func (k kind) actOn(ctx context.Context, c *armClient, v cloud.Verb, t target) e
 	if v == cloud.Stop {
 		verb = k.off
 	}
-	return c.do(ctx, call{method: http.MethodPost, path: t.UID + "/" + verb, version: k.version}, nil)
+	return c.callARM(ctx, call{method: http.MethodPost, path: t.UID + "/" + verb, version: k.version}, nil)
 }
 
 // scaleTo sets the size of one resource.

@@ -37,7 +37,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	case slices.ContainsFunc(r.Measures, func(m cloud.Measure) bool { return m.Namespace != r.Measures[0].Namespace }):
 		return cloud.MetricAnswer{}, errUnsupported("Azure has no metrics of %s in more than one namespace", r.Type)
 	}
-	id, err := c.subscription(ctx)
+	id, err := c.subscriptionID(ctx)
 	if err != nil {
 		return cloud.MetricAnswer{}, err
 	}
@@ -115,13 +115,13 @@ func (c *conn) measure(ctx context.Context, subscription string, uids []string, 
 	var got struct {
 		Values []measured `json:"values"`
 	}
-	if err := c.metrics.in(r.Region).do(ctx, k, &got); err != nil {
+	if err := c.metrics.in(r.Region).callARM(ctx, k, &got); err != nil {
 		return nil, err
 	}
 	var out []cloud.Points
 	for _, one := range got.Values {
 		for i, m := range r.Measures {
-			if p := one.points(i, m); len(p.Times) > 0 {
+			if p := one.pointsOf(i, m); len(p.Times) > 0 {
 				out = append(out, p)
 			}
 		}
@@ -161,8 +161,8 @@ func isoPeriod(d time.Duration) string {
 	}
 }
 
-// points returns the buckets of a measure that have data.
-func (m measured) points(i int, of cloud.Measure) cloud.Points {
+// pointsOf returns the buckets of a measure that have data.
+func (m measured) pointsOf(i int, of cloud.Measure) cloud.Points {
 	p := cloud.Points{UID: uidOf(m.ID), Measure: i}
 	for _, metric := range m.Metrics {
 		if !strings.EqualFold(metric.Name.Value, metricName(of)) {

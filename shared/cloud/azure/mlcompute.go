@@ -36,7 +36,7 @@ var mlComputeStates = map[string]cloud.Status{
 }
 
 func mlComputeFacts(r resource, _ *setting) (facts, error) {
-	c, err := properties[mlCompute](r)
+	c, err := decodeProperties[mlCompute](r)
 	if err != nil {
 		return facts{}, err
 	}

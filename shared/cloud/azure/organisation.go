@@ -51,7 +51,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 		method: http.MethodGet, path: groupsPath + c.account.Organisation + "/descendants", version: groupsVersion,
 		query: url.Values{"$top": {"1"}},
 	}
-	return g.Name, c.client.do(ctx, one, nil) // who may see the group may yet not list it
+	return g.Name, c.client.callARM(ctx, one, nil) // who may see the group may yet not list it
 }
 
 // readGroup reads the management group of the connection.
@@ -60,7 +60,7 @@ func (c *conn) readGroup(ctx context.Context) (managementGroup, error) {
 	if !groupName.MatchString(c.account.Organisation) {
 		return g, errInvalid("%.100q is not the id of a management group", c.account.Organisation)
 	}
-	err := c.client.do(ctx,
+	err := c.client.callARM(ctx,
 		call{method: http.MethodGet, path: groupsPath + c.account.Organisation, version: groupsVersion}, &g)
 	return g, err
 }

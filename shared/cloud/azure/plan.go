@@ -29,7 +29,7 @@ var webPlans = kind{
 var unsized = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
 
 func planFacts(r resource, s *setting) (facts, error) {
-	p, err := properties[word](r)
+	p, err := decodeProperties[word](r)
 	if err != nil {
 		return facts{}, err
 	}
@@ -41,7 +41,7 @@ func planFacts(r resource, s *setting) (facts, error) {
 	}
 	f.instanceType = r.SKU.Name
 	now := size{desired: given64(r.SKU.Capacity, 0)}
-	if s.scales() {
+	if s.isActive() {
 		now.bounds = &s.bounds
 	}
 	f.capacity = now.capacityMap()
@@ -49,7 +49,7 @@ func planFacts(r resource, s *setting) (facts, error) {
 }
 
 func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
-	raw, r, err := c.get(ctx, t.UID, planVersion, nil)
+	raw, r, err := c.getResource(ctx, t.UID, planVersion, nil)
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity)
 	if err != nil || want.Desired == nil {
 		return err
 	}
-	whole, err := editable(raw)
+	whole, err := decodeEditable(raw)
 	if err != nil {
 		return err
 	}
-	part(whole, "sku")["capacity"] = to
-	return c.do(ctx, call{method: http.MethodPut, path: t.UID, version: planVersion, body: whole}, nil)
+	partOf(whole, "sku")["capacity"] = to
+	return c.callARM(ctx, call{method: http.MethodPut, path: t.UID, version: planVersion, body: whole}, nil)
 }
 
 func tierOf(r resource) string {

@@ -68,7 +68,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 			if err != nil {
 				return "", fmt.Errorf("read page %d of the prices of %s in %s: %w", n+1, service, region, err)
 			}
-			if err = page.tell(region, take); err != nil {
+			if err = page.tellPrices(region, take); err != nil {
 				return "", err
 			}
 			next = page.Next
@@ -94,15 +94,15 @@ func readRetail(ctx context.Context, lists pricelist.Reader, address string) (re
 	return page, err
 }
 
-// tell tells the prices of a page.
-func (page *retailPage) tell(region string, take func(cloud.Price) error) error {
+// tellPrices tells the prices of a page.
+func (page *retailPage) tellPrices(region string, take func(cloud.Price) error) error {
 	for i := range page.Items {
 		r := &page.Items[i]
 		if r.Currency != "USD" || r.Type != "Consumption" || !strings.EqualFold(r.Region, region) || r.From != "0" &&
 			r.From != "0.0" {
 			continue
 		}
-		key, unit, divide := r.key()
+		key, unit, divide := r.priceKey()
 		if key == "" {
 			continue
 		}

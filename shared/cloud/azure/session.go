@@ -39,13 +39,13 @@ func Audience(org string) string { return anyAudience + "/" + org }
 // anyAudience is the one that Entra suggests, which names no organization.
 const anyAudience = "api://AzureADTokenExchange"
 
-// open makes a connection to an account.
-func (p *Provider) open(a cloud.Account) (*conn, error) {
+// openConn makes a connection to an account.
+func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
 		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
 	}
 	o := p.clientOptions(a)
-	token, err := p.credential(a, o, Audience(a.Org))
+	token, err := p.newCredential(a, o, Audience(a.Org))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *Provider) open(a cloud.Account) (*conn, error) {
 		out.storageEndpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
 	}
 	if a.AuthMethod == federation && a.EndpointURL == "" {
-		out.stranger, err = p.credential(a, o, anyAudience)
+		out.stranger, err = p.newCredential(a, o, anyAudience)
 	}
 	return out, err
 }
@@ -113,7 +113,7 @@ func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.T
 			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
 		},
 	}
-	return conf, client(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+	return conf, httpClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
 }
 
 // only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.
@@ -151,22 +151,22 @@ func (p *Provider) retries() policy.RetryOptions {
 	}
 }
 
-// credential makes the tokens of the account's authMethod.
-func (p *Provider) credential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
+// newCredential makes the tokens of the account's authMethod.
+func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
 	error) {
 	switch a.AuthMethod {
 	case "service_principal":
-		if err := given(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
+		if err := checkGiven(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
 			return nil, err
 		}
 		return azidentity.NewClientSecretCredential(a.Credentials["tenantID"], a.Credentials["clientID"],
 			a.Credentials["clientSecret"],
 			&azidentity.ClientSecretCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 	case federation:
-		if err := given(a.Credentials, "tenantID", "clientID"); err != nil {
+		if err := checkGiven(a.Credentials, "tenantID", "clientID"); err != nil {
 			return nil, err
 		}
-		assertion, err := p.assertion(a, audience)
+		assertion, err := p.assertionOf(a, audience)
 		if err != nil {
 			return nil, err
 		}
@@ -205,8 +205,8 @@ func keepError(assertion func(context.Context) (string, error)) func(context.Con
 	}
 }
 
-// given checks that the credentials are there; names of tenants and applications go into addresses.
-func given(c map[string]string, names ...string) error {
+// checkGiven checks that the credentials are there; names of tenants and applications go into addresses.
+func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
 			return errInvalid("credentials.%s is missing", n)
@@ -218,9 +218,9 @@ func given(c map[string]string, names ...string) error {
 	return nil
 }
 
-// assertion returns the source of the token that identifies this service. A custom endpoint gets a placeholder,
+// assertionOf returns the source of the token that identifies this service. A custom endpoint gets a placeholder,
 // because it could use our token at Azure.
-func (p *Provider) assertion(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
+func (p *Provider) assertionOf(a cloud.Account, audience string) (func(context.Context) (string, error), error) {
 	if a.EndpointURL != "" {
 		return func(context.Context) (string, error) { return placeholder, nil }, nil
 	}

@@ -41,10 +41,10 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 		return s, nil
 	}
 	s.bounds = &bounds{given64(c.Min, s.bounds.Min), given64(c.Max, s.bounds.Max)}
-	return s, s.check()
+	return s, s.checkSize()
 }
 
-func (s size) check() error {
+func (s size) checkSize() error {
 	switch b := s.bounds; {
 	case b.Min > b.Max:
 		return errInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)

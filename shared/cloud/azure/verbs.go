@@ -88,7 +88,7 @@ type word struct {
 func newWordKind(name, armType, version string, states map[string]cloud.Status) kind {
 	k := kind{Kind: catalogueKind(name), arm: armType, version: version}
 	k.facts = func(r resource, _ *setting) (facts, error) {
-		w, err := properties[word](r)
+		w, err := decodeProperties[word](r)
 		if err != nil {
 			return facts{}, err
 		}

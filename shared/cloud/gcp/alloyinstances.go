@@ -60,7 +60,7 @@ func listAlloyInstances(ctx context.Context, p place, page string) (cloud.Resour
 		return cloud.ResourcePage{}, nil
 	}
 	if err == nil {
-		err = p.missing(out.Unreachable)
+		err = p.missingZonesError(out.Unreachable)
 	}
 	if err != nil {
 		return cloud.ResourcePage{}, err

@@ -37,8 +37,8 @@ type answerOf struct {
 	done   bool
 }
 
-// query asks BigQuery, and waits for the first page.
-func (s *session) query(ctx context.Context, location, sql string) (*answerOf, error) {
+// startQuery asks BigQuery, and waits for the first page.
+func (s *session) startQuery(ctx context.Context, location, sql string) (*answerOf, error) {
 	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
 		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
 		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
@@ -114,9 +114,9 @@ func (a *answerOf) records() []map[string]string {
 	return out
 }
 
-// all reads all pages.
-func (s *session) all(ctx context.Context, location, sql string) ([]map[string]string, error) {
-	a, err := s.query(ctx, location, sql)
+// queryAll reads all pages.
+func (s *session) queryAll(ctx context.Context, location, sql string) ([]map[string]string, error) {
+	a, err := s.startQuery(ctx, location, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +133,14 @@ func (s *session) all(ctx context.Context, location, sql string) ([]map[string]s
 	return out, nil
 }
 
-// lines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
-func (s *session) lines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
+// queryLines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
+func (s *session) queryLines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
 	var a *answerOf
 	return cloud.NewPagedBill(func() ([]byte, error) {
 		var err error
 		switch {
 		case a == nil:
-			a, err = s.query(ctx, location, sql)
+			a, err = s.startQuery(ctx, location, sql)
 		case a.next == "":
 			return nil, io.EOF
 		default:

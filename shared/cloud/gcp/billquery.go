@@ -13,7 +13,7 @@ import (
 // partitionsSQL returns the query that lists the days that hold each month, with the number of rows and the latest
 // export time of each day. A changed number or time means that the day changed.
 func (t billTable) partitionsSQL(from time.Time) string {
-	if t.is(focusTable) {
+	if t.hasPrefix(focusTable) {
 		return fmt.Sprintf(`SELECT FORMAT_DATE('%%Y%%m', DATE(BillingPeriodStart)) AS month, '' AS day,
   FORMAT_TIMESTAMP('%%FT%%H:%%M:%%E6SZ', TIMESTAMP(MAX(ChargePeriodEnd))) AS exported,
   CONCAT(CAST(COUNT(*) AS STRING), ' ', CAST(SUM(CAST(BilledCost AS NUMERIC)) AS STRING)) AS content
@@ -40,7 +40,7 @@ type span struct {
 // billSQL asks for a month, a line for each day, resource, price and set of labels; each kind of credit has lines of
 // its own.
 func (t billTable) billSQL(s span) string {
-	if t.is(focusTable) {
+	if t.hasPrefix(focusTable) {
 		return t.focusSQL(s)
 	}
 	optional := func(column, is, isNot string) string {

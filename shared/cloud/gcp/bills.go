@@ -63,7 +63,7 @@ func monthOf(t time.Time) time.Time {
 
 // addMonths adds the months of a table.
 func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by map[time.Time]*cloud.Delivery) error {
-	rows, err := c.all(ctx, t.location, t.partitionsSQL(from))
+	rows, err := c.queryAll(ctx, t.location, t.partitionsSQL(from))
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,16 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 		}
 		month, err := time.Parse("200601", rows[start]["month"])
 		if err != nil {
-			return errInvalid("%s has rows of the month %.20q", t.name(), rows[start]["month"])
+			return errInvalid("%s has rows of the month %.20q", t.qualifiedName(), rows[start]["month"])
 		}
 		d := by[month]
 		if d == nil {
-			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.name(), Period: month, Form: cloud.FOCUSForm,
+			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.qualifiedName(), Period: month,
+				Form: cloud.FOCUSForm,
 				Rows: -1, DeliveredAt: month}
 			by[month] = d
 		} else {
-			d.Export += ", " + t.name()
+			d.Export += ", " + t.qualifiedName()
 		}
 		t.addTo(d, rows[start:end])
 		start = end
@@ -94,7 +95,7 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	s := span{month: d.Period}
 	sum := sha256.New()
-	fmt.Fprintln(sum, d.Fingerprint, t.name())
+	fmt.Fprintln(sum, d.Fingerprint, t.qualifiedName())
 	for _, r := range rows {
 		fmt.Fprintln(sum, r["day"], r["exported"], r["content"])
 		if day := r["day"]; day != "" {
@@ -109,7 +110,7 @@ func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	}
 	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	d.Files = append(d.Files, cloud.BillFile{Name: t.fileName(s), Size: -1, Rows: -1})
-	if t.is(standardTable) {
+	if t.hasPrefix(standardTable) {
 		d.Notice = "the export " + t.id + " names no resources: switch on the detailed usage cost export beside it"
 	}
 }
@@ -159,7 +160,7 @@ func (c *conn) OpenBill(ctx context.Context, _ cloud.Delivery, file cloud.BillFi
 		"BillingPeriodStart": s.month.Format(time.RFC3339),
 		"BillingPeriodEnd":   s.month.AddDate(0, 1, 0).Format(time.RFC3339),
 	}
-	return c.lines(ctx, t.location, t.billSQL(s), more), nil
+	return c.queryLines(ctx, t.location, t.billSQL(s), more), nil
 }
 
 // ControlTotal tells nothing: Google has no interface to costs but the export itself.

@@ -34,12 +34,12 @@ type billTable struct {
 	columns                        map[string]bool
 }
 
-func (t billTable) name() string { return t.project + "." + t.dataset + "." + t.id }
+func (t billTable) qualifiedName() string { return t.project + "." + t.dataset + "." + t.id }
 
 // quoted is the name as SQL has it.
-func (t billTable) quoted() string { return "`" + t.name() + "`" }
+func (t billTable) quoted() string { return "`" + t.qualifiedName() + "`" }
 
-func (t billTable) is(prefix string) bool { return strings.HasPrefix(t.id, prefix) }
+func (t billTable) hasPrefix(prefix string) bool { return strings.HasPrefix(t.id, prefix) }
 
 // billingAccount is which account the table is of.
 func (t billTable) billingAccount() string {
@@ -133,11 +133,11 @@ func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, erro
 // bestOf keeps of each billing account the table that tells most.
 func bestOf(all []billTable) []billTable {
 	rank := func(t billTable) int {
-		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.is)
+		return slices.IndexFunc([]string{focusTable, detailedTable, standardTable}, t.hasPrefix)
 	}
 	slices.SortFunc(all, func(a, b billTable) int {
 		return cmp.Or(strings.Compare(a.billingAccount(), b.billingAccount()), cmp.Compare(rank(a), rank(b)),
-			strings.Compare(a.name(), b.name()))
+			strings.Compare(a.qualifiedName(), b.qualifiedName()))
 	})
 	return slices.CompactFunc(all, func(a, b billTable) bool { return a.billingAccount() == b.billingAccount() })
 }

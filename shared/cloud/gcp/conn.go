@@ -118,7 +118,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
 func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want cloud.Capacity) error {
-	k, p, r, err := c.find(kindType, region, uid)
+	k, p, r, err := c.findResource(kindType, region, uid)
 	switch {
 	case err != nil:
 		return err
@@ -128,8 +128,8 @@ func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want clo
 	return classifyError("", k.scale(ctx, p, r, want))
 }
 
-// find finds the kind of a resource, where it is, and its name there.
-func (c *conn) find(kindType, region, uid string) (kind, place, ref, error) {
+// findResource finds the kind of a resource, where it is, and its name there.
+func (c *conn) findResource(kindType, region, uid string) (kind, place, ref, error) {
 	k, p, err := c.kindIn(kindType, region)
 	if err != nil {
 		return k, p, ref{}, err
@@ -165,5 +165,5 @@ func (c *conn) findScaled(kindType, region, uid string) (kind, place, ref, error
 	if k, _, err := c.kindIn(kindType, region); err == nil && k.readAutoscaling == nil {
 		return k, place{}, ref{}, errUnsupported("%s is not scaled by Google Cloud", k.Name)
 	}
-	return c.find(kindType, region, uid)
+	return c.findResource(kindType, region, uid)
 }

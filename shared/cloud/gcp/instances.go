@@ -35,7 +35,7 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	if err := p.missing(out.Unreachables); err != nil {
+	if err := p.missingZonesError(out.Unreachables); err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	got := cloud.ResourcePage{Next: out.NextPageToken}
@@ -49,9 +49,9 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 	return got, nil
 }
 
-// missing returns the error of a listing that some zones of the region did not answer: the resources of those zones
-// are unknown, not gone.
-func (p place) missing(unreachable []string) error {
+// missingZonesError returns the error of a listing that some zones of the region did not answer: the resources of
+// those zones are unknown, not gone.
+func (p place) missingZonesError(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
 			return &cloud.Error{Class: cloud.Transient, Code: "Unreachable",
@@ -89,7 +89,8 @@ func readInstances(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 		}
 		states = append(states, cloud.State{
 			UID: r.uid, Status: instanceStatuses[i.Status].orUnknown(), Native: i.Status,
-			Reason: notes.explain(ctx, r, i), Unschedulable: tiedInstance(i), NoCapacity: notes.lacksRoom(ctx, r, i),
+			Reason: notes.explainState(ctx, r, i), Unschedulable: tiedInstance(i),
+			NoCapacity: notes.lacksRoom(ctx, r, i),
 		})
 	}
 	return states, nil

@@ -140,7 +140,8 @@ func nodepoolFacts(n nodepool) cloud.Facts {
 // databaseFacts are those of a Cloud SQL instance.
 func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 	f := cloud.Facts{
-		"activation": activation(d), "engine": d.DatabaseVersion, "replica": d.InstanceType == "READ_REPLICA_INSTANCE",
+		"activation": activationPolicy(d), "engine": d.DatabaseVersion,
+		"replica":       d.InstanceType == "READ_REPLICA_INSTANCE",
 		"replica_count": float64(len(d.ReplicaNames)),
 	}
 	s := d.Settings

@@ -54,10 +54,10 @@ func (t *patient) bucketOf(r *http.Request) throttle.Key {
 	return throttle.Key{Account: t.project, API: api + group}
 }
 
-// learn tells the limiter how an attempt ended.
-func (t *patient) learn(k throttle.Key, resp *http.Response, body []byte) {
+// learnFrom tells the limiter how an attempt ended.
+func (t *patient) learnFrom(k throttle.Key, resp *http.Response, body []byte) {
 	switch {
-	case resp.StatusCode >= http.StatusBadRequest && parseAnswer(resp.StatusCode, body).class() == cloud.Throttled:
+	case resp.StatusCode >= http.StatusBadRequest && parseAnswer(resp.StatusCode, body).errorClass() == cloud.Throttled:
 		t.limiter().Throttled(k, retryAfter(resp.Header))
 	case resp.StatusCode < http.StatusInternalServerError:
 		t.limiter().Answered(k)

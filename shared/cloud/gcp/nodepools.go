@@ -76,7 +76,7 @@ func listClusters(ctx context.Context, p place) ([]*googlerest.Cluster, error) {
 	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.Get("container.clusters.list",
 		googlerest.Container+"{+parent}/clusters", "projects/"+p.project+"/locations/-"))
 	if err == nil {
-		err = p.missing(out.MissingZones)
+		err = p.missingZonesError(out.MissingZones)
 	}
 	if err != nil {
 		return nil, err
@@ -125,7 +125,8 @@ func listGroupSizes(ctx context.Context, p place) (map[string]int64, error) {
 func nodepoolResource(n nodepool) cloud.Resource {
 	r := cloud.Resource{
 		UID: n.uid, Name: n.Name, Status: n.status(), Tags: tagsOf(n.labels), Capacity: n.capacity(),
-		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.tied(), Facts: nodepoolFacts(n),
+		ParentUID: strings.TrimSuffix(n.uid, "/nodePools/"+n.Name), Unschedulable: n.stopObstacle(),
+		Facts: nodepoolFacts(n),
 	}
 	if !n.isRegional() {
 		r.Zone = n.location
@@ -185,8 +186,8 @@ func (n nodepool) status() cloud.Status {
 	}
 }
 
-// tied returns why a pool may not be stopped.
-func (n nodepool) tied() string {
+// stopObstacle returns why a pool may not be stopped.
+func (n nodepool) stopObstacle() string {
 	switch {
 	case n.autopilot:
 		return "belongs to an Autopilot cluster, whose nodes Google sizes by its pods: stop the workloads"
@@ -271,7 +272,7 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 
 func nodepoolState(n nodepool) cloud.State {
 	s := cloud.State{
-		UID: n.uid, Status: n.status(), Reason: n.reason(), Unschedulable: n.tied(),
+		UID: n.uid, Status: n.status(), Reason: n.reason(), Unschedulable: n.stopObstacle(),
 		Native: fmt.Sprintf("%s, nodes per zone %v", n.Status, n.sizes),
 	}
 	if n.perZone() > 0 {

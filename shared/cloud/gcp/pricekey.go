@@ -41,8 +41,8 @@ var (
 	stores  = map[string]string{"Standard storage": "PD_SSD", "Low cost storage": "PD_HDD"}
 )
 
-// keys returns the price keys of a SKU; none if no resource here is priced by it.
-func (s *sku) keys() []string {
+// priceKeys returns the price keys of a SKU; none if no resource here is priced by it.
+func (s *sku) priceKeys() []string {
 	if s.Category.Usage != "OnDemand" {
 		return nil
 	}

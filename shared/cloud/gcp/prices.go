@@ -80,7 +80,7 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 			if err != nil {
 				return "", fmt.Errorf("read page %d of the prices of service %s: %w", n, service, err)
 			}
-			if err = page.tell(region, take); err != nil {
+			if err = page.tellPrices(region, take); err != nil {
 				return "", err
 			}
 			if token = page.Next; token == "" {
@@ -107,7 +107,7 @@ func (p *Provider) readSKUs(ctx context.Context, lists pricelist.Reader, address
 	return page, err
 }
 
-func (page *skuPage) tell(region string, take func(cloud.Price) error) error {
+func (page *skuPage) tellPrices(region string, take func(cloud.Price) error) error {
 	for i := range page.SKUs {
 		s := &page.SKUs[i]
 		if !slices.Contains(s.Regions, region) && !slices.Contains(s.Regions, "global") || len(s.Pricing) == 0 {
@@ -121,7 +121,7 @@ func (page *skuPage) tell(region string, take func(cloud.Price) error) error {
 		if err != nil {
 			return fmt.Errorf("the price of %s: %w", s.ID, err)
 		}
-		for _, key := range s.keys() {
+		for _, key := range s.priceKeys() {
 			if err = take(cloud.Price{Key: key, Unit: unit, USD: usd}); err != nil {
 				return err
 			}

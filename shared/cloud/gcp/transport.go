@@ -39,8 +39,8 @@ type patient struct {
 func (t *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer closeBody(r)
 	for attempt := 1; ; attempt++ {
-		resp, body, err := t.try(r)
-		pause, again := t.again(r.Context(), resp, body, err)
+		resp, body, err := t.tryOnce(r)
+		pause, again := t.mayRetry(r.Context(), resp, body, err)
 		if !again || attempt >= t.provider.options.Attempts {
 			return resp, err
 		}
@@ -62,8 +62,8 @@ func (t *patient) backoff(attempt int) time.Duration {
 	return rand.N(most + 1) //nolint:gosec // jitter needs no secrecy
 }
 
-// try makes one attempt.
-func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
+// tryOnce makes one attempt.
+func (t *patient) tryOnce(r *http.Request) (*http.Response, []byte, error) {
 	bucket := t.bucketOf(r)
 	if err := t.limiter().Wait(r.Context(), bucket, 1); err != nil {
 		return nil, nil, err
@@ -83,7 +83,7 @@ func (t *patient) try(r *http.Request) (*http.Response, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t.learn(bucket, resp, body)
+	t.learnFrom(bucket, resp, body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, body, nil
 }
@@ -115,8 +115,8 @@ func (t *patient) copyRequest(ctx context.Context, r *http.Request) (*http.Reque
 	return one, nil
 }
 
-// again reports whether another attempt may help, and for how long Google wants to be left alone before it.
-func (t *patient) again(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration, bool) {
+// mayRetry reports whether another attempt may help, and for how long Google wants to be left alone before it.
+func (t *patient) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration, bool) {
 	if err != nil {
 		return 0, ctx.Err() == nil && !fault.Is(err, fault.Invalid)
 	}
@@ -124,7 +124,7 @@ func (t *patient) again(ctx context.Context, resp *http.Response, body []byte, e
 		return 0, false
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	if class := e.class(); class != cloud.Throttled && class != cloud.Transient {
+	if class := e.errorClass(); class != cloud.Throttled && class != cloud.Transient {
 		return 0, false
 	}
 	pause := retryAfter(resp.Header)
@@ -173,7 +173,7 @@ func (m minting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	out := &cloud.Error{Class: e.class(), Op: mintingOp(r.URL), Code: e.code, Message: e.message}
+	out := &cloud.Error{Class: e.errorClass(), Op: mintingOp(r.URL), Code: e.code, Message: e.message}
 	if resp.StatusCode != http.StatusNotImplemented && !out.Class.Retryable() || out.Class == cloud.Moving {
 		out.Class = cloud.Refused // the account does not open: no other call will
 	}

@@ -60,7 +60,7 @@ func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Res
 		if err != nil {
 			return nil, "", err
 		}
-		return out.Instances, out.NextPageToken, p.missing(out.Unreachable)
+		return out.Instances, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if isForeignRegion(err, zone) {
 		return nil, nil

@@ -41,7 +41,7 @@ func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePag
 		if err != nil {
 			return nil, "", err
 		}
-		return out.WorkstationClusters, out.NextPageToken, p.missing(out.Unreachable)
+		return out.WorkstationClusters, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if isForeignRegion(err, p.region) {
 		return cloud.ResourcePage{}, nil
@@ -66,7 +66,7 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 		if err != nil {
 			return nil, "", err
 		}
-		return out.WorkstationConfigs, out.NextPageToken, p.missing(out.Unreachable)
+		return out.WorkstationConfigs, out.NextPageToken, p.missingZonesError(out.Unreachable)
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 			if err != nil {
 				return nil, "", err
 			}
-			return out.Workstations, out.NextPageToken, p.missing(out.Unreachable)
+			return out.Workstations, out.NextPageToken, p.missingZonesError(out.Unreachable)
 		})
 		if err != nil {
 			return nil, err

@@ -21,8 +21,8 @@ const (
 	allowVolumeLoss = "lamplighter.dev/allow-volume-loss"
 )
 
-// says reports whether the owner of the object has said so on it.
-func (o object) says(name string) bool {
+// ownerAllows reports whether the owner of the object has said so on it.
+func (o object) ownerAllows(name string) bool {
 	return o.Annotations[name] == "true" || o.Labels[name] == "true"
 }
 
@@ -39,8 +39,8 @@ var (
 	flux = []string{"kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"}
 )
 
-// manager names the controller that may revert changes of the object; "" when none is known.
-func (o object) manager() string {
+// controllerName names the controller that may revert changes of the object; "" when none is known.
+func (o object) controllerName() string {
 	for _, k := range argo {
 		if v := firstOf(o.Annotations[k], o.Labels[k]); v != "" {
 			return "Argo CD (" + v + ")"
@@ -65,16 +65,16 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// stopped returns when a stop of ours last stopped the object; false when none has.
-func (o object) stopped() (time.Time, bool) {
+// stopTime returns when a stop of ours last stopped the object; false when none has.
+func (o object) stopTime() (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, o.Annotations[stoppedAt])
 	return at, err == nil
 }
 
-// held says why an object that is off is not called so yet; "" when it may be.
-func (o object) held(now time.Time) string {
-	at, ours := o.stopped()
-	who := o.manager()
+// holdReason says why an object that is off is not called so yet; "" when it may be.
+func (o object) holdReason(now time.Time) string {
+	at, ours := o.stopTime()
+	who := o.controllerName()
 	if !ours || who == "" || now.Sub(at) >= holding {
 		return ""
 	}
@@ -82,10 +82,11 @@ func (o object) held(now time.Time) string {
 		at.Add(holding).Format(time.TimeOnly))
 }
 
-// drift says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is not so.
-func (o object) drift() string {
-	at, ours := o.stopped()
-	switch who := o.manager(); {
+// driftReason says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is
+// not so.
+func (o object) driftReason() string {
+	at, ours := o.stopTime()
+	switch who := o.controllerName(); {
 	case !ours:
 		return ""
 	case who != "":
@@ -96,8 +97,8 @@ func (o object) drift() string {
 	}
 }
 
-// marks are the annotations of a stop; with is stoppedWith, or "".
-func marks(now time.Time, with string) change {
+// stopMarks are the annotations of a stop; with is stoppedWith, or "".
+func stopMarks(now time.Time, with string) change {
 	m := change{stoppedAt: now.Format(time.RFC3339)}
 	if m[stoppedWith] = any(nil); with != "" {
 		m[stoppedWith] = with
@@ -105,11 +106,11 @@ func marks(now time.Time, with string) change {
 	return m
 }
 
-// unmark takes them away.
-func unmark() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
+// removedStopMarks takes them away.
+func removedStopMarks() change { return change{stoppedAt: nil, stoppedWith: nil, stoppedReplicas: nil} }
 
-// marked reports whether the object carries annotations of a stop, which a start takes away.
-func (o object) marked() bool {
+// hasStopMarks reports whether the object carries annotations of a stop, which a start takes away.
+func (o object) hasStopMarks() bool {
 	for _, name := range []string{stoppedAt, stoppedReplicas, stoppedWith, pausedBefore} {
 		if _, there := o.Annotations[name]; there {
 			return true
@@ -127,14 +128,14 @@ func (o object) withNS() bool { return o.markedWithNS() && !o.takenOver() }
 
 // turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours.
 // known says that a stop of ours is remembered, though its annotations may be lost.
-func (o object) turnedOff(known bool) bool { return (known || o.marked()) && o.takenOver() }
+func (o object) turnedOff(known bool) bool { return (known || o.hasStopMarks()) && o.takenOver() }
 
-// unmarked is the change that takes the annotations of a stop away; nil when there are none.
-func (o object) unmarked() change {
-	if !o.marked() {
+// removeStopMarks is the change that takes the annotations of a stop away; nil when there are none.
+func (o object) removeStopMarks() change {
+	if !o.hasStopMarks() {
 		return nil
 	}
-	a := unmark()
+	a := removedStopMarks()
 	a[pausedBefore] = nil
 	return change{"metadata": change{"annotations": a}}
 }

@@ -19,11 +19,11 @@ type rule struct {
 	verb     string
 }
 
-func (r rule) name() string {
+func (r rule) ruleName() string {
 	if r.sub != "" {
-		return op(r.verb, r.resource, r.sub)
+		return permissionName(r.verb, r.resource, r.sub)
 	}
-	return op(r.verb, r.resource)
+	return permissionName(r.verb, r.resource)
 }
 
 // clusterNeeds are the rules that every connection needs to identify the cluster.
@@ -64,12 +64,12 @@ func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cl
 
 // reviewAll asks the cluster about rules, but for those about resources that it does not have.
 func (c *conn) reviewAll(ctx context.Context, rules []asked) ([]cloud.Permission, error) {
-	all, err := c.served(ctx, rules)
+	all, err := c.servedRules(ctx, rules)
 	if err != nil {
 		return nil, err
 	}
 	out, errs := make([]cloud.Permission, len(all)), make([]error, len(all))
-	cloud.InParallel(len(all), width, func(i int) { out[i], errs[i] = c.review(ctx, all[i]) })
+	cloud.InParallel(len(all), width, func(i int) { out[i], errs[i] = c.reviewRule(ctx, all[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func allNeeds() []asked {
 	return all
 }
 
-func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
+func (c *conn) servedRules(ctx context.Context, all []asked) ([]asked, error) {
 	missing := map[apiResource]bool{}
 	optional := slices.Clone(extra)
 	for _, o := range others {
@@ -106,7 +106,7 @@ func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
 		}
 	}
 	for _, r := range optional {
-		has, err := c.has(ctx, r)
+		has, err := c.servesResource(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -115,9 +115,9 @@ func (c *conn) served(ctx context.Context, all []asked) ([]asked, error) {
 	return slices.DeleteFunc(all, func(a asked) bool { return missing[a.rule.resource] }), nil
 }
 
-// review asks about one rule. Credentials that are not accepted at all are an error.
-func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
-	p := cloud.Permission{Capability: a.capability, Action: a.rule.name(), Status: "unknown"}
+// reviewRule asks about one rule. Credentials that are not accepted at all are an error.
+func (c *conn) reviewRule(ctx context.Context, a asked) (cloud.Permission, error) {
+	p := cloud.Permission{Capability: a.capability, Action: a.rule.ruleName(), Status: "unknown"}
 	r := a.rule
 	var got struct {
 		Status struct {
@@ -125,14 +125,14 @@ func (c *conn) review(ctx context.Context, a asked) (cloud.Permission, error) {
 			Reason  string `json:"reason"`
 		} `json:"status"`
 	}
-	err := c.call(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
+	err := c.callResource(ctx, http.MethodPost, reviewsOf, ref{}, request{into: &got, body: map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
 		"spec": map[string]any{"resourceAttributes": map[string]any{
 			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.sub,
 		}},
 	}})
 	if err != nil {
-		err = classifyError(op("create", reviewsOf), err)
+		err = classifyError(permissionName("create", reviewsOf), err)
 		p.Message = err.Error()
 		if cloud.ClassOf(err) == cloud.Refused || ctx.Err() != nil {
 			return p, err
@@ -156,7 +156,7 @@ type RequiredActions struct{ Discover, StartStop, Scale []string }
 func ListRequiredActions() RequiredActions {
 	levels := map[string][]string{}
 	for _, a := range allNeeds() {
-		levels[a.capability] = append(levels[a.capability], a.rule.name())
+		levels[a.capability] = append(levels[a.capability], a.rule.ruleName())
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])

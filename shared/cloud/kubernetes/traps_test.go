@@ -144,7 +144,8 @@ func TestDeployment_AStopIsOneGuardedMergePatch(t *testing.T) {
 	version := at(f.Get("deployments", "shop/web"), "metadata")["resourceVersion"]
 	f.must(f.act(cloud.Stop, deployment, cloud.Target{UID: u}))
 	want := fmt.Sprintf(`{"metadata":{"annotations":{"lamplighter.dev/stopped-at":"2026-03-02T09:00:00Z",`+
-		`"lamplighter.dev/stopped-replicas":"3","lamplighter.dev/stopped-with":null},"resourceVersion":"%s"},"spec":{"replicas":0}}`, version)
+		`"lamplighter.dev/stopped-replicas":"3","lamplighter.dev/stopped-with":null},`+
+		`"resourceVersion":"%s"},"spec":{"replicas":0}}`, version)
 	if calls := f.Calls("patch"); len(calls) != 1 || calls[0].Body != want {
 		t.Errorf("changes: %+v\nwant: %s", calls, want)
 	}

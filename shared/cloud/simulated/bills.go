@@ -40,13 +40,14 @@ func (r *reader) readBilling(number string) billing {
 	if number != "" && number[len(number)-1]%2 == 1 {
 		form = inFOCUS
 	}
-	b := billing{form: r.text("bills", form), fault: r.text("billFault", ""), month: r.text("billFaultMonth", "")}
+	b := billing{form: r.readText("bills", form), fault: r.readText("billFault", ""),
+		month: r.readText("billFaultMonth", "")}
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
-		r.fail("bills", b.form, "one of "+strings.Join(forms, ", "))
+		r.failReading("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
 	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal,
 		missingFile}; !slices.Contains(faults, b.fault) {
-		r.fail("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
+		r.failReading("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
 	}
 	return b
 }
@@ -62,8 +63,8 @@ func (b billing) rowsOf(l *line) int64 {
 	return 1
 }
 
-// bills returns the bills that there are at the time now, oldest first.
-func (s *settings) bills(now time.Time) []*bill {
+// billsAt returns the bills that there are at the time now, oldest first.
+func (s *settings) billsAt(now time.Time) []*bill {
 	var out []*bill
 	first := monthOf(now).AddDate(0, 1-billedMonths, 0)
 	for i := range billedMonths {
@@ -91,9 +92,9 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 		return nil, newFailure(cloud.NotFound, r, "NoExport", "no export of bills is set up for account "+c.number)
 	}
 	var out []cloud.Delivery
-	for _, b := range c.bills(c.clk.Now()) {
+	for _, b := range c.billsAt(c.clk.Now()) {
 		if !b.start.Before(monthOf(from)) {
-			out = append(out, c.delivery(b))
+			out = append(out, c.deliveryOf(b))
 		}
 	}
 	return out, nil
@@ -102,7 +103,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 // billed is the capability of the billing permissions.
 const billed = "billing"
 
-func (c *conn) delivery(b *bill) cloud.Delivery {
+func (c *conn) deliveryOf(b *bill) cloud.Delivery {
 	d := cloud.Delivery{
 		Source: cloud.SimulatedBills, Export: "simulated", Period: b.start, Form: cloud.LegacyCURForm,
 		Fingerprint: b.fingerprint(),
@@ -148,12 +149,12 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 			cloud.Transient, r, "PreconditionFailed",
 			"the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
 	}
-	number := slices.IndexFunc(c.delivery(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
+	number := slices.IndexFunc(c.deliveryOf(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
 	fault := c.faultOf(b)
 	if number < 0 || fault == missingFile && number == b.fileCount()-1 {
 		return nil, newFailure(cloud.NotFound, r, "NoSuchKey", "The specified key does not exist: "+file.Name)
 	}
-	content, err := c.render(b, number)
+	content, err := c.renderFile(b, number)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +170,8 @@ type openBytes struct{ *bytes.Reader }
 // Close has nothing to do.
 func (openBytes) Close() error { return nil }
 
-// render writes a file as it is delivered.
-func (c *conn) render(b *bill, number int) ([]byte, error) {
+// renderFile writes a file as it is delivered.
+func (c *conn) renderFile(b *bill, number int) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	if err != nil {
@@ -178,12 +179,12 @@ func (c *conn) render(b *bill, number int) ([]byte, error) {
 	}
 	w := newRows(z, b)
 	if c.billing.form == inFOCUS {
-		w.write(focusHeader...)
+		w.writeRow(focusHeader...)
 	} else {
-		w.write(curHeader...)
+		w.writeRow(curHeader...)
 	}
 	w.fault = c.faultOf(b)
-	b.eachLine(number, w.line)
+	b.eachLine(number, w.writeLine)
 	w.Flush()
 	if err = w.Error(); err == nil {
 		err = z.Close()
@@ -201,7 +202,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 	if b == nil || c.billing.form == notBilled {
 		return "", "", false, nil
 	}
-	m, _ := b.sum()
+	m, _ := b.sumLines()
 	if c.faultOf(b) == wrongTotal {
 		m.Billed = m.Billed.MulInt(11).DivInt(10)
 	}

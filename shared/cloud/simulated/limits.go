@@ -24,7 +24,7 @@ var enforced = map[string]throttle.Limit{
 
 // RefusedCalls returns how many calls of this process to the account exceeded its limits. p must come from New.
 func RefusedCalls(p cloud.Provider, account string) int {
-	w := p.(*provider).world(account)
+	w := p.(*provider).worldOf(account)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.refused
@@ -43,12 +43,12 @@ func newLimiter(store table.Store, clk clock.Clock) *throttle.Limiter {
 	return throttle.New(throttle.Options{Clock: clk, Store: store, Limits: limits})
 }
 
-// serve takes a call of n instances out of the buckets of the region; false when one of them has not enough. The
+// serveCall takes a call of n instances out of the buckets of the region; false when one of them has not enough. The
 // caller does not hold w.mu.
-func (w *world) serve(now time.Time, r request) bool {
+func (w *world) serveCall(now time.Time, r request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	calls, instances := w.served(r.region, r.op), w.served(r.region, r.op+ids)
+	calls, instances := w.servedBucket(r.region, r.op), w.servedBucket(r.region, r.op+ids)
 	if calls != nil && calls.TokensAt(now) < 1 || instances != nil && instances.TokensAt(now) < float64(r.ids) {
 		w.refused++
 		return false
@@ -56,8 +56,8 @@ func (w *world) serve(now time.Time, r request) bool {
 	return (calls == nil || calls.AllowN(now, 1)) && (instances == nil || instances.AllowN(now, r.ids))
 }
 
-// served finds the bucket; nil is no limit.
-func (w *world) served(region, api string) *rate.Limiter {
+// servedBucket finds the bucket; nil is no limit.
+func (w *world) servedBucket(region, api string) *rate.Limiter {
 	l, ok := enforced[api]
 	if !ok {
 		return nil
@@ -72,45 +72,45 @@ func (w *world) served(region, api string) *rate.Limiter {
 	return w.buckets[key]
 }
 
-// bucket names a bucket of the account.
-func (c *conn) bucket(region, api string) throttle.Key {
+// bucketKey names a bucket of the account.
+func (c *conn) bucketKey(region, api string) throttle.Key {
 	return throttle.Key{Account: c.number, Region: region, API: api}
 }
 
-// await waits for the token of a call.
-func (c *conn) await(ctx context.Context, r request) error {
+// awaitToken waits for the token of a call.
+func (c *conn) awaitToken(ctx context.Context, r request) error {
 	if _, ok := enforced[r.op]; !ok || !c.limited {
 		return ctx.Err()
 	}
-	return c.limiter.Wait(ctx, c.bucket(r.region, r.op), 1)
+	return c.limiter.Wait(ctx, c.bucketKey(r.region, r.op), 1)
 }
 
-// learn tells the limiter how a call ended.
-func (c *conn) learn(r request, err error) {
+// learnFrom tells the limiter how a call ended.
+func (c *conn) learnFrom(r request, err error) {
 	for _, api := range []string{r.op, r.op + ids} {
 		switch _, ok := enforced[api]; {
 		case !ok || !c.limited:
 		case cloud.ClassOf(err) == cloud.Throttled && err != nil:
-			c.limiter.Throttled(c.bucket(r.region, api), 0)
+			c.limiter.Throttled(c.bucketKey(r.region, api), 0)
 		default:
-			c.limiter.Answered(c.bucket(r.region, api))
+			c.limiter.Answered(c.bucketKey(r.region, api))
 		}
 	}
 }
 
 // Admit promises that of n instances so many may be acted on now as the account's buckets hold.
 func (c *conn) Admit(ctx context.Context, verb cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
-	api := c.counted(verb, kind)
+	api := c.countedBucket(verb, kind)
 	if api == "" {
 		return n, 0
 	}
-	now, later = c.limiter.Take(ctx, c.bucket(region, api), n)
+	now, later = c.limiter.Take(ctx, c.bucketKey(region, api), n)
 	c.admitted[region+"#"+api] += now
 	return now, later
 }
 
-// counted names the bucket of the instances of an act; "" is no limit.
-func (c *conn) counted(verb cloud.Verb, kind string) string {
+// countedBucket names the bucket of the instances of an act; "" is no limit.
+func (c *conn) countedBucket(verb cloud.Verb, kind string) string {
 	k, ok := kindOf(kind)
 	if !ok || !c.limited {
 		return ""
@@ -122,9 +122,9 @@ func (c *conn) counted(verb cloud.Verb, kind string) string {
 	return api
 }
 
-// pay waits for the tokens of instances that were not admitted.
-func (c *conn) pay(ctx context.Context, verb cloud.Verb, r request) error {
-	api := c.counted(verb, r.kind)
+// payTokens waits for the tokens of instances that were not admitted.
+func (c *conn) payTokens(ctx context.Context, verb cloud.Verb, r request) error {
+	api := c.countedBucket(verb, r.kind)
 	if api == "" {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (c *conn) pay(ctx context.Context, verb cloud.Verb, r request) error {
 	if c.admitted[key] -= paid; paid == r.ids {
 		return nil
 	}
-	if err := c.limiter.Wait(ctx, c.bucket(r.region, api), r.ids-paid); err != nil {
+	if err := c.limiter.Wait(ctx, c.bucketKey(r.region, api), r.ids-paid); err != nil {
 		return newFailure(cloud.Transient, r, "RequestCanceled", err.Error())
 	}
 	return nil

@@ -29,9 +29,9 @@ var unitsOf = []cloud.Unit{{ID: "ou-sim-prod", Name: "Prod"}, {ID: "ou-sim-dev",
 
 var simulatedRoot = cloud.Unit{ID: "r-sim", Name: "Root"}
 
-func (r *reader) organisation() organisation {
+func (r *reader) readOrganisation() organisation {
 	o := organisation{
-		id: r.text("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers),
+		id: r.readText("organisation", ""), members: r.readInteger("members", 12, 0, cloud.MaxMembers),
 		closed:   r.readInteger("closedMembers", 0, 0, cloud.MaxMembers),
 		refusing: r.readInteger("refusingMembers", 0, 0, cloud.MaxMembers), shared: maps.Clone(r.values),
 	}

@@ -65,11 +65,11 @@ var collectedShares = []struct {
 // everyCollected is the place of the collective kind, which is none of kinds.
 const everyCollected = -1
 
-// collected returns the kinds of collectedShares. The catalogue lists the possible acts.
-func collected() []kind {
+// collectedKinds returns the kinds of collectedShares. The catalogue lists the possible acts.
+func collectedKinds() []kind {
 	out := make([]kind, len(collectedShares))
 	for i, c := range collectedShares {
-		k := kind{Kind: describe(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
+		k := kind{Kind: describeKind(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
 			words: plain}
 		k.Collected = true
 		k.service, _, _ = strings.Cut(c.kind, "-")
@@ -127,7 +127,7 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 			out.Next = strconv.Itoa(kind) + "/" + strconv.Itoa(from)
 			return out
 		}
-		part := c.page(h, kind, region, from)
+		part := c.listPage(h, kind, region, from)
 		if out.Resources = append(out.Resources, part.Resources...); part.Next != "" {
 			out.Next = strconv.Itoa(kind) + "/" + part.Next
 			return out
@@ -181,7 +181,7 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 			"allocated_gb": 100.0}
 	case "aws-lambda":
 		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12",
-			"architecture": s.pick(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
+			"architecture": s.pickFrom(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
 	case "aws-sqs":
 		return cloud.Facts{"dead_letter": !d.unused, "is_dead_letter": false, "wait_seconds": 20 * count(!d.unused)}
 	}
@@ -195,7 +195,7 @@ func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 		return cloud.Facts{
 			"attachment_count": count(!d.unused), "unattached_since": d.since, "size_gb": d.size,
 			"encrypted":   !d.unused,
-			"volume_type": s.pick(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0,
+			"volume_type": s.pickFrom(n, asSize, []string{"gp2", "gp3", "gp3", "io2"}), "iops": 3000.0,
 			"throughput_mibps": 125.0,
 		}
 	case "aws-ebs-snapshot":
@@ -219,7 +219,8 @@ func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
 			"unassociated_since": d.since}
 	case "aws-elb":
 		return cloud.Facts{
-			"lb_type": s.pick(n, asSize, []string{"application", "network", "classic"}), "scheme": "internet-facing",
+			"lb_type":      s.pickFrom(n, asSize, []string{"application", "network", "classic"}),
+			"scheme":       "internet-facing",
 			"target_count": 3 * count(!d.unused), "healthy_count": 2 * count(!d.unused),
 		}
 	case "aws-nat":

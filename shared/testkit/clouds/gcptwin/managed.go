@@ -137,7 +137,7 @@ func (c *Cloud) listManaged(q request) (any, *failure) {
 			found = append(found, m.render())
 		}
 	}
-	from, to, next := c.cut(q, len(found), "pageSize")
+	from, to, next := c.cutPage(q, len(found), "pageSize")
 	return map[string]any{want[len(want)-1]: found[from:to], "nextPageToken": next}, nil
 }
 

@@ -49,7 +49,7 @@ type Inside interface {
 // ClusterAccess is an optional interface of a Conn whose credentials open the clusters that its provider runs. Errors
 // and deadlines are as for Conn; the entry is valid as long as the Conn.
 type ClusterAccess interface {
-	// EnterCluster tells how a cluster is entered; one that does not exist is class NotFound, one whose server is not
-	// known yet class Moving.
+	// EnterCluster returns the entry of a cluster. A missing cluster is class NotFound, one without an address yet
+	// class Moving.
 	EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error)
 }

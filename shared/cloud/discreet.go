@@ -206,7 +206,7 @@ func (d discreetOrganisations) Members(ctx context.Context, tags bool) ([]Member
 	return all, d.hidden.hide(err)
 }
 
-// EnterCluster returns the Conn's; a provider that tells of clusters and does not open them is class Unsupported.
+// EnterCluster returns the Conn's entry. A provider that lists clusters and cannot open them is class Unsupported.
 func (d discreetClusters) EnterCluster(ctx context.Context, region, name string) (ClusterEntry, error) {
 	access, ok := d.clusters.(ClusterAccess)
 	if !ok {

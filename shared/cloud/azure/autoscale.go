@@ -51,7 +51,7 @@ type settingBody struct {
 	} `json:"properties"`
 }
 
-// readSettings reads the autoscale settings of the subscription as they stand.
+// readSettings reads the autoscale settings of the subscription from the resource manager.
 func (c *conn) readSettings(ctx context.Context, subscription string) (settings, error) {
 	raw, err := listAll[json.RawMessage](ctx, c.client, subscriptionsPath+"/"+subscription+"/providers/"+settingType,
 		settingVersion)
@@ -61,7 +61,7 @@ func (c *conn) readSettings(ctx context.Context, subscription string) (settings,
 	return newSettings(raw)
 }
 
-// listedSettings reads those of a region from the Resource Graph, for lists of kinds that have them.
+// listedSettings reads the autoscale settings of a region from the Resource Graph, for listings.
 func (c *conn) listedSettings(ctx context.Context, k kind, region string) (settings, error) {
 	if !k.autoscaled {
 		return nil, nil //nolint:nilnil // a kind without settings has none

@@ -40,7 +40,7 @@ type Options struct {
 	// Transport carries the requests to Azure itself; nil is a pool of its own. Those to an EndpointURL go through the
 	// guard.
 	Transport http.RoundTripper
-	// PriceLists is where the retail prices are; "" is where Azure tells them.
+	// PriceLists is the address of the retail prices; "" is Azure's own.
 	PriceLists string
 	// Timeout bounds one attempt of one call.
 	Timeout time.Duration
@@ -128,7 +128,7 @@ func connectionPool() http.RoundTripper {
 // Name is "azure".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one that stands for everything else.
+// Kinds returns the kinds in the registry, and the collective kind for all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry), len(registry)+1)
 	for i, k := range registry {

@@ -95,7 +95,7 @@ func monthOf(t time.Time) time.Time {
 // columns then determine the form.
 func (r run) isBill(named bool) bool { return r.form != "" || r.Export.Type == "" && named }
 
-// rowCount is how many rows the run has; -1 where it does not tell.
+// rowCount returns the number of rows of the run; -1 if the manifest does not name it.
 func (r run) rowCount() int64 {
 	if r.Rows == nil {
 		return -1

@@ -18,16 +18,15 @@ var _ cloud.Biller = (*conn)(nil)
 const (
 	costsPath    = "/providers/Microsoft.CostManagement"
 	costsVersion = "2025-03-01"
-	// maxRuns bounds how many manifests of an export are read: those of 13 months, three a day.
+	// maxRuns is the largest number of an export's manifests that are read: 13 months with three runs a day.
 	maxRuns = 1_200
 )
 
-// billingNeeds are the permissions that reading bills takes in the subscription, blobsNeed in the storage account
-// besides.
+// billingNeeds are the permissions in the subscription for reading bills; blobsNeed is the one in the storage account.
 var billingNeeds = []string{"Microsoft.CostManagement/exports/read", "Microsoft.CostManagement/query/action"}
 
-// typed is a period and the type of cost in it.
-type typed struct {
+// typedPeriod is a period and the type of cost in it.
+type typedPeriod struct {
 	period time.Time
 	form   cloud.BillForm
 }
@@ -40,7 +39,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	if err != nil {
 		return nil, err
 	}
-	newest := map[typed]cloud.Delivery{}
+	newest := map[typedPeriod]cloud.Delivery{}
 	var why []error
 	for _, e := range exports {
 		if err := c.addRuns(ctx, e, monthOf(from), newest); err != nil {
@@ -76,7 +75,7 @@ func noDelivery(set cloud.BillSettings) error {
 }
 
 // addRuns adds the deliveries of the runs of an export.
-func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typed]cloud.Delivery) error {
+func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typedPeriod]cloud.Delivery) error {
 	k, err := c.billContainer(e.account, e.container)
 	if err != nil {
 		return err
@@ -100,15 +99,15 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 			if d.Period = p; p.Before(from) {
 				continue
 			}
-			if have, ok := newest[typed{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
-				newest[typed{p, r.form}] = d
+			if have, ok := newest[typedPeriod{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
+				newest[typedPeriod{p, r.form}] = d
 			}
 		}
 	}
 	return err
 }
 
-// manifestsSince are the manifests that were written since, the newest first: none of a period is older than the
+// manifestsSince returns the manifests that were written since then, newest first. A manifest is never older than its
 // period.
 func manifestsSince(blobs []blob, from time.Time) []blob {
 	var out []blob
@@ -167,12 +166,12 @@ func (k container) deliveryOf(r run, there map[string]blob, e billExport) cloud.
 }
 
 // joinRuns picks of each period the best that there is.
-func joinRuns(newest map[typed]cloud.Delivery) []cloud.Delivery {
+func joinRuns(newest map[typedPeriod]cloud.Delivery) []cloud.Delivery {
 	best := map[time.Time]cloud.Delivery{}
 	for k, d := range newest {
-		actual, amortized := newest[typed{k.period, cloud.AzureActualForm}],
-			newest[typed{k.period, cloud.AzureAmortizedForm}]
-		focus, isFocus := newest[typed{k.period, cloud.FOCUSForm}]
+		actual, amortized := newest[typedPeriod{k.period, cloud.AzureActualForm}],
+			newest[typedPeriod{k.period, cloud.AzureAmortizedForm}]
+		focus, isFocus := newest[typedPeriod{k.period, cloud.FOCUSForm}]
 		switch {
 		case isFocus:
 			d = focus
@@ -196,8 +195,8 @@ func joinRuns(newest map[typed]cloud.Delivery) []cloud.Delivery {
 	return out
 }
 
-// alone is a run of actual or of amortized cost that stands for both: its form would say that the other half is beside
-// it.
+// alone returns a run of actual or of amortized cost as a complete bill: without its form, which says that another run
+// belongs to it.
 func alone(d cloud.Delivery) cloud.Delivery {
 	d.Form = ""
 	d.Files = slices.Clone(d.Files)

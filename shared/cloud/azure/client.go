@@ -104,7 +104,7 @@ func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]
 	return nil, errUnsupported("%s has more than %d pages", path, maxPages)
 }
 
-// getResource reads a resource as it stands, whole, to be changed and put back.
+// getResource returns the whole resource, to be changed and written back.
 func (c *armClient) getResource(ctx context.Context, uid, version string, query url.Values) (json.RawMessage, resource,
 	error) {
 	var raw json.RawMessage

@@ -59,7 +59,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (resource, 
 	}
 }
 
-// listClusters reads the AKS clusters of the region as they stand.
+// listClusters reads the AKS clusters of the region from the resource manager.
 func (c *conn) listClusters(ctx context.Context, region string) ([]resource, error) {
 	if !regionName.MatchString(region) {
 		return nil, errInvalid("%.64q is not the name of an Azure region", region)

@@ -36,7 +36,7 @@ type conn struct {
 	clock           clock.Clock
 	stranger        azcore.TokenCredential // a token that must not open the account; nil when that is not tested
 	overview        overview
-	acquaintance    acquaintance
+	acquaintance    neighbourCache
 	mu              sync.Mutex
 	found           string // the subscription of an account that names none
 }
@@ -193,15 +193,15 @@ func (c *conn) readOne(ctx context.Context, k kind, region string, t target) (*c
 	}, nil
 }
 
-// resolved is a target that may be acted on, or why it may not.
-type resolved struct {
+// resolvedTarget is a target that may be acted on, or why it may not.
+type resolvedTarget struct {
 	target
 	err error
 }
 
 // resolveTargets separates the targets that are not of the kind or the subscription, and adds the autoscale settings
 // of the others, which it reads once for all.
-func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Target) ([]resolved, error) {
+func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Target) ([]resolvedTarget, error) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
@@ -215,7 +215,7 @@ func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Targe
 			return nil, err
 		}
 	}
-	out := make([]resolved, len(targets))
+	out := make([]resolvedTarget, len(targets))
 	for i, t := range targets {
 		out[i].target = target{t, known[uidOf(t.UID)]}
 		if !isOf(t.UID, id, k.arm) {
@@ -229,7 +229,7 @@ func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Targe
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	k, err := kindOf(kind, region)
-	var here []resolved
+	var here []resolvedTarget
 	if err == nil {
 		here, err = c.resolveTargets(ctx, k, targets)
 	}
@@ -270,7 +270,7 @@ func (c *conn) resolveOne(ctx context.Context, k kind, uid string) (target, erro
 
 var _ cloud.Autoscaler = (*conn)(nil)
 
-// ReadAutoscaling tells how a set is scaled.
+// ReadAutoscaling returns how a set is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	k, t, err := c.autoscaledResource(ctx, kind, region, uid)
 	if err != nil {

@@ -25,8 +25,9 @@ func cpuRules(profile map[string]any, direction string) []map[string]any {
 	return out
 }
 
-// setCPURules sets at how much CPU a profile grows, and has it grow by that where it did not. It shrinks at half of
-// it, unless it has a rule below it already: in between a set stays as it is, and does not go to and fro.
+// setCPURules sets the CPU percentage at which a profile grows, and adds a rule to grow if there is none. It adds a
+// rule to shrink at half of it, unless the profile has a lower one: the gap keeps the set from growing and shrinking
+// in turns.
 func setCPURules(profile map[string]any, set string, percent int64, cooldown *int64) {
 	changeRules(profile, "Increase", func(rule map[string]any) {
 		partOf(rule, "metricTrigger")["threshold"] = percent
@@ -78,7 +79,7 @@ func newRule(set, direction, operator string, percent int64, cooldown *int64) ma
 
 func durationOf(seconds int64) string { return fmt.Sprintf("PT%dS", seconds) }
 
-// durations are those of ISO 8601 that Azure writes: PT5M, PT1H30M, P1D.
+// durations matches the durations of ISO 8601 that Azure writes: PT5M, PT1H30M, P1D.
 var durations = regexp.MustCompile(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$`)
 
 // secondsOf reads a duration; false when it is none.

@@ -61,9 +61,9 @@ var codes = map[string]cloud.Class{
 	"SkuNotAvailable":                       cloud.NoCapacity,
 }
 
-// never are words of an OperationNotAllowed that time does not heal. The others come of another operation's being
-// under way.
-var never = regexp.MustCompile(`(?i)not supported|quota|exceed`)
+// permanentPattern are words of an OperationNotAllowed that time does not heal. The others come of another operation's
+// being under way.
+var permanentPattern = regexp.MustCompile(`(?i)not supported|quota|exceed`)
 
 // classifyError returns the *cloud.Error for an SDK error of a call, with Azure's own code and words. It is the only
 // place that knows Azure's error codes.
@@ -91,7 +91,7 @@ func classifyError(op string, err error) error {
 
 // classOf places an answer.
 func classOf(code string, status int, message string) cloud.Class {
-	if code == "OperationNotAllowed" && never.MatchString(message) {
+	if code == "OperationNotAllowed" && permanentPattern.MatchString(message) {
 		return cloud.Unsupported
 	}
 	if c, ok := codes[code]; ok {

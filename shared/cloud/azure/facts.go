@@ -16,7 +16,7 @@ type row struct {
 	neighbours neighbours
 }
 
-// fact reads one fact of a row; false where the row does not tell it.
+// fact reads one fact of a row; false if the row does not have it.
 type fact func(r row) (any, bool)
 
 // addKindFacts adds the facts that the waste rules read to a resource.
@@ -61,7 +61,7 @@ func (r row) textAt(path string) string {
 	return s
 }
 
-// textFact reads a word; "" where it is not set.
+// textFact reads a word; "" if it is not set.
 func textFact(path string) fact { return func(r row) (any, bool) { return r.textAt(path), true } }
 
 // textOr reads a word that has a default.
@@ -84,7 +84,7 @@ func referenceFact(path string) fact {
 	return func(r row) (any, bool) { return uidOf(r.textAt(path)), true }
 }
 
-// numberFact reads a number, which some services write as text; false where it is not set.
+// numberFact reads a number, which some services write as text; false if it is not set.
 func numberFact(path string) fact { return scaledFact(path, 1) }
 
 // scaledFact reads a number in another unit.
@@ -186,7 +186,7 @@ func hasTag(name string) fact {
 	}
 }
 
-// coresOf reads the virtual cores out of the name of a size, "Standard_D4ds_v5": those of flexible servers tell them
+// coresOf reads the number of virtual cores from the name of a size, "Standard_D4ds_v5". Flexible servers have it
 // nowhere else.
 func coresOf(r row) (any, bool) {
 	if r.SKU == nil {
@@ -236,5 +236,5 @@ func withVersion(pool json.RawMessage, version string) (json.RawMessage, error) 
 	return json.Marshal(m)
 }
 
-// clusterVersionOf is where the version of a pool's cluster stands: no name of Azure's.
+// clusterVersionOf is the field that holds the version of a pool's cluster. It is not a name of Azure's.
 const clusterVersionOf = "lamplighterClusterVersion"

@@ -68,8 +68,8 @@ func quotedTypes(of func(kind) string) string {
 	return strings.Join(slices.Compact(types), ", ")
 }
 
-// remembered is how long an overview is believed.
-const remembered = 30 * time.Second
+// overviewTTL is how long an overview is believed.
+const overviewTTL = 30 * time.Second
 
 // overview knows which types exist in which regions. Azure has over 60 regions, most of them empty for any customer. A
 // query for every kind in each region would exceed the Resource Graph's limit of 15 queries in 5 seconds many times
@@ -87,7 +87,7 @@ type place struct{ armType, region string }
 func (o *overview) hasKind(ctx context.Context, c *conn, at place) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.there == nil || c.clock.Now().Sub(o.at) > remembered {
+	if o.there == nil || c.clock.Now().Sub(o.at) > overviewTTL {
 		there, err := readOverview(ctx, c)
 		if err != nil {
 			return false, err

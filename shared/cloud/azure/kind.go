@@ -31,7 +31,7 @@ type kind struct {
 	inside func(r resource) ([]resource, error)
 	// collection is where a parent lists them, for kinds that it does not hold in its own row.
 	collection string
-	// foreign reports whether a row of the type is of another kind, or of none.
+	// foreign reports whether a row of the type belongs to another kind, or to no kind.
 	foreign func(r resource) bool
 }
 

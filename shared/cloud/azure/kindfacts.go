@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// kindFacts are, by type, the facts of facts.csv that its row in the Resource Graph tells: nothing is asked for them.
+// kindFacts are, by type, the facts of facts.csv in its rows of the Resource Graph. They need no calls.
 var kindFacts = map[string]map[string]fact{
 	cloud.AzureVM: {
 		"power_state": powerOf, "os_type": requiredTextFact("storageProfile.osDisk.osType"),
@@ -117,7 +117,7 @@ var powerOf fact = func(r row) (any, bool) {
 	return state, err == nil && state != ""
 }
 
-// burstable: the sizes that save up for bursts are those of family B.
+// burstable reports whether the size is of family B, which collects credits for bursts.
 var burstable fact = func(r row) (any, bool) {
 	size := strings.ToLower(r.textAt("hardwareProfile.vmSize"))
 	return strings.HasPrefix(size, "standard_b") || strings.HasPrefix(size, "basic_b"), size != ""

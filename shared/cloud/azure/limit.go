@@ -48,7 +48,7 @@ func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
 	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
 }
 
-// newEndpointLimiter is of this process alone.
+// newEndpointLimiter returns a limiter that this process does not share.
 func newEndpointLimiter(o Options) *throttle.Limiter {
 	o.Store = nil
 	return newLimiter(o, endpointLimits)

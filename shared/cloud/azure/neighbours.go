@@ -43,8 +43,8 @@ func (n neighbours) neighboursOf(uid, armType string) []row {
 	return slices.DeleteFunc(slices.Clone(n[uid]), func(r row) bool { return !strings.EqualFold(r.Type, armType) })
 }
 
-// acquaintance keeps the neighbours of a region for the pages of one listing.
-type acquaintance struct {
+// neighbourCache keeps the neighbours of a region for the pages of one listing.
+type neighbourCache struct {
 	mu    sync.Mutex
 	at    time.Time
 	key   place
@@ -60,12 +60,12 @@ func (c *conn) neighboursOf(ctx context.Context, kindType, region string) (neigh
 	a := &c.acquaintance
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.key == key && c.clock.Now().Sub(a.at) <= remembered {
+	if a.key == key && c.clock.Now().Sub(a.at) <= overviewTTL {
 		return a.known, nil
 	}
 	rows, err := askGraphAll[resource](ctx, c, typesInRegion(types, region))
 	if err != nil {
-		return nil, fmt.Errorf("read what stands beside %s: %w", kindType, err)
+		return nil, fmt.Errorf("read the neighbours of %s: %w", kindType, err)
 	}
 	found := neighbours{}
 	for _, r := range rows {

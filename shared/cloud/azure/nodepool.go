@@ -49,7 +49,7 @@ type nodePoolMemory struct {
 	Autoscaled *bounds `json:"autoscaled,omitempty"`
 }
 
-// poolsOf are the pools in the row of a cluster: the Resource Graph has none of their own.
+// poolsOf returns the pools in the row of a cluster: the Resource Graph has no rows of pools.
 func poolsOf(cluster resource) ([]resource, error) {
 	c, err := decodeProperties[struct {
 		Pools   []json.RawMessage `json:"agentPoolProfiles"`

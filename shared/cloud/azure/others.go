@@ -85,7 +85,7 @@ func otherFacts(r resource, _ *setting) (facts, error) {
 	return f, nil
 }
 
-// wasteFacts read, by type, the facts of facts.csv that a row tells.
+// wasteFacts are, by type, the facts of facts.csv in its rows.
 var wasteFacts = map[string]func(resource) (cloud.Facts, error){
 	"azure-disk": diskFacts, "azure-snapshot": snapshotFacts, "azure-publicip": addressFacts,
 	"azure-loadbalancer": balancerFacts,

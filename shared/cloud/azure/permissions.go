@@ -35,8 +35,8 @@ type RequiredActions struct {
 	BillingData  []string // to read them, in the storage account
 }
 
-// ListRequiredActions returns the permissions of every registered kind, sorted and each once, for the role that
-// customers are told to make.
+// ListRequiredActions returns the permissions of every registered kind, sorted and without duplicates. Customers make
+// their role from it.
 func ListRequiredActions() RequiredActions {
 	discover := slices.Clone(baseNeeds)
 	var startStop, scale []string
@@ -66,7 +66,7 @@ func (r role) allowsAction(action string) bool {
 	return slices.ContainsFunc(r.Actions, is) && !slices.ContainsFunc(r.NotActions, is)
 }
 
-// matchesPattern reports whether a pattern of a role, with its asterisks, is of the action.
+// matchesPattern reports whether a pattern of a role, with its asterisks, matches the action.
 func matchesPattern(pattern, action string) bool {
 	parts := strings.Split(strings.ToLower(pattern), "*")
 	for i, p := range parts {

@@ -25,8 +25,9 @@ var webPlans = kind{
 	},
 }
 
-// unsized are the tiers whose workers cannot be counted out: shared ones, and those that Functions scales by itself.
-var unsized = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
+// unsizedTiers are the tiers whose workers cannot be counted out: shared ones, and those that Functions scales by
+// itself.
+var unsizedTiers = []string{"free", "shared", "dynamic", "flexconsumption", "elasticpremium", "workflowstandard"}
 
 func planFacts(r resource, s *setting) (facts, error) {
 	p, err := decodeProperties[word](r)
@@ -53,7 +54,7 @@ func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity)
 	if err != nil {
 		return err
 	}
-	if r.SKU == nil || r.SKU.Capacity == nil || slices.Contains(unsized, strings.ToLower(r.SKU.Tier)) {
+	if r.SKU == nil || r.SKU.Capacity == nil || slices.Contains(unsizedTiers, strings.ToLower(r.SKU.Tier)) {
 		return errUnsupported("%s has no workers to count: its tier is %s", r.Name, tierOf(r))
 	}
 	if want.Desired != nil && *want.Desired == 0 {

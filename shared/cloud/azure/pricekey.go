@@ -11,7 +11,7 @@ var diskProducts = map[string]bool{
 	"Premium SSD Managed Disks": true, "Standard SSD Managed Disks": true, "Standard HDD Managed Disks": true,
 }
 
-// meters are prices that the names of their meters tell apart.
+// meters are the prices that are recognized by the names of their meters.
 var meters = map[string]string{
 	"Standard Uptime SLA": "aks/standard", "Standard Long Term Support": "aks/premium",
 	"Standard Included LB Rules and Outbound Rules": "lb/standard/base",

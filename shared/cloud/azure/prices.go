@@ -15,23 +15,23 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// retailPrices is where Azure tells its prices: anybody may ask, a page of 1,000 at a time.
+// retailPrices is the address of Azure's retail prices. They are public, 1,000 a page.
 const retailPrices = "https://prices.azure.com/api/retail/prices"
 
-// retailVersion is the version of that interface. Since it, values of filters are told apart by case.
+// retailVersion is the version of that API. Since it, filters are case-sensitive.
 const retailVersion = "2023-01-01-preview"
 
-// pricedServices are the services whose prices are asked for.
+// pricedServices are the services whose prices are read.
 var pricedServices = []string{
 	"Virtual Machines", "Storage", "Azure Kubernetes Service", "Azure Database for PostgreSQL",
 	"Azure Database for MySQL", "SQL Database",
 	"Azure App Service", "Load Balancer", "NAT Gateway", "Virtual Network",
 }
 
-// mostPages bounds the pages of one service in one region: that of machines has some ten.
+// mostPages is the largest number of pages of one service in one region; machines have about ten.
 const mostPages = 500
 
-// retailPrice is a price as Azure tells it.
+// retailPrice is a price of Azure's list.
 type retailPrice struct {
 	Currency string      `json:"currencyCode"`
 	Price    json.Number `json:"retailPrice"`
@@ -94,7 +94,7 @@ func readRetail(ctx context.Context, lists pricelist.Reader, address string) (re
 	return page, err
 }
 
-// tellPrices tells the prices of a page.
+// tellPrices passes the prices of a page to take.
 func (page *retailPage) tellPrices(region string, take func(cloud.Price) error) error {
 	for i := range page.Items {
 		r := &page.Items[i]

@@ -42,7 +42,7 @@ func regionOf(location string) string {
 	return strings.ToLower(strings.ReplaceAll(location, " ", ""))
 }
 
-// isOf reports whether the uid is of a resource of the type in the subscription.
+// isOf reports whether the uid names a resource of the type in the subscription.
 func isOf(uid, subscription, armType string) bool {
 	if strings.ContainsAny(uid, "?#%\\") {
 		return false

@@ -83,7 +83,7 @@ func newPipeline(token azcore.TokenCredential, scope string, o policy.ClientOpti
 	return runtime.NewPipeline("lamplighter", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{bearer}}, &o)
 }
 
-// clientOptions are those of the clients of tokens and of the resource manager.
+// clientOptions are the options of the clients for tokens and for the resource manager.
 func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	o := policy.ClientOptions{
 		Cloud:            azcloud.AzurePublic,
@@ -98,9 +98,9 @@ func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	return o
 }
 
-// customCloud makes the endpoint every host of Azure, the one of the tokens too. The SDK gives credentials to https
-// alone, which is as it should be: it is told https, and where the operator allows http the transport changes the
-// scheme, for this one host.
+// customCloud makes the endpoint every host of Azure, including the host of tokens. The SDK sends credentials only
+// over https, so it gets an https address; if the operator allows http, the transport changes the scheme for this one
+// host.
 func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
 	u, err := url.Parse(endpoint)
 	if err != nil { // it has been checked
@@ -179,8 +179,7 @@ func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audien
 	}
 }
 
-// asserting is a credential whose errors are those of the assertion, where that could not be made: the SDK keeps no
-// more than their words.
+// asserting is a credential that returns the errors of its assertion unchanged. The SDK alone keeps only their text.
 type asserting struct{ azcore.TokenCredential }
 
 type keptError struct{}

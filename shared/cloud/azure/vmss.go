@@ -41,7 +41,7 @@ type scaleSetMemory struct {
 	Made      int64 `json:"made,omitempty"` // when the set was made, in Unix seconds: one made again has its name
 }
 
-// madeAt returns when the set was made, in Unix seconds; 0 when Azure does not tell.
+// madeAt returns the time of the set's creation in Unix seconds; 0 if Azure does not return it.
 func (s scaleSet) madeAt() int64 {
 	if s.TimeCreated.IsZero() {
 		return 0

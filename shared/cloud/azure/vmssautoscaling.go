@@ -23,7 +23,7 @@ type scaleSetNative struct {
 	Setting  *settingNative `json:"setting,omitempty"`
 }
 
-// settingNative is an autoscale setting as it is written.
+// settingNative is an autoscale setting in Azure's own form.
 type settingNative struct {
 	ID         string         `json:"id"`
 	Location   any            `json:"location"`
@@ -48,7 +48,7 @@ func decodeNative(raw json.RawMessage) (n scaleSetNative, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err = d.Decode(&n); err != nil {
-		return n, errInvalid("what was remembered of the scaling cannot be read: %v", err)
+		return n, errInvalid("the remembered scaling cannot be read: %v", err)
 	}
 	return n, nil
 }
@@ -100,7 +100,7 @@ func (s *settingNative) rule() (percent, cooldown *int64) {
 	return nil, nil
 }
 
-// readScaleSetAutoscaling tells how a set is scaled. One that nothing scales is kept at the capacity that it has.
+// readScaleSetAutoscaling returns how a set is scaled. A set without an autoscaler keeps its capacity.
 func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud.Autoscaling, error) {
 	r, err := readScaleSet(ctx, c, t.UID)
 	if err != nil {

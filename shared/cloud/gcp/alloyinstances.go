@@ -21,7 +21,7 @@ var alloyInstances = kind{
 	act:  actOneByOne(actAlloyInstance),
 }
 
-var alloyStates = map[string]native{
+var alloyStates = map[string]nativeStatus{
 	"READY": {cloud.Running}, "STOPPED": {cloud.Stopped}, "STOPPING": {cloud.Stopping}, "CREATING": {cloud.Pending},
 	"MAINTENANCE":   {cloud.Pending},
 	"BOOTSTRAPPING": {cloud.Pending}, "PROMOTING": {cloud.Pending}, "SWITCHOVER": {cloud.Pending},

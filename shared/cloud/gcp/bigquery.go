@@ -28,8 +28,8 @@ const (
 	mostTables = 2_000
 )
 
-// answerOf is the current page of the answer to a query.
-type answerOf struct {
+// queryPage is the current page of the answer to a query.
+type queryPage struct {
 	job    googlerest.JobReference
 	schema *googlerest.TableSchema
 	rows   []googlerest.TableRow
@@ -38,7 +38,7 @@ type answerOf struct {
 }
 
 // startQuery asks BigQuery, and waits for the first page.
-func (s *session) startQuery(ctx context.Context, location, sql string) (*answerOf, error) {
+func (s *session) startQuery(ctx context.Context, location, sql string) (*queryPage, error) {
 	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
 		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
 		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
@@ -48,7 +48,7 @@ func (s *session) startQuery(ctx context.Context, location, sql string) (*answer
 	if err != nil {
 		return nil, err
 	}
-	a := &answerOf{got.JobReference, got.Schema, got.Rows, got.PageToken, got.JobComplete}
+	a := &queryPage{got.JobReference, got.Schema, got.Rows, got.PageToken, got.JobComplete}
 	s.charge(got.TotalBytesProcessed)
 	for range mostPolls {
 		if a.done {
@@ -63,7 +63,7 @@ func (s *session) startQuery(ctx context.Context, location, sql string) (*answer
 }
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
-func (s *session) nextPage(ctx context.Context, a *answerOf) error {
+func (s *session) nextPage(ctx context.Context, a *queryPage) error {
 	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
 		a.job.ProjectID, a.job.JobID).
 		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
@@ -98,7 +98,7 @@ func (s *session) Spent() cloud.BillSpending {
 }
 
 // records returns the rows of the page as maps from column name to text. A column that is null is left out.
-func (a *answerOf) records() []map[string]string {
+func (a *queryPage) records() []map[string]string {
 	if a.schema == nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (s *session) queryAll(ctx context.Context, location, sql string) ([]map[str
 
 // queryLines returns a reader of the answer as lines of JSON. The fields of more are added to each line.
 func (s *session) queryLines(ctx context.Context, location, sql string, more map[string]string) cloud.BillReader {
-	var a *answerOf
+	var a *queryPage
 	return cloud.NewPagedBill(func() ([]byte, error) {
 		var err error
 		switch {
@@ -155,7 +155,7 @@ func (s *session) queryLines(ctx context.Context, location, sql string, more map
 		for _, row := range a.records() {
 			maps.Copy(row, more)
 			if err := e.Encode(row); err != nil {
-				return nil, errInvalid("BigQuery answered what cannot be written: %v", err)
+				return nil, errInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
 			}
 		}
 		return b.Bytes(), nil

@@ -31,7 +31,7 @@ GROUP BY month, day
 ORDER BY month, day`, t.quoted(), from.Format(time.DateOnly), from.Format("200601"))
 }
 
-// span is a month in a table, and the days of the table that hold it.
+// span is a month in a table, and the days of the table that contain it.
 type span struct {
 	month    time.Time
 	from, to string // days; to is the last one; empty where the table is not asked by days

@@ -19,9 +19,9 @@ var (
 	_ cloud.BillSpender = (*conn)(nil)
 )
 
-// Deliveries lists the months that the billing export in BigQuery holds, of all billing accounts together: an export
-// has no deliveries, its rows are added to, and a month is another one when any day of the table that holds it has
-// more rows, or later ones.
+// Deliveries lists the months of the billing export in BigQuery, for all billing accounts together. An export has no
+// deliveries: rows are added to its tables. A month counts as a new delivery when a day of the table that contains it
+// has more rows, or later ones.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	tables, err := c.findTables(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t billTable) addTo(d *cloud.Delivery, rows []map[string]string) {
 	}
 }
 
-// fileName is the address of a month in a table, with all that the question for it takes.
+// fileName is the address of a month in a table, with all parameters of its query.
 func (t billTable) fileName(s span) string {
 	var columns []string
 	for c := range t.columns {
@@ -163,7 +163,7 @@ func (c *conn) OpenBill(ctx context.Context, _ cloud.Delivery, file cloud.BillFi
 	return c.queryLines(ctx, t.location, t.billSQL(s), more), nil
 }
 
-// ControlTotal tells nothing: Google has no interface to costs but the export itself.
+// ControlTotal returns nothing, because Google's only interface to costs is the export itself.
 func (*conn) ControlTotal(context.Context, time.Time) (total, currency string, ok bool, err error) {
 	return "", "", false, nil
 }

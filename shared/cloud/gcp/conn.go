@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// width is how many batches of one call of ours are under way at once; the limiter paces them.
-const width = 8
+// parallelCalls is how many batches of one call of ours are under way at once; the limiter paces them.
+const parallelCalls = 8
 
 // conn is a connection to one account.
 type conn struct{ *session }
@@ -75,7 +75,7 @@ func (c *conn) Read(ctx context.Context, kindType, region string, uids []string)
 	}
 	batches := slices.Collect(slices.Chunk(refs, k.ReadBatch))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))
-	cloud.InParallel(len(batches), width, func(i int) { states[i], errs[i] = k.read(ctx, p, batches[i]) })
+	cloud.InParallel(len(batches), parallelCalls, func(i int) { states[i], errs[i] = k.read(ctx, p, batches[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, classifyError("", err)
@@ -107,7 +107,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 	}
 	batches := slices.Collect(slices.Chunk(here, k.ActBatch))
 	work := slices.Collect(slices.Chunk(all, k.ActBatch))
-	cloud.InParallel(len(batches), width, func(b int) {
+	cloud.InParallel(len(batches), parallelCalls, func(b int) {
 		errs := k.act(ctx, p, v, work[b])
 		for i, at := range batches[b] {
 			out[at].Err = classifyError("", errs[i])
@@ -128,7 +128,7 @@ func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want clo
 	return classifyError("", k.scale(ctx, p, r, want))
 }
 
-// findResource finds the kind of a resource, where it is, and its name there.
+// findResource returns the kind, the region and the parsed name of a resource.
 func (c *conn) findResource(kindType, region, uid string) (kind, place, ref, error) {
 	k, p, err := c.kindIn(kindType, region)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *conn) findResource(kindType, region, uid string) (kind, place, ref, err
 	return k, p, r, err
 }
 
-// ReadAutoscaling tells how a group is scaled.
+// ReadAutoscaling returns how a group is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kindType, region, uid string) (cloud.Autoscaling, error) {
 	k, p, r, err := c.findScaled(kindType, region, uid)
 	if err != nil {

@@ -34,7 +34,7 @@ type databaseMemory struct {
 	ActivationPolicy string `json:"activationPolicy"`
 }
 
-// listDatabases reads a page of the project's instances, and keeps those of the region.
+// listDatabases reads a page of the project's instances and returns those of the region.
 func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
 	out, err := call[googlerest.DatabaseInstanceList](ctx, p.session, googlerest.Get("cloudsql.instances.list",
 		googlerest.SQLAdmin+"projects/{project}/instances", p.project).Set("filter", "region:"+p.region).

@@ -92,7 +92,7 @@ type wireStatus struct {
 	} `json:"details"`
 }
 
-// parseAnswer reads the body of an answer that is not a success; a body that is none of Google's is told by its status.
+// parseAnswer parses the body of an error answer. For a body that is not Google's it uses the HTTP status.
 func parseAnswer(status int, body []byte) answer {
 	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""),
 		message: fmt.Sprintf("HTTP %d without a message", status)}
@@ -115,7 +115,8 @@ func parseAnswer(status int, body []byte) answer {
 	return a
 }
 
-// takeStatus takes the most telling code: the detail's reason, that of the older form, the status.
+// takeStatus takes the most specific code: first the reason of a detail, then the reason of the older form, then the
+// status.
 func (a *answer) takeStatus(s wireStatus) {
 	if s.Message != "" {
 		a.message = s.Message

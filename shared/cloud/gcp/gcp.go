@@ -117,7 +117,7 @@ func connectionPool() http.RoundTripper {
 // Name is "gcp".
 func (p *Provider) Name() string { return Name }
 
-// Kinds returns the kinds in the registry, and the one that stands for everything else.
+// Kinds returns the kinds in the registry, and the collective kind for all other resources.
 func (p *Provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(registry))
 	for i, k := range registry {
@@ -126,8 +126,8 @@ func (p *Provider) Kinds() []cloud.Kind {
 	return append(out, cloud.CollectiveOf(Name))
 }
 
-// Connect prepares a connection. Credentials that are incomplete, a project that is not told and an endpoint that is
-// not allowed are class Invalid; whether the credentials open anything is found out by Identify.
+// Connect prepares a connection. Incomplete credentials, a missing project and a forbidden endpoint are class Invalid.
+// Identify then tests whether the credentials open the project.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	if err := p.checkEndpoint(a.EndpointURL); err != nil {
 		return nil, err

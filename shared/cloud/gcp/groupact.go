@@ -27,8 +27,8 @@ type groupMemory struct {
 	Made string `json:"made,omitempty"` // when the group was made: one made again has its name
 }
 
-// marks matches the mark that a stop leaves at the end of an autoscaler's description.
-var marks = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
+// markPattern matches the mark that a stop leaves at the end of an autoscaler's description.
+var markPattern = regexp.MustCompile(` ?\[lamplighter: mode ([A-Z_]+), size (\d+)\]$`)
 
 // stopMark returns the size and the mode that a stop wrote into the autoscaler's description; false when there is no
 // mark.
@@ -36,7 +36,7 @@ func (g group) stopMark() (groupMemory, bool) {
 	if g.scaler == nil {
 		return groupMemory{}, false
 	}
-	m := marks.FindStringSubmatch(g.scaler.Description)
+	m := markPattern.FindStringSubmatch(g.scaler.Description)
 	if m == nil {
 		return groupMemory{}, false
 	}
@@ -103,7 +103,7 @@ func actGroup(ctx context.Context, p place, v cloud.Verb, t target) error {
 func stopGroup(ctx context.Context, p place, g group) error {
 	if mode := g.mode(); mode != "" && mode != modeOff {
 		mark := fmt.Sprintf(" [lamplighter: mode %s, size %d]", mode, g.TargetSize)
-		off := scalerMode(modeOff, marks.ReplaceAllString(g.scaler.Description, "")+mark)
+		off := scalerMode(modeOff, markPattern.ReplaceAllString(g.scaler.Description, "")+mark)
 		if err := awaitOperation(ctx, p, g.ref, g.patchScaler(p, off)); err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		return nil
 	}
 	return beginOperation(ctx, p,
-		g.patchScaler(p, scalerMode(m.Mode, marks.ReplaceAllString(g.scaler.Description, ""))))
+		g.patchScaler(p, scalerMode(m.Mode, markPattern.ReplaceAllString(g.scaler.Description, ""))))
 }
 
 // remembered returns the state to restore: the remembered one if the group was not made again since the stop, else the
@@ -168,7 +168,7 @@ func alreadyScaled(ctx context.Context, p place, g group) error {
 	if _, marked := g.stopMark(); !marked {
 		return nil
 	}
-	clean := scalerMode(g.mode(), marks.ReplaceAllString(g.scaler.Description, ""))
+	clean := scalerMode(g.mode(), markPattern.ReplaceAllString(g.scaler.Description, ""))
 	return beginOperation(ctx, p, g.patchScaler(p, clean))
 }
 
@@ -252,7 +252,7 @@ func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error 
 	if err != nil {
 		return err
 	}
-	z := size{Max: most, Desired: g.TargetSize}
+	z := size{Max: largestSize, Desired: g.TargetSize}
 	if a := g.policy(); a != nil {
 		z.Min, z.Max = a.MinNumReplicas, a.MaxNumReplicas
 	}

@@ -174,7 +174,7 @@ func (s scalerNative) same(t scalerNative) bool {
 		s.CPU.PredictiveMethod == t.CPU.PredictiveMethod
 }
 
-// change makes the bounds and the rule of an autoscaler those of s, and leaves the rest.
+// change returns the change that gives an autoscaler the bounds and the rule of s. All other fields stay.
 func (s scalerNative) change() googlerest.AutoscalerChange {
 	return googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{
 		MinNumReplicas: &s.Min, MaxNumReplicas: &s.Max, CoolDownPeriodSec: &s.Cooldown, CPUUtilization: &s.CPU,

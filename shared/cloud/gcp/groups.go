@@ -43,7 +43,7 @@ type group struct {
 	scaler *googlerest.Autoscaler
 }
 
-// A listing goes through the groups of zones, then through those of the region.
+// A listing reads the groups of zones first, then the groups of the region.
 const (
 	zonalPage    = "z:"
 	regionalPage = "r:"
@@ -223,7 +223,8 @@ func (g group) policy() *googlerest.AutoscalingPolicy {
 	return g.scaler.AutoscalingPolicy
 }
 
-// status: a group that is half done is pending, for whichever act is given to it then has something to do.
+// status returns the status of the group. A half stopped group is pending, so that either act still has something to
+// do.
 func (g group) status() cloud.Status {
 	stable := g.Status != nil && g.Status.IsStable
 	switch {

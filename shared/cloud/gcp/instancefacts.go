@@ -46,20 +46,20 @@ func localSSDs(i *googlerest.Instance) (n int) {
 	return n
 }
 
-// notes explains the states of instances. It caches the policies and operations that it reads for one batch.
-type notes struct {
+// stateNotes explains the states of instances. It caches the policies and operations that it reads for one batch.
+type stateNotes struct {
 	place
 	policies   map[string]string // by link: the text about the policy, "" when it starts and stops nothing
 	operations map[string]map[string]*googlerest.Operation
 }
 
-func newNotes(p place) *notes {
-	return &notes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
+func newNotes(p place) *stateNotes {
+	return &stateNotes{p, map[string]string{}, map[string]map[string]*googlerest.Operation{}}
 }
 
 // explainState returns Google's status message, the error of the last start, and the instance's own schedules, each if
 // there is one. An error of explain itself becomes part of the text.
-func (n *notes) explainState(ctx context.Context, r ref, i *googlerest.Instance) string {
+func (n *stateNotes) explainState(ctx context.Context, r ref, i *googlerest.Instance) string {
 	var said []string
 	if i.StatusMessage != "" {
 		said = append(said, i.StatusMessage)
@@ -78,7 +78,7 @@ func (n *notes) explainState(ctx context.Context, r ref, i *googlerest.Instance)
 }
 
 // policyText says whether the resource policy starts and stops instances: others place them, or make snapshots.
-func (n *notes) policyText(ctx context.Context, link string) string {
+func (n *stateNotes) policyText(ctx context.Context, link string) string {
 	if said, ok := n.policies[link]; ok {
 		return said
 	}
@@ -100,7 +100,7 @@ func (n *notes) policyText(ctx context.Context, link string) string {
 
 // failedStart returns why the instance fell back to off: the start was accepted, and its operation failed later, for
 // want of machines in the zone for one.
-func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
+func (n *stateNotes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) error {
 	byName, ok := n.operations[r.location]
 	if !ok {
 		byName = n.newestStarts(ctx, r.location)
@@ -114,7 +114,7 @@ func (n *notes) failedStart(ctx context.Context, r ref, i *googlerest.Instance) 
 }
 
 // lacksRoom reports whether the instance is off because its zone had no machines when it was last started.
-func (n *notes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bool {
+func (n *stateNotes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bool {
 	if instanceStatuses[i.Status].status != cloud.Stopped {
 		return false
 	}
@@ -123,7 +123,7 @@ func (n *notes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instance) bo
 }
 
 // newestStarts returns the newest start of each instance of the zone; none when they cannot be read.
-func (n *notes) newestStarts(ctx context.Context, zone string) map[string]*googlerest.Operation {
+func (n *stateNotes) newestStarts(ctx context.Context, zone string) map[string]*googlerest.Operation {
 	byName := map[string]*googlerest.Operation{}
 	out, err := call[googlerest.OperationList](ctx, n.session, googlerest.Get("compute.zoneOperations.list",
 		googlerest.Compute+"projects/{project}/zones/{zone}/operations", n.project, zone).

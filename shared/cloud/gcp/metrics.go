@@ -129,8 +129,8 @@ func (m meter) keysOf(uids []string) map[string]string {
 	return keys
 }
 
-// Metrics reads measures by timeSeries.list: one call tells a measure of all resources of a region, some hundred
-// thousand points a page.
+// Metrics reads measures with timeSeries.list: one call returns a measure of all resources of a region, about 100,000
+// points a page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := meters[r.Type]
 	if !ok {
@@ -141,7 +141,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 		return cloud.MetricAnswer{}, err
 	}
 	answers, errs := make([]cloud.MetricAnswer, len(r.Measures)), make([]error, len(r.Measures))
-	cloud.InParallel(len(r.Measures), width, func(i int) { answers[i], errs[i] = m.readMeasure(ctx, p, r, i) })
+	cloud.InParallel(len(r.Measures), parallelCalls, func(i int) { answers[i], errs[i] = m.readMeasure(ctx, p, r, i) })
 	var out cloud.MetricAnswer
 	for i, a := range answers {
 		if errs[i] != nil {

@@ -147,7 +147,7 @@ func scaleNodepool(ctx context.Context, p place, r ref, want cloud.Capacity) err
 		return err
 	}
 	s := n.scaling()
-	z := size{Max: most, Desired: n.perZone()}
+	z := size{Max: largestSize, Desired: n.perZone()}
 	if s != nil && !s.isTotal() {
 		z.Min, z.Max = s.Min, s.Max
 	}

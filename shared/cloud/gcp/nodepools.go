@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them, and are read
-// from the instance groups: initialNodeCount is that of the day on which the pool was made. Workloads should be
-// stopped first: the autoscaler of another pool may grow for pods that find no node.
+// nodepools are node pools of GKE; the uid is the full name. Sizes are nodes per zone, as GKE sets them. They are read
+// from the instance groups, because initialNodeCount is the number at the creation of the pool. Workloads should be
+// stopped first: another pool's autoscaler may grow for pods without a node.
 var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
@@ -247,10 +247,10 @@ func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]n
 // groupSizes returns the sizes of these instance groups.
 func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 	sizes, errs := make([]int64, len(links)), make([]error, len(links))
-	cloud.InParallel(len(links), width, func(i int) {
+	cloud.InParallel(len(links), parallelCalls, func(i int) {
 		r, ok := parseName(fullName("compute.googleapis.com", links[i]))
 		if !ok {
-			errs[i] = errInvalid("GKE names an instance group %.300q, which is no name", links[i])
+			errs[i] = errInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
 			return
 		}
 		var m *googlerest.InstanceGroupManager

@@ -19,7 +19,7 @@ var organisationNeeds = []string{
 const (
 	// maxUnits bounds a walk through folders that would not end.
 	maxUnits = 10_000
-	// projectPage is how many projects or folders are asked for at once.
+	// projectPage is the number of projects or folders in a page.
 	projectPage = 300
 )
 
@@ -103,7 +103,7 @@ type projectWalk struct {
 func (w *projectWalk) walkLevel(ctx context.Context, level [][]cloud.Unit) ([][]cloud.Unit, error) {
 	w.inner = nil
 	errs := make([]error, len(level))
-	cloud.InParallel(len(level), width, func(i int) { errs[i] = w.visitUnit(ctx, level[i]) })
+	cloud.InParallel(len(level), parallelCalls, func(i int) { errs[i] = w.visitUnit(ctx, level[i]) })
 	for _, err := range errs {
 		if err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func assetFacts(kindType string, a *googlerest.Asset, n neighbours) cloud.Facts 
 	if read == nil || len(a.VersionedResources) == 0 {
 		return nil
 	}
-	var t thing
+	var t assetResource
 	if json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) != nil {
 		return nil
 	}

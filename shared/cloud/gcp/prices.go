@@ -18,11 +18,11 @@ import (
 // catalogue is the address of Google's price catalogue. It takes an API key.
 const catalogue = "https://cloudbilling.googleapis.com/v1"
 
-// pricedServices are the services whose prices are asked for, by Google's numbers of them: Compute Engine, Cloud SQL
-// and Kubernetes Engine.
+// pricedServices are the services whose prices are read, by Google's numbers: Compute Engine, Cloud SQL and Kubernetes
+// Engine.
 var pricedServices = []string{"6F81-5844-456A", "9662-B51E-5089", "CCD8-9BF1-090E"}
 
-// mostPricePages bounds the pages of one service: that of Compute Engine has some ten of 5,000.
+// mostPricePages is the largest number of pages of one service; Compute Engine has about ten of 5,000.
 const mostPricePages = 100
 
 // skuPage is a page of the catalogue.
@@ -69,8 +69,8 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 		base = catalogue
 	}
 	if p.options.PricesKey == "" {
-		return "", fault.New(fault.Unavailable, "Google tells its prices to whoever has an API key: set "+
-			"LAMPLIGHTER_GOOGLE_PRICES_KEY to one that may call the Cloud Billing API")
+		return "", fault.New(fault.Unavailable, "Google shows its prices only to callers with an API key: set "+
+			"LAMPLIGHTER_GOOGLE_PRICES_KEY to a key that may call the Cloud Billing API")
 	}
 	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}
 	for _, service := range pricedServices {

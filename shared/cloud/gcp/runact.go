@@ -60,8 +60,8 @@ func (s runService) remembered(t target) (int64, error) {
 	}
 }
 
-// setAlways sets how many instances run without a request. A minimum of 0 is annotated, so that the service can be
-// told from one that never had a minimum.
+// setAlways sets the number of instances that run without a request. For a minimum of 0 it adds an annotation, which
+// distinguishes the service from one that never had a minimum.
 func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 	var change googlerest.RunServiceChange
 	if s.isManual() {
@@ -100,7 +100,7 @@ func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) e
 		z.Min = 0
 	}
 	if z.Max == 0 || s.isManual() {
-		z.Max = most
+		z.Max = largestSize
 	}
 	if z, err = z.withCapacity(want); err != nil {
 		return err

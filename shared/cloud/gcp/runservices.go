@@ -30,7 +30,8 @@ var runServices = kind{
 
 const (
 	manual = "MANUAL"
-	// stoppedAt is the annotation that tells a service that was stopped here from one that never had a minimum.
+	// stoppedAt is the annotation that distinguishes a service that was stopped here from one that never had a
+	// minimum.
 	stoppedAt = "lamplighter.dev/stopped-min-instances"
 )
 

@@ -26,17 +26,17 @@ const maxAnswer = 64 << 20
 // firstBackoff is the longest pause after the first failed attempt.
 const firstBackoff = 500 * time.Millisecond
 
-// patient is the transport of all calls. It makes each call wait for a token of the limiter, gives each attempt a
-// deadline, and repeats a call when Google says that it may be repeated. Repeating is safe: every change of this
+// retryTransport is the transport of all calls. It makes each call wait for a token of the limiter, gives each attempt
+// a deadline, and repeats a call when Google says that it may be repeated. Repeating is safe: every change of this
 // package sets a value or carries a requestId.
-type patient struct {
+type retryTransport struct {
 	provider *Provider
 	project  string
 	endpoint *url.URL // of the account; nil is Google
 }
 
 // RoundTrip returns the answer with its body read to the end.
-func (t *patient) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer closeBody(r)
 	for attempt := 1; ; attempt++ {
 		resp, body, err := t.tryOnce(r)
@@ -57,13 +57,13 @@ func closeBody(r *http.Request) {
 }
 
 // backoff returns a random pause that grows with the attempts.
-func (t *patient) backoff(attempt int) time.Duration {
+func (t *retryTransport) backoff(attempt int) time.Duration {
 	most := min(firstBackoff<<(attempt-1), t.provider.options.MaxBackoff)
 	return rand.N(most + 1) //nolint:gosec // jitter needs no secrecy
 }
 
 // tryOnce makes one attempt.
-func (t *patient) tryOnce(r *http.Request) (*http.Response, []byte, error) {
+func (t *retryTransport) tryOnce(r *http.Request) (*http.Response, []byte, error) {
 	bucket := t.bucketOf(r)
 	if err := t.limiter().Wait(r.Context(), bucket, 1); err != nil {
 		return nil, nil, err
@@ -88,15 +88,15 @@ func (t *patient) tryOnce(r *http.Request) (*http.Response, []byte, error) {
 	return resp, body, nil
 }
 
-func (t *patient) base() http.RoundTripper {
+func (t *retryTransport) base() http.RoundTripper {
 	if t.endpoint != nil {
 		return t.provider.guarded
 	}
 	return t.provider.options.Transport
 }
 
-// copyRequest copies the request for one attempt, to the account's endpoint where it has one.
-func (t *patient) copyRequest(ctx context.Context, r *http.Request) (*http.Request, error) {
+// copyRequest copies the request for one attempt, with the account's endpoint if there is one.
+func (t *retryTransport) copyRequest(ctx context.Context, r *http.Request) (*http.Request, error) {
 	one := r.Clone(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
 		if r.GetBody == nil {
@@ -116,7 +116,8 @@ func (t *patient) copyRequest(ctx context.Context, r *http.Request) (*http.Reque
 }
 
 // mayRetry reports whether another attempt may help, and for how long Google wants to be left alone before it.
-func (t *patient) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration, bool) {
+func (t *retryTransport) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration,
+	bool) {
 	if err != nil {
 		return 0, ctx.Err() == nil && !fault.Is(err, fault.Invalid)
 	}
@@ -140,14 +141,14 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(seconds, 3600)) * time.Second
 }
 
-// bearer puts the account's access token into each request.
-type bearer struct {
+// tokenTransport puts the account's access token into each request.
+type tokenTransport struct {
 	tokens auth.TokenProvider
 	next   http.RoundTripper
 }
 
 // RoundTrip fails as the credentials do when they give no token.
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := b.tokens.Token(r.Context())
 	if err != nil {
 		closeBody(r)
@@ -158,12 +159,12 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// minting is for the calls that make tokens: a refusal is an error of ours at once, for Google's libraries would tell
-// it as a text.
-type minting struct{ next http.RoundTripper }
+// mintTransport is the transport of the calls that make tokens. It turns a refusal into an error of ours at once,
+// because Google's libraries would keep only its text.
+type mintTransport struct{ next http.RoundTripper }
 
 // RoundTrip returns class Refused when Google does not take the credentials.
-func (m minting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m mintTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := m.next.RoundTrip(r)
 	if err != nil || resp.StatusCode < http.StatusBadRequest {
 		return resp, err

@@ -7,8 +7,8 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed; a
-// machine that the configuration keeps ready for all of them is none of theirs.
+// workstationKind are Cloud Workstations; the uid is the full name. Their home directories stay, and are billed.
+// Machines that the configuration keeps ready for all workstations are not part of them.
 var workstationKind = kind{
 	Kind:    catalogueKind(cloud.GCPWorkstation),
 	service: "workstations.googleapis.com", collection: "workstations",
@@ -24,7 +24,7 @@ var workstationKind = kind{
 	act:  actOneByOne(actWorkstation),
 }
 
-var workstationStates = map[string]native{
+var workstationStates = map[string]nativeStatus{
 	"STATE_STARTING": {cloud.Starting}, "STATE_RUNNING": {cloud.Running}, "STATE_STOPPING": {cloud.Stopping},
 	"STATE_STOPPED":    {cloud.Stopped},
 	"STATE_SUSPENDING": {cloud.Stopping}, "STATE_SUSPENDED": {cloud.Stopped},

@@ -46,7 +46,7 @@ func (o object) priorPause() *string {
 	return prior
 }
 
-// autoscalersOf are those of the autoscalers that drive the workload.
+// autoscalersOf returns the autoscalers of the workload.
 func autoscalersOf(all []object, w object) []object {
 	var out []object
 	for _, o := range all {

@@ -120,8 +120,8 @@ func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWor
 	return c.setReplicas(ctx, r, w.object, m.Replicas)
 }
 
-// correctMark has the annotation of a stop tell how many replicas a workload had before it was raised. A workload
-// without one was not stopped by a stop of ours, and stays as it is.
+// correctMark sets the number in the annotation of a stop to the replicas before the raise. A workload without the
+// annotation was not stopped by us, and is not changed.
 func (c *cluster) correctMark(ctx context.Context, r apiResource, w object, n int64) error {
 	return c.changeGuarded(ctx, r, w, func(o object) (change, error) {
 		if was := o.annotatedReplicas(); o.replicas() > 0 || was == 0 || was == n {
@@ -162,7 +162,7 @@ func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	d := json.NewDecoder(strings.NewReader(string(native)))
 	d.UseNumber()
 	if err := d.Decode(&m); err != nil {
-		return m, false, errInvalid("what was remembered of its scaling cannot be read: %s", err)
+		return m, false, errInvalid("the remembered scaling cannot be read: %s", err)
 	}
 	if m.HPA != nil {
 		m.HPA.Metrics, _ = wholeNumbers(m.HPA.Metrics).([]any)

@@ -36,8 +36,8 @@ func (r apiResource) groupPath() []string {
 	return []string{"apis", r.Group, r.Version}
 }
 
-// objectPath returns the path of an object of the resource, or of a subresource of it. An at without a name is all
-// objects, one without a namespace those of all namespaces.
+// objectPath returns the path of an object of the resource, or of its subresource. Without a name it is the path of
+// all objects, without a namespace that of all namespaces.
 func (r apiResource) objectPath(at ref, sub ...string) ([]string, error) {
 	if problem := segmentProblem(at.ns); problem != "" {
 		return nil, fmt.Errorf("invalid namespace %q: [%s]", at.ns, problem)

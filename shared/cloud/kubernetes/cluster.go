@@ -38,8 +38,7 @@ var (
 const (
 	pageSize = 250
 	maxPages = 400 // of one listing: 100,000 objects
-	// conflicts is how often a change is decided anew because the object changed meanwhile, which controllers do all
-	// the time.
+	// conflicts is how often a change is retried after a conflict. Controllers change objects all the time.
 	conflicts = 10
 )
 
@@ -139,7 +138,7 @@ type objectList struct {
 	Items []object `json:"items"`
 }
 
-// listOptions say which objects a listing returns, and where it goes on.
+// listOptions select the objects of a listing and its next page.
 type listOptions struct{ LabelSelector, Continue string }
 
 func (o listOptions) queryValues() url.Values {
@@ -262,6 +261,6 @@ func unreadableError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the cluster answered what " +
+	return &cloud.Error{Class: cloud.Transient, Code: "Unreadable", Message: "the answer of the cluster " +
 		"cannot be read: " + err.Error()}
 }

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// width is how many objects of one call of ours are worked on at once.
-const width = 16
+// parallelCalls is how many objects of one call of ours are worked on at once.
+const parallelCalls = 16
 
 // conn is a connection to one cluster.
 type conn struct {
@@ -70,7 +70,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	at, errs := c.refsOf(id, k, uids)
 	p := c.newPass(at)
 	states := make([]cloud.State, len(uids))
-	cloud.InParallel(len(uids), width, func(i int) {
+	cloud.InParallel(len(uids), parallelCalls, func(i int) {
 		if errs[i] == nil {
 			states[i], errs[i] = k.read(ctx, p, at[i])
 			states[i].UID = uids[i]
@@ -80,7 +80,7 @@ func (c *conn) Read(ctx context.Context, kind, region string, uids []string) ([]
 	return existingStates(states, errs)
 }
 
-// refsOf returns the objects that the uids name. An error is of a uid that names none of this cluster.
+// refsOf returns the objects that the uids name, and an error for each uid that is not of this cluster.
 func (c *conn) refsOf(id string, k kind, uids []string) ([]ref, []error) {
 	at, errs := make([]ref, len(uids)), make([]error, len(uids))
 	for i, u := range uids {
@@ -99,7 +99,7 @@ func (c *conn) keepPass(kind string, p *pass) {
 	c.last, c.lastOf = p, kind
 }
 
-// passFor returns a pass over the objects: that of the read a moment ago, once, or a new one.
+// passFor returns the pass of the last read, if it is fresh and covers the objects, or a new one. A pass is used once.
 func (c *conn) passFor(kind string, objects []ref) *pass {
 	c.passMu.Lock()
 	last, of := c.last, c.lastOf
@@ -201,7 +201,7 @@ func (c *conn) refOf(ctx context.Context, k kind, uid string) (ref, error) {
 	return at, nil
 }
 
-// ReadAutoscaling tells how a workload is scaled.
+// ReadAutoscaling returns how a workload is scaled.
 func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	k, at, err := c.autoscaledWorkload(ctx, kind, region, uid)
 	if err != nil {

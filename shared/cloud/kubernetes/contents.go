@@ -25,15 +25,15 @@ type member struct {
 	resource apiResource
 }
 
-// held are the objects in a namespace, or in all of them, as they were listed.
-type held struct {
+// heldObjects are the objects in a namespace, or in all of them, as they were listed.
+type heldObjects struct {
 	deployments, rollouts, stateful, cronJobs, scalers, pods []object
 }
 
 // listHeld lists the objects in ns with list; "" is all namespaces. The lists are read in parallel.
 func listHeld(ctx context.Context, ns string,
-	list func(context.Context, apiResource, string) ([]object, error)) (held, error) {
-	var h held
+	list func(context.Context, apiResource, string) ([]object, error)) (heldObjects, error) {
+	var h heldObjects
 	lists := []struct {
 		into     *[]object
 		resource apiResource
@@ -45,10 +45,12 @@ func listHeld(ctx context.Context, ns string,
 		{&h.scalers, scaledOf},
 	}
 	errs := make([]error, len(lists))
-	cloud.InParallel(len(lists), width, func(i int) { *lists[i].into, errs[i] = list(ctx, lists[i].resource, ns) })
+	cloud.InParallel(len(lists), parallelCalls, func(i int) {
+		*lists[i].into, errs[i] = list(ctx, lists[i].resource, ns)
+	})
 	for _, err := range errs {
 		if err != nil {
-			return held{}, err
+			return heldObjects{}, err
 		}
 	}
 	return h, nil
@@ -76,7 +78,7 @@ func (p *pass) namespaceContents(ctx context.Context, name string) (contents, er
 
 // inDoubt reports whether the namespace may not exist, or be about to be deleted: it is empty, or something in it is
 // being deleted.
-func (h held) inDoubt() bool {
+func (h heldObjects) inDoubt() bool {
 	n := 0
 	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful, h.cronJobs, h.scalers} {
 		n += len(list)
@@ -88,7 +90,7 @@ func (h held) inDoubt() bool {
 }
 
 // isEnding reports whether something was stopped by us, or has pods that it should not have.
-func (h held) isEnding() bool {
+func (h heldObjects) isEnding() bool {
 	for _, list := range [][]object{h.deployments, h.rollouts, h.stateful} {
 		for _, o := range list {
 			if _, ours := o.stopTime(); o.replicas() == 0 && (ours || o.Status.Replicas > 0 || !o.isObserved()) {
@@ -100,7 +102,7 @@ func (h held) isEnding() bool {
 }
 
 // byNamespace holds the objects of all namespaces.
-type byNamespace map[string]*held
+type byNamespace map[string]*heldObjects
 
 // listNamespaceContents returns the objects of all namespaces. It lists them if anew is set, and else returns the last
 // listing.
@@ -116,21 +118,21 @@ func (c *cluster) listNamespaceContents(ctx context.Context, anew bool) (byNames
 		return nil, err
 	}
 	all := byNamespace{}
-	all.sortInto(h.deployments, func(x *held) *[]object { return &x.deployments })
-	all.sortInto(h.rollouts, func(x *held) *[]object { return &x.rollouts })
-	all.sortInto(h.stateful, func(x *held) *[]object { return &x.stateful })
-	all.sortInto(h.cronJobs, func(x *held) *[]object { return &x.cronJobs })
-	all.sortInto(h.scalers, func(x *held) *[]object { return &x.scalers })
+	all.sortInto(h.deployments, func(x *heldObjects) *[]object { return &x.deployments })
+	all.sortInto(h.rollouts, func(x *heldObjects) *[]object { return &x.rollouts })
+	all.sortInto(h.stateful, func(x *heldObjects) *[]object { return &x.stateful })
+	all.sortInto(h.cronJobs, func(x *heldObjects) *[]object { return &x.cronJobs })
+	all.sortInto(h.scalers, func(x *heldObjects) *[]object { return &x.scalers })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counted = all
 	return all, nil
 }
 
-func (b byNamespace) sortInto(all []object, into func(*held) *[]object) {
+func (b byNamespace) sortInto(all []object, into func(*heldObjects) *[]object) {
 	for _, o := range all {
 		if b[o.Namespace] == nil {
-			b[o.Namespace] = &held{}
+			b[o.Namespace] = &heldObjects{}
 		}
 		list := into(b[o.Namespace])
 		*list = append(*list, o)
@@ -191,5 +193,5 @@ func (x contents) countOn() int {
 // isOn reports whether a workload runs, or KEDA may have it run.
 func (w view) isOn() bool { return w.replicas() > 0 || w.isDrivenByKEDA() }
 
-// memberName tells a member from its namesakes of other resources.
+// memberName is a name that distinguishes objects of different resources.
 func (m member) memberName() string { return fmt.Sprintf("%s/%s", m.resource.Resource, m.Name) }

@@ -47,7 +47,7 @@ func (o object) onNoNode() bool {
 	return off
 }
 
-// turnDaemonSet is nothing when it is so already.
+// turnDaemonSet starts or stops a DaemonSet. It makes no change if that is done already.
 func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	if why := o.daemonSetObstacle(); why != "" && off {
 		return nil, errUnsupported("%s", why)

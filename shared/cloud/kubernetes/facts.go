@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// This file reads the facts of facts.csv out of the objects that are listed: nothing is asked for them.
+// This file reads the facts of facts.csv from the listed objects. It makes no calls.
 
 // template holds the fields that are read of a workload's pod template.
 type template struct {
@@ -102,7 +102,7 @@ func (p podSpec) hasContainer(is func(container) bool) bool {
 
 const gib = 1 << 30
 
-// sizeFacts are those of Deployments and StatefulSets alike.
+// sizeFacts returns the facts that Deployments and StatefulSets share.
 func (o object) sizeFacts() cloud.Facts {
 	p := o.Spec.Template.Spec
 	return cloud.Facts{
@@ -126,7 +126,7 @@ func (o object) isManaged() bool {
 // secretName is how the names of secrets look.
 var secretName = regexp.MustCompile(`(?i)(password|passwd|secret|token|api_?key|private_?key|credential)`)
 
-// deploymentFacts are those of a Deployment.
+// deploymentFacts returns the facts of a Deployment.
 func (o object) deploymentFacts() cloud.Facts {
 	f, p := o.sizeFacts(), o.Spec.Template.Spec
 	f["ready"], f["namespace_system"] = float64(o.Status.Ready), ofCluster(o.Namespace) != ""
@@ -230,7 +230,7 @@ func (p podSpec) isRoot(c container) bool {
 	return !isTrue(other) && (user == nil || *user == 0)
 }
 
-// statefulFacts are those of a StatefulSet.
+// statefulFacts returns the facts of a StatefulSet.
 func (o object) statefulFacts() cloud.Facts {
 	f := o.sizeFacts()
 	f["claims_deleted_on_scale"] = o.Spec.Retention.WhenScaled == "Delete"
@@ -247,7 +247,7 @@ func (o object) statefulFacts() cloud.Facts {
 	return f
 }
 
-// cronJobFacts are those of a CronJob.
+// cronJobFacts returns the facts of a CronJob.
 func (o object) cronJobFacts() cloud.Facts {
 	f := cloud.Facts{
 		"suspended": o.suspended(), "active": float64(len(o.Status.Active)), "concurrency": "Allow",
@@ -269,7 +269,7 @@ func (o object) cronJobFacts() cloud.Facts {
 // ownerKeys are the labels that name who answers for a namespace.
 var ownerKeys = []string{"owner", "team", "app.kubernetes.io/managed-by-team"}
 
-// namespaceFacts are those of a namespace.
+// namespaceFacts returns the facts of a namespace.
 func (o object) namespaceFacts() cloud.Facts {
 	f := cloud.Facts{
 		"phase": o.Status.Phase, "terminating_since": cloud.Epoch,

@@ -33,7 +33,7 @@ func specOf(h object) hpaSpec {
 	return hpaSpec{h.Name, h.Spec.MinReplicas, h.Spec.MaxReplicas, h.Spec.Metrics, h.Spec.Behavior}
 }
 
-// specChange makes the fields of a HorizontalPodAutoscaler those of the spec.
+// specChange returns the change that gives a HorizontalPodAutoscaler the fields of the spec.
 func (s hpaSpec) specChange() change {
 	out := change{"minReplicas": nil, "maxReplicas": s.MaxReplicas, "metrics": nil, "behavior": nil}
 	if s.MinReplicas != nil {

@@ -55,13 +55,13 @@ type Provider struct {
 func New(o Options) *Provider {
 	return &Provider{
 		options: o.withDefaults(), slots: map[string]chan struct{}{},
-		limiter: throttle.New(throttle.Options{Clock: o.Clock, Limits: map[string]throttle.Limit{"": calls}}),
+		limiter: throttle.New(throttle.Options{Clock: o.Clock, Limits: map[string]throttle.Limit{"": callLimit}}),
 	}
 }
 
-// calls is the limit of calls to one cluster from this process. Clusters document no limit, and no account has one. A
-// cluster refuses calls when there are too many, and the bucket then slows down.
-var calls = throttle.Limit{PerSecond: 1000, Burst: 1000}
+// callLimit is the limit of calls to one cluster from this process. Clusters document no limit, and no account has
+// one. A cluster refuses calls when there are too many, and the bucket then slows down.
+var callLimit = throttle.Limit{PerSecond: 1000, Burst: 1000}
 
 func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {

@@ -29,9 +29,9 @@ func (o object) ownerAllows(name string) bool {
 // withNamespace is the value of stoppedWith on objects that a stop of their namespace stopped.
 const withNamespace = "namespace"
 
-// holding is how long an object with a controller must stay off before it counts as stopped: Argo CD and Flux compare
-// every minute to every three minutes, and at once when they watch.
-const holding = 90 * time.Second
+// controllerHoldTime is how long an object with a controller must stay off before it counts as stopped: Argo CD and
+// Flux compare every minute to every three minutes, and at once when they watch.
+const controllerHoldTime = 90 * time.Second
 
 // argo are the annotations and labels that Argo CD sets on its objects; flux are those of Flux.
 var (
@@ -75,15 +75,15 @@ func (o object) stopTime() (time.Time, bool) {
 func (o object) holdReason(now time.Time) string {
 	at, ours := o.stopTime()
 	who := o.controllerName()
-	if !ours || who == "" || now.Sub(at) >= holding {
+	if !ours || who == "" || now.Sub(at) >= controllerHoldTime {
 		return ""
 	}
 	return fmt.Sprintf("%s manages it and may bring it back: looked at until %s", who,
-		at.Add(holding).Format(time.TimeOnly))
+		at.Add(controllerHoldTime).Format(time.TimeOnly))
 }
 
-// driftReason says that an object which a stop of ours stopped is on again, and who may have done that; "" when it is
-// not so.
+// driftReason returns a text if an object that we stopped is on again, with the controller that may have started it;
+// else "".
 func (o object) driftReason() string {
 	at, ours := o.stopTime()
 	switch who := o.controllerName(); {
@@ -93,7 +93,8 @@ func (o object) driftReason() string {
 		return fmt.Sprintf("drift: it was stopped at %s and is on again; %s manages it: stop it there, or have it "+
 			"leave the replicas alone", at.Format(time.RFC3339), who)
 	default:
-		return fmt.Sprintf("drift: it was stopped at %s, and somebody has started it since", at.Format(time.RFC3339))
+		return fmt.Sprintf("drift: it was stopped at %s and started again since, by a user or a program",
+			at.Format(time.RFC3339))
 	}
 }
 
@@ -126,8 +127,8 @@ func (o object) markedWithNS() bool { return o.Annotations[stoppedWith] == withN
 // withNS reports whether a stop of the namespace stopped the object, and no other manager has changed that since.
 func (o object) withNS() bool { return o.markedWithNS() && !o.takenOver() }
 
-// turnedOff reports whether the object, which is off, is so by a change that somebody else made after a stop of ours.
-// known says that a stop of ours is remembered, though its annotations may be lost.
+// turnedOff reports whether an object is off because somebody else changed it after our stop. known says that a
+// snapshot of our stop exists, though its annotations may be lost.
 func (o object) turnedOff(known bool) bool { return (known || o.hasStopMarks()) && o.takenOver() }
 
 // removeStopMarks is the change that takes the annotations of a stop away; nil when there are none.
@@ -143,7 +144,7 @@ func (o object) removeStopMarks() change {
 // Why a start leaves an object off.
 const (
 	offBefore = "it was off before it was stopped"
-	offSince  = "it was switched off by somebody else after the stop"
+	offSince  = "it was switched off by another user or program after the stop"
 )
 
 // ofCluster says why nothing in a namespace is stopped; "" for all but the cluster's own.

@@ -56,8 +56,8 @@ var (
 	startSteps = steps{startNamespace, startRest, []apiResource{statefulOf}}
 )
 
-// actOnNamespaces acts on namespaces side by side. Where a step has to wait for the one before, it looks once more
-// after a moment, so that the next act need not begin anew. Where that does not suffice the error is class Moving.
+// actOnNamespaces acts on namespaces in parallel. If a step has to wait for the one before, it checks once more after
+// a moment, so that the next act need not start over. If that is not enough, the error is class Moving.
 func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 	s := stopSteps
 	if v == cloud.Start {
@@ -84,7 +84,7 @@ func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) [
 func (steps) takeStep(ctx context.Context, p *pass, goals []goal,
 	step func(context.Context, *pass, contents, goal) outcome) []outcome {
 	out := make([]outcome, len(goals))
-	cloud.InParallel(len(goals), width, func(i int) {
+	cloud.InParallel(len(goals), parallelCalls, func(i int) {
 		x, err := p.namespaceContents(ctx, goals[i].name)
 		if err != nil {
 			out[i] = outcome{err: err}

@@ -27,7 +27,7 @@ func startRest(ctx context.Context, p *pass, x contents, g goal) outcome {
 		return outcome{err: err}
 	}
 	if w := wakingWorkload(x.stateful, m); w != "" && toStart(x.workloads, m) {
-		return outcome{err: errMoving("step %s: %s is not ready, and what may need it is started after it",
+		return outcome{err: errMoving("step %s: %s is not ready; the workloads that may need it start after it",
 			stepStatefulSet, w), waits: true}
 	}
 	err = forEach(x.workloads, func(w member) error { return p.startMember(ctx, w, m) })
@@ -65,7 +65,7 @@ func (x contents) snapshotToStart(snapshot []byte) (namespaceMemory, error) {
 	}
 	if m = x.annotatedSnapshot(); m.isEmpty() && !x.hasNamespaceMarks() && !cloud.IsOff(snapshot) && x.countOn() == 0 {
 		return m, errUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: "+
-			"start what it holds by itself", x.ns.Name)
+			"start its workloads one by one", x.ns.Name)
 	}
 	return m, nil
 }
@@ -178,7 +178,7 @@ func toStart(all []member, m namespaceMemory) bool {
 // forEach runs do for all in parallel and returns their errors. A failure does not prevent the others.
 func forEach[T any](all []T, do func(T) error) error {
 	errs := make([]error, len(all))
-	cloud.InParallel(len(all), width, func(i int) { errs[i] = do(all[i]) })
+	cloud.InParallel(len(all), parallelCalls, func(i int) { errs[i] = do(all[i]) })
 	for _, err := range errs {
 		if err != nil && !cloud.ClassOf(err).Retryable() {
 			return err // a final error tells more than a temporary one

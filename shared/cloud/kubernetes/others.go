@@ -91,7 +91,7 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 	}
 	after := moreOthers{Next: map[string]string{}, Denied: at.Denied}
 	found, next, errs := make([][]object, len(todo)), make([]string, len(todo)), make([]error, len(todo))
-	cloud.InParallel(len(todo), width, func(i int) {
+	cloud.InParallel(len(todo), parallelCalls, func(i int) {
 		found[i], next[i], errs[i] = c.otherPage(ctx, todo[i], at.Next[todo[i].String()])
 	})
 	var out cloud.ResourcePage
@@ -118,7 +118,7 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 	return after.pageOf(out, at)
 }
 
-// unfinished are those that have a next page.
+// unfinished returns the resources that have a next page.
 func (r moreOthers) unfinished() []other {
 	var out []other
 	for _, o := range others {

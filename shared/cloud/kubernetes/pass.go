@@ -25,7 +25,7 @@ type pass struct {
 	targets map[string]int // how many objects of the pass are in each namespace
 	at      time.Time
 	mu      sync.Mutex
-	lists   map[listKey]func() (listed, error)
+	lists   map[listKey]func() (listResult, error)
 }
 
 // listKey names a list of a pass: ns "" is all namespaces, and whole is one that is read to its end.
@@ -35,14 +35,14 @@ type listKey struct {
 	whole    bool
 }
 
-// listed are objects by namespace. They are all that there are if complete.
-type listed struct {
+// listResult are objects by namespace. They are all that there are if complete.
+type listResult struct {
 	by       map[string][]object
 	complete bool
 }
 
 // any reports whether the list has an object.
-func (l listed) any() bool {
+func (l listResult) any() bool {
 	for _, list := range l.by {
 		if len(list) > 0 {
 			return true
@@ -53,7 +53,8 @@ func (l listed) any() bool {
 
 // newPass returns a pass over objects. Of a namespace as a whole, the name counts as its namespace.
 func (c *cluster) newPass(objects []ref) *pass {
-	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(), lists: map[listKey]func() (listed, error){}}
+	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(),
+		lists: map[listKey]func() (listResult, error){}}
 	for _, at := range objects {
 		p.targets[at.namespace()]++
 	}
@@ -89,7 +90,7 @@ func (p *pass) renewLists(namespaces []ref, resources ...apiResource) *pass {
 }
 
 // listOnce reads a list, or returns it as it was read before.
-func (p *pass) listOnce(key listKey, read func() (listed, error)) (listed, error) {
+func (p *pass) listOnce(key listKey, read func() (listResult, error)) (listResult, error) {
 	p.mu.Lock()
 	known := p.lists[key]
 	if known == nil {
@@ -102,16 +103,16 @@ func (p *pass) listOnce(key listKey, read func() (listed, error)) (listed, error
 
 // listWide lists the resource in all namespaces, in no more pages than the pass has namespaces. It is not complete
 // where that does not suffice, or is not worth it.
-func (p *pass) listWide(ctx context.Context, r apiResource) (listed, error) {
-	return p.listOnce(listKey{resource: r}, func() (listed, error) {
+func (p *pass) listWide(ctx context.Context, r apiResource) (listResult, error) {
+	return p.listOnce(listKey{resource: r}, func() (listResult, error) {
 		if len(p.targets) < wideFrom {
-			return listed{}, nil
+			return listResult{}, nil
 		}
 		all, complete, err := p.atMost(ctx, r, "", len(p.targets))
 		if err != nil || !complete {
-			return listed{}, err
+			return listResult{}, err
 		}
-		out := listed{by: map[string][]object{}, complete: true}
+		out := listResult{by: map[string][]object{}, complete: true}
 		for _, o := range all {
 			out.by[o.Namespace] = append(out.by[o.Namespace], o)
 		}
@@ -125,9 +126,9 @@ func (p *pass) listPart(ctx context.Context, r apiResource, ns string) ([]object
 	if err != nil || all.complete {
 		return all.by[ns], all.complete, err
 	}
-	some, err := p.listOnce(listKey{resource: r, ns: ns}, func() (listed, error) {
+	some, err := p.listOnce(listKey{resource: r, ns: ns}, func() (listResult, error) {
 		list, complete, err := p.atMost(ctx, r, ns, max(p.targets[ns], 1))
-		return listed{map[string][]object{ns: list}, complete}, err
+		return listResult{map[string][]object{ns: list}, complete}, err
 	})
 	return some.by[ns], some.complete, err
 }
@@ -138,9 +139,9 @@ func (p *pass) listIn(ctx context.Context, r apiResource, ns string) ([]object, 
 	if err != nil || complete {
 		return some, err
 	}
-	all, err := p.listOnce(listKey{r, ns, true}, func() (listed, error) {
+	all, err := p.listOnce(listKey{r, ns, true}, func() (listResult, error) {
 		list, err := p.listServed(ctx, r, ns)
-		return listed{by: map[string][]object{ns: list}}, err
+		return listResult{by: map[string][]object{ns: list}}, err
 	})
 	return all.by[ns], err
 }
@@ -201,7 +202,7 @@ func actOnEach(
 ) func(context.Context, *pass, cloud.Verb, []goal) []outcome {
 	return func(ctx context.Context, p *pass, v cloud.Verb, goals []goal) []outcome {
 		out := make([]outcome, len(goals))
-		cloud.InParallel(len(goals), width, func(i int) { out[i].left, out[i].err = act(ctx, p, v, goals[i]) })
+		cloud.InParallel(len(goals), parallelCalls, func(i int) { out[i].left, out[i].err = act(ctx, p, v, goals[i]) })
 		return out
 	}
 }

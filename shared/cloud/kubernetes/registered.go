@@ -100,9 +100,9 @@ func (a *account) clusterEntry(ctx context.Context, r cloud.RegisteredCluster) (
 	return e, access, err
 }
 
-// place is the position in a listing of clusters. Failed is the error of an earlier cluster. It is returned after the
-// other clusters are listed, so that the objects of the failed cluster are not taken for gone.
-type place struct {
+// listPosition is the position in a listing of clusters. Failed is the error of an earlier cluster. It is returned
+// after the other clusters are listed, so that the objects of the failed cluster are not taken for gone.
+type listPosition struct {
 	Cluster string      `json:"c"` // the one to list
 	Page    string      `json:"p,omitempty"`
 	Class   cloud.Class `json:"k,omitempty"`
@@ -122,7 +122,7 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 	if len(here) == 0 {
 		return cloud.ResourcePage{}, nil
 	}
-	at := place{Cluster: here[0].Name}
+	at := listPosition{Cluster: here[0].Name}
 	if page != "" {
 		if err := json.Unmarshal([]byte(page), &at); err != nil {
 			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
@@ -152,7 +152,8 @@ func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, 
 	return got, notLetIn(r.Name, err)
 }
 
-// notLetIn tells that a cluster does not accept who comes, which its cloud still does: the account is not refused.
+// notLetIn returns the error of a cluster that refuses credentials which its cloud accepts: the account itself is not
+// refused.
 func notLetIn(cluster string, err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
 	if !ok || e.Class != cloud.Refused {
@@ -167,7 +168,8 @@ func notLetIn(cluster string, err error) error {
 }
 
 // nextPlace returns the page, and where the listing goes on after it.
-func (p place) nextPlace(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster, i int) (cloud.ResourcePage,
+func (p listPosition) nextPlace(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster,
+	i int) (cloud.ResourcePage,
 	error) {
 	if err != nil && (p.Failed == "" || p.Stopped) { // a failure is reported before a stopped cluster
 		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped,
@@ -190,7 +192,7 @@ func (p place) nextPlace(got cloud.ResourcePage, err error, here []cloud.Registe
 	return got, nil
 }
 
-func (p place) failureError() error {
+func (p listPosition) failureError() error {
 	if p.Failed == "" {
 		return nil
 	}
@@ -201,23 +203,23 @@ func (p place) failureError() error {
 	return e
 }
 
-// opened are the clusters of a region by their uids, and the error that kept other clusters from being opened.
-type opened struct {
+// openedClusters are the clusters of a region by their uids, and the error that kept other clusters from being opened.
+type openedClusters struct {
 	byUID map[string]*conn
 	err   error
 }
 
 // openClusters asks the clusters of a region who they are.
-func (a *account) openClusters(ctx context.Context, region string) opened {
+func (a *account) openClusters(ctx context.Context, region string) openedClusters {
 	here := a.clustersIn(region)
 	conns, ids, errs := make([]*conn, len(here)), make([]string, len(here)), make([]error, len(here))
-	cloud.InParallel(len(here), width, func(i int) {
+	cloud.InParallel(len(here), parallelCalls, func(i int) {
 		if conns[i], errs[i] = a.enterCluster(ctx, here[i]); errs[i] == nil {
 			ids[i], errs[i] = conns[i].clusterUID(ctx)
 			errs[i] = notLetIn(here[i].Name, errs[i])
 		}
 	})
-	o := opened{byUID: map[string]*conn{}}
+	o := openedClusters{byUID: map[string]*conn{}}
 	for i, err := range errs {
 		if err == nil {
 			o.byUID[ids[i]] = conns[i]
@@ -229,7 +231,7 @@ func (a *account) openClusters(ctx context.Context, region string) opened {
 }
 
 // clusterOf returns the cluster that a uid is in. When one of the clusters did not answer, it may be in that one.
-func (o opened) clusterOf(uid string) (*conn, error) {
+func (o openedClusters) clusterOf(uid string) (*conn, error) {
 	id, _, _ := strings.Cut(uid, "/")
 	switch c := o.byUID[id]; {
 	case c != nil:
@@ -241,7 +243,7 @@ func (o opened) clusterOf(uid string) (*conn, error) {
 	}
 }
 
-// Read reads each uid in its cluster. Those of no registered cluster do not exist.
+// Read reads each uid in its cluster. Uids without a registered cluster do not exist.
 func (a *account) Read(ctx context.Context, kind, region string, uids []string) ([]cloud.State, error) {
 	if !isInCluster(kind) {
 		return a.Conn.Read(ctx, kind, region, uids)

@@ -72,7 +72,7 @@ func (c *cluster) servesGroup(ctx context.Context, r apiResource) (bool, error) 
 
 // mayServe reports whether a list of the resource can succeed: the cluster serves its API group.
 func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
-	if !slices.Contains(extra, r) {
+	if !slices.Contains(optionalResources, r) {
 		return true, nil
 	}
 	c.mu.Lock()
@@ -80,7 +80,7 @@ func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
 	return c.servesGroup(ctx, r)
 }
 
-// listServed lists everything of a resource. There is none of a resource that the cluster does not have.
+// listServed lists everything of a resource. The list is empty for a resource that the cluster does not have.
 func (c *cluster) listServed(ctx context.Context, r apiResource, ns string) ([]object, error) {
 	all, complete, err := c.atMost(ctx, r, ns, maxPages)
 	if err == nil && !complete {
@@ -96,7 +96,7 @@ func (c *cluster) atMost(ctx context.Context, r apiResource, ns string, pages in
 		return nil, true, err
 	}
 	all, complete, err := c.listPages(ctx, r, ns, listLimit{pages: pages})
-	if err == nil || !slices.Contains(extra, r) {
+	if err == nil || !slices.Contains(optionalResources, r) {
 		return all, complete, err
 	}
 	class := cloud.ClassOf(err)

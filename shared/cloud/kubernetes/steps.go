@@ -56,7 +56,7 @@ func (s *step) stepStatus() cloud.Status {
 	}
 }
 
-// stepsInProgress is how the steps of the namespace that have anything to do are.
+// stepsInProgress returns the states of the steps that have members.
 func (x contents) stepsInProgress() []*step {
 	jobs, scalers := newStep(stepCronJobs), newStep(stepScalers)
 	for _, o := range x.cronJobs {
@@ -116,7 +116,7 @@ func (o object) heldIf(off bool, now time.Time) string {
 	return ""
 }
 
-// stepStates tells the progress.
+// stepStates returns the progress of the namespace's steps.
 func (x contents) stepStates() []cloud.Step {
 	var out []cloud.Step
 	for _, s := range x.stepsInProgress() {

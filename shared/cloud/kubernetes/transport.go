@@ -108,7 +108,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 // all calls.
 func (c *carrier) bucketKey() throttle.Key { return throttle.Key{Account: c.server} }
 
-// learnFrom tells the limiter how an attempt ended; resp is nil when there was no answer.
+// learnFrom reports the end of an attempt to the limiter; resp is nil when there was no answer.
 func (c *carrier) learnFrom(resp *http.Response) {
 	switch {
 	case resp == nil:

@@ -286,7 +286,7 @@ func (s workloadStart) decideStart(o object) (change, string, error) {
 	}
 }
 
-// annotatedReplicas is how many replicas the annotation of a stop tells of; 0 when there is none.
+// annotatedReplicas returns the number of replicas in the annotation of a stop; 0 without one.
 func (o object) annotatedReplicas() int64 {
 	n, err := strconv.ParseInt(o.Annotations[stoppedReplicas], 10, 64)
 	if err != nil || n < 0 || n > mostReplicas {

@@ -169,7 +169,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 	})
 }
 
-// changeSize makes one call that gives a resource the capacity that to makes of the one it has.
+// changeSize makes one call that changes the capacity of a resource as change returns.
 func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node, capacity) (capacity, error)) error {
 	var refused error
 	err := c.simulateCall(ctx, t.request, func(ctx context.Context) error {

@@ -78,7 +78,7 @@ const (
 
 const day = 24 * time.Hour
 
-// newBill makes the bill of the month of start as it is delivered at the time now; nil when none is yet.
+// newBill makes the bill of the month of start as it is at the time now; nil if it does not exist yet.
 func (s *settings) newBill(start, now time.Time) *bill {
 	end := start.AddDate(0, 1, 0)
 	b := &bill{settings: s, start: start, through: now.UTC().Truncate(day),
@@ -186,7 +186,7 @@ func (b *bill) eachLine(file int, f func(*line)) {
 	b.eachNode(file*nodesInFile, nodesInFile, func(n node) { b.nodeLines(n, f) })
 }
 
-// nodeLines are those of one resource: one a day.
+// nodeLines are the lines of one resource: one a day.
 func (b *bill) nodeLines(n node, f func(*line)) {
 	rate := b.hourRate(n)
 	if rate == 0 {
@@ -222,7 +222,7 @@ func (b *bill) hourVariation(n node, at time.Time) int64 {
 	return 970 + int64(mixBits(b.drawProperty(n, asUneven)+uint64(at.Unix()))%61)
 }
 
-// accountLines are those of no resource of the inventory.
+// accountLines are the lines without a resource of the inventory.
 func (b *bill) accountLines(f func(*line)) {
 	for i := range b.used {
 		at := b.start.AddDate(0, 0, i)

@@ -10,7 +10,7 @@ const (
 	mill = dollar / 10_000
 )
 
-// monthHours is how many hours a price of a month stands for.
+// monthHours is the number of hours that a monthly price covers.
 const monthHours = 730
 
 // machineRates are prices of an hour of instance types, in mills.
@@ -85,7 +85,7 @@ var products = map[string]product{
 	"kubernetes":  {"Kubernetes", "Simulated Kubernetes", "Compute", "Hrs"},
 }
 
-// typeProducts are those of kinds that their service does not tell.
+// typeProducts are the products of kinds whose service does not determine the product.
 var typeProducts = map[string]product{
 	"aws-ebs":          {"AmazonEC2", "Amazon Elastic Compute Cloud", "Compute", "Hrs"},
 	"aws-ebs-snapshot": {"AmazonEC2", "Amazon Elastic Compute Cloud", "Compute", "Hrs"},

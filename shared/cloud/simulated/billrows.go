@@ -74,7 +74,7 @@ func (r *rows) writeLine(l *line) {
 	r.writeCUR(l)
 }
 
-// writeCost writes an amount; that of the third row is none when the bill is to have a broken row.
+// writeCost writes an amount. The third row has none if the bill is to have a broken row.
 func (r *rows) writeCost(n int64) string {
 	if r.fault == brokenRow && r.written == 3 {
 		return "12,3O"

@@ -84,7 +84,7 @@ var _ cloud.Biller = (*conn)(nil)
 
 // Deliveries lists the bill of each of the last 13 months: of the one that runs, up to yesterday.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
-	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billed}
+	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billingCapability}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	return out, nil
 }
 
-// billed is the capability of the billing permissions.
-const billed = "billing"
+// billingCapability is the capability of the billing permissions.
+const billingCapability = "billing"
 
 func (c *conn) deliveryOf(b *bill) cloud.Delivery {
 	d := cloud.Delivery{
@@ -139,7 +139,7 @@ func (c *conn) faultOf(b *bill) string {
 // OpenBill makes a file of a delivery. Like an export that is overwritten, one that has been replaced since is an
 // error that says so.
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
-	r := request{method: "OpenBill", op: "s3:GetObject", capability: billed}
+	r := request{method: "OpenBill", op: "s3:GetObject", capability: billingCapability}
 	if err := c.simulateCall(ctx, r, nil); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ type openBytes struct{ *bytes.Reader }
 // Close has nothing to do.
 func (openBytes) Close() error { return nil }
 
-// renderFile writes a file as it is delivered.
+// renderFile writes a file in its delivered form.
 func (c *conn) renderFile(b *bill, number int) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
@@ -194,7 +194,8 @@ func (c *conn) renderFile(b *bill, number int) ([]byte, error) {
 
 // ControlTotal returns the total of the period, as Cost Explorer would.
 func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, currency string, ok bool, err error) {
-	if err = c.simulateCall(ctx, request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billed},
+	if err = c.simulateCall(ctx,
+		request{method: "ControlTotal", op: "ce:GetCostAndUsage", capability: billingCapability},
 		nil); err != nil {
 		return "", "", false, err
 	}

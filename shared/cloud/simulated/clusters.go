@@ -15,7 +15,7 @@ const mainCluster = "main"
 // versions are the versions of Kubernetes that clusters may run. The region determines the version.
 var versions = []string{"1.32", "1.33", "1.34"}
 
-// clusterStatuses are those that the setting clusterStatus may give to all clusters.
+// clusterStatuses are the values of the setting clusterStatus, which all clusters then have.
 var clusterStatuses = []cloud.ClusterStatus{
 	cloud.ClusterActive, cloud.ClusterCreating, cloud.ClusterUpdating, cloud.ClusterDeleting, cloud.ClusterFailed,
 }

@@ -16,7 +16,7 @@ const foldEvery = 500
 // perChunk is how many transitions one item of a stored outcome holds: about 200 kB.
 const perChunk = 1500
 
-// head tells which log items the stored outcome contains, and in how many chunks it is.
+// head says which log items the stored outcome contains, and how many chunks it has.
 type head struct {
 	Folded int64 `json:"folded"`
 	Chunks int   `json:"chunks"`
@@ -24,10 +24,10 @@ type head struct {
 
 // chunk is a part of the stored outcome.
 type chunk struct {
-	Nodes []folded `json:"nodes"`
+	Nodes []foldedState `json:"nodes"`
 }
 
-type folded struct {
+type foldedState struct {
 	Kind   uint8 `json:"k"`
 	Region uint8 `json:"r"`
 	At     int64 `json:"at"`
@@ -138,8 +138,8 @@ func (w *world) putItem(ctx context.Context, k table.Key, v any) error {
 }
 
 // outcomeOf returns the history in a fixed order, so that two processes that fold at the same place write the same.
-func (w *world) outcomeOf() []folded {
-	out := make([]folded, 0, len(w.nodes))
+func (w *world) outcomeOf() []foldedState {
+	out := make([]foldedState, 0, len(w.nodes))
 	for n, t := range w.nodes {
 		m := move{Number: n.number, Millis: t.millis, On: t.on, Falls: t.falls, Was: t.was}
 		if t.cap != (capacity{}) {
@@ -148,9 +148,9 @@ func (w *world) outcomeOf() []folded {
 		if t.had != (capacity{}) {
 			m.Had = &t.had
 		}
-		out = append(out, folded{Kind: n.kind, Region: n.region, At: t.at, move: m})
+		out = append(out, foldedState{Kind: n.kind, Region: n.region, At: t.at, move: m})
 	}
-	slices.SortFunc(out, func(a, b folded) int {
+	slices.SortFunc(out, func(a, b foldedState) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Number, b.Number))
 	})
 	return out

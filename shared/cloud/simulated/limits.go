@@ -12,9 +12,9 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 )
 
-// enforced are the limits of an account with the setting limits, in each region, by operation and by the number of
-// instances in an operation. AWS documents them.
-var enforced = map[string]throttle.Limit{
+// enforcedLimits are the limits of an account with the setting limits, in each region, by operation and by the number
+// of instances in an operation. AWS documents them.
+var enforcedLimits = map[string]throttle.Limit{
 	"ec2:DescribeInstances":  {PerSecond: 20, Burst: 100},
 	"ec2:StopInstances":      {PerSecond: 5, Burst: 50},
 	"ec2:StartInstances":     {PerSecond: 2, Burst: 5},
@@ -37,7 +37,7 @@ const ids = "#ids"
 // below the enforced limits.
 func newLimiter(store table.Store, clk clock.Clock) *throttle.Limiter {
 	limits := map[string]throttle.Limit{}
-	for api, l := range enforced {
+	for api, l := range enforcedLimits {
 		limits[api] = throttle.Limit{PerSecond: l.PerSecond * 0.95, Burst: l.Burst * 0.9}
 	}
 	return throttle.New(throttle.Options{Clock: clk, Store: store, Limits: limits})
@@ -58,7 +58,7 @@ func (w *world) serveCall(now time.Time, r request) bool {
 
 // servedBucket finds the bucket; nil is no limit.
 func (w *world) servedBucket(region, api string) *rate.Limiter {
-	l, ok := enforced[api]
+	l, ok := enforcedLimits[api]
 	if !ok {
 		return nil
 	}
@@ -79,16 +79,16 @@ func (c *conn) bucketKey(region, api string) throttle.Key {
 
 // awaitToken waits for the token of a call.
 func (c *conn) awaitToken(ctx context.Context, r request) error {
-	if _, ok := enforced[r.op]; !ok || !c.limited {
+	if _, ok := enforcedLimits[r.op]; !ok || !c.limited {
 		return ctx.Err()
 	}
 	return c.limiter.Wait(ctx, c.bucketKey(r.region, r.op), 1)
 }
 
-// learnFrom tells the limiter how a call ended.
+// learnFrom reports the end of a call to the limiter.
 func (c *conn) learnFrom(r request, err error) {
 	for _, api := range []string{r.op, r.op + ids} {
-		switch _, ok := enforced[api]; {
+		switch _, ok := enforcedLimits[api]; {
 		case !ok || !c.limited:
 		case cloud.ClassOf(err) == cloud.Throttled && err != nil:
 			c.limiter.Throttled(c.bucketKey(r.region, api), 0)
@@ -98,7 +98,7 @@ func (c *conn) learnFrom(r request, err error) {
 	}
 }
 
-// Admit promises that of n instances so many may be acted on now as the account's buckets hold.
+// Admit admits as many of n instances as the account's buckets hold now.
 func (c *conn) Admit(ctx context.Context, verb cloud.Verb, kind, region string, n int) (now int, later time.Duration) {
 	api := c.countedBucket(verb, kind)
 	if api == "" {
@@ -116,7 +116,7 @@ func (c *conn) countedBucket(verb cloud.Verb, kind string) string {
 		return ""
 	}
 	api := kinds[k].permissionFor(verb) + ids
-	if _, ok := enforced[api]; !ok {
+	if _, ok := enforcedLimits[api]; !ok {
 		return ""
 	}
 	return api

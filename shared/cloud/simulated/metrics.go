@@ -120,7 +120,7 @@ func (s *settings) measureValue(n node, m cloud.Measure, at time.Time, period ti
 	return amountOf(metric, unit, load, period), true
 }
 
-// shareIn returns a share of something in a unit that tells of one.
+// shareIn converts a share to a unit of shares.
 func shareIn(unit string, share float64) (float64, bool) {
 	whole, ok := map[string]float64{"%": 100, "0..1": 1, "0/1": 0, "GiB": 16, "GB": 16, "credits": 576}[unit]
 	return whole * share, ok

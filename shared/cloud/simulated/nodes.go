@@ -54,7 +54,7 @@ func (s *settings) nodeMachines(region string, most int) []node {
 }
 
 // workloadFacts returns the facts of workloads in clusters: the requests of one pod.
-func (s *settings) workloadFacts(n node, _ drawn) cloud.Facts {
+func (s *settings) workloadFacts(n node, _ drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case cloud.KubernetesDeployment, cloud.KubernetesStatefulSet:
 		cores, memory := s.podRequests(n)

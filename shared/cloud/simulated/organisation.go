@@ -43,7 +43,7 @@ func (r *reader) readOrganisation() organisation {
 
 var _ cloud.Organisations = (*conn)(nil)
 
-// Organisation tells the id in the settings; an account without one belongs to none.
+// Organisation returns the id in the settings. An account without one belongs to no organization.
 func (c *conn) Organisation(ctx context.Context) (string, error) {
 	r := request{method: "Organisation", op: "organizations:DescribeOrganization", capability: discover}
 	if err := c.simulateCall(ctx, r, nil); err != nil {

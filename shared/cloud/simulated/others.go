@@ -62,7 +62,7 @@ var collectedShares = []struct {
 	{cloud.KubernetesNode, 0}, // as many as nodes.go says
 }
 
-// everyCollected is the place of the collective kind, which is none of kinds.
+// everyCollected is the index of the collective kind, which is not in kinds.
 const everyCollected = -1
 
 // collectedKinds returns the kinds of collectedShares. The catalogue lists the possible acts.
@@ -139,15 +139,16 @@ func (c *conn) othersFrom(h history, kind int, region string, from int) cloud.Re
 // unusedRate is the share of volumes, addresses and the like that serve nothing.
 const unusedRate = 0.2
 
-// drawn holds the random values that every node has.
-type drawn struct {
+// drawnValues holds the random values that every node has.
+type drawnValues struct {
 	unused bool
 	size   float64 // in GB
 	since  any     // when it fell out of use
 }
 
-func (s *settings) drawnOf(n node) drawn {
-	d := drawn{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)), cloud.Never}
+func (s *settings) drawnOf(n node) drawnValues {
+	d := drawnValues{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
+		cloud.Never}
 	if d.unused {
 		d.since = cloud.Since{}
 	}
@@ -155,7 +156,7 @@ func (s *settings) drawnOf(n node) drawn {
 }
 
 // factSorts are the sorts of kinds; each returns nil of a kind of another.
-var factSorts = []func(*settings, node, drawn) cloud.Facts{
+var factSorts = []func(*settings, node, drawnValues) cloud.Facts{
 	(*settings).computeFacts, (*settings).storageFacts, (*settings).networkFacts, (*settings).azureFacts,
 	(*settings).googleFacts, (*settings).workloadFacts,
 }
@@ -172,7 +173,7 @@ func (s *settings) factsOf(n node) cloud.Facts {
 }
 
 // computeFacts returns the facts of AWS's compute types.
-func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
+func (s *settings) computeFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ec2":
 		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
@@ -189,7 +190,7 @@ func (s *settings) computeFacts(n node, d drawn) cloud.Facts {
 }
 
 // storageFacts returns the facts of AWS's storage types.
-func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
+func (s *settings) storageFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-ebs":
 		return cloud.Facts{
@@ -211,8 +212,8 @@ func (s *settings) storageFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// networkFacts are those of the networks of AWS.
-func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
+// networkFacts returns the facts of AWS's network types.
+func (s *settings) networkFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-eip":
 		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused,
@@ -229,8 +230,8 @@ func (s *settings) networkFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// azureFacts are those of Azure.
-func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
+// azureFacts returns the facts of Azure's types.
+func (s *settings) azureFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "azure-disk":
 		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"),
@@ -248,8 +249,8 @@ func (s *settings) azureFacts(n node, d drawn) cloud.Facts {
 	return nil
 }
 
-// googleFacts are those of Google Cloud.
-func (s *settings) googleFacts(n node, d drawn) cloud.Facts {
+// googleFacts returns the facts of Google Cloud's types.
+func (s *settings) googleFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "gcp-disk":
 		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused),

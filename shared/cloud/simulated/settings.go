@@ -94,7 +94,8 @@ func hashParts(parts ...string) uint64 {
 	return mixBits(h.Sum64())
 }
 
-// apportionKinds deals size resources to kinds by their shares, and those of a kind to the regions evenly.
+// apportionKinds distributes size resources over kinds by their shares, and the resources of a kind evenly over the
+// regions.
 func apportionKinds(size, regions int, wanted []bool) [][]int {
 	total, last := 0, -1
 	for i, k := range kinds {

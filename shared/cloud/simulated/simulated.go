@@ -41,8 +41,8 @@ func New(store table.Store, clk clock.Clock) cloud.Provider {
 // Name is "simulated".
 func (p *provider) Name() string { return Name }
 
-// Kinds returns those of AWS, acted on in calls of 100 ids and read in calls of 1,000, some of the other providers,
-// and some that can only be found.
+// Kinds returns the kinds of AWS, acted on in calls of 100 ids and read in calls of 1,000, some kinds of the other
+// providers, and some that are only found.
 func (p *provider) Kinds() []cloud.Kind {
 	out := make([]cloud.Kind, len(kinds), len(kinds)+1)
 	for i, k := range kinds {

@@ -69,7 +69,7 @@ func (w *world) takeThrottle() bool {
 	return w.throttled >= 0
 }
 
-// deniedCapabilities returns those of the settings and those of Deny.
+// deniedCapabilities returns the denials of the settings and those of Deny.
 func (w *world) deniedCapabilities(settings []string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

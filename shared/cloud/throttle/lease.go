@@ -12,7 +12,7 @@ import (
 // Prefix begins the partition keys of leases: one for each account, region and API.
 const Prefix = "APIRATE#"
 
-// Partition is of the leases, as functions that call a cloud declare it.
+// Partition holds the leases. Functions that call a cloud declare it.
 const Partition table.Partition = Prefix + "*"
 
 // schedule is the row that the processes share: until when, in Unix microseconds, all slots of the API are spoken for.
@@ -27,14 +27,14 @@ const (
 	lifetime  = 10 * time.Minute
 )
 
-// errFull says that the slots which are asked for lie too far ahead.
+// errFull is the error that the requested slots lie too far in the future.
 var errFull = errors.New("all slots are spoken for")
 
 func (b *bucket) leaseRow() table.Key {
 	return table.Key{PK: Prefix + b.key.Account + "#" + b.key.Region + "#" + b.key.API, SK: "N"}
 }
 
-// bookTokens takes n tokens, leases them where the process has none left, and tells when they count.
+// bookTokens takes n tokens, leases more if the process has none left, and returns the time from which they count.
 func (l *Limiter) bookTokens(ctx context.Context, b *bucket, n int) (time.Time, error) {
 	if at, ok := b.spendTokens(l.o.Clock.Now(), n); ok {
 		return at, nil
@@ -50,9 +50,9 @@ func (l *Limiter) bookTokens(ctx context.Context, b *bucket, n int) (time.Time, 
 		return at, nil
 	}
 	m := b.leaseSize(now, n)
-	from, err := l.reserveSlots(ctx, b, m, now.Add(idle))
+	from, err := l.reserveSlots(ctx, b, m, now.Add(idleTime))
 	if err != nil { // others have spoken for the next minutes: this one goes at their end
-		from, err = now.Add(idle).UnixMicro(), nil
+		from, err = now.Add(idleTime).UnixMicro(), nil
 	}
 	b.keepSlots(now, m, from)
 	at, _ := b.spendTokens(now, n)
@@ -92,9 +92,9 @@ func (b *bucket) isPaused(now time.Time) bool {
 	return b.until.After(now)
 }
 
-// portion is the time whose tokens may be taken at once while the bucket is slowed down. A partial grant waits until
-// half of that is there: otherwise callers that ask often would get few tokens at a time, in many calls.
-const portion = 20 * time.Second
+// portionTime is the time whose tokens may be taken at once while the bucket is slowed down. A partial grant waits
+// until half of that is there: otherwise callers that ask often would get few tokens at a time, in many calls.
+const portionTime = 20 * time.Second
 
 // readySlots returns how many of n slots count at now as far as is known, and how far all that are spoken for may lie
 // ahead then.
@@ -103,12 +103,12 @@ func (b *bucket) readySlots(now time.Time, n int) (m int, latest time.Time) {
 	defer b.mu.Unlock()
 	tolerance := b.earlyTolerance()
 	if b.speed < 1 {
-		tolerance = min(b.burstTime(), portion)
+		tolerance = min(b.burstTime(), portionTime)
 	}
 	latest = now.Add(tolerance)
 	from := max(b.spoken, now.UnixMicro())
 	room := time.Duration(latest.UnixMicro()-from) * time.Microsecond
-	if m = int(room / b.slotInterval()); m < n && room < min(portion, tolerance)/2 {
+	if m = int(room / b.slotInterval()); m < n && room < min(portionTime, tolerance)/2 {
 		m = 0
 	}
 	return max(0, min(n, m)), latest
@@ -142,8 +142,8 @@ func (l *Limiter) reserveSlots(ctx context.Context, b *bucket, n int, latest tim
 	return from, nil
 }
 
-// reserveShared moves the row on by long microseconds. Where the row stands is guessed from when it was seen last,
-// which one write finds right or corrects.
+// reserveShared moves the shared row on by long microseconds. It guesses the row's position from the last read; the
+// conditional write confirms or corrects it.
 func (l *Limiter) reserveShared(ctx context.Context, b *bucket, long int64, latest time.Time) (from int64, err error) {
 	key := b.leaseRow()
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), key.PK), storeTime)

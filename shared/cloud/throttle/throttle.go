@@ -29,8 +29,8 @@ type Options struct {
 	// Store is shared with the other processes that call the same accounts; nil is for a process that is alone. Who
 	// calls must be allowed Partition.
 	Store table.Store
-	// Limits by API. A call "ec2:StopInstances" has the limit of that name, else shares that of "ec2" with the other
-	// calls of the service, else that of "".
+	// Limits by API. A call "ec2:StopInstances" has the limit of that name. Without one it shares the limit of "ec2"
+	// with the other calls of the service, or else that of "".
 	Limits map[string]Limit
 	// Log receives a message when the store does not answer; nil logs nothing.
 	Log *slog.Logger
@@ -67,8 +67,8 @@ func (l *Limiter) Wait(ctx context.Context, k Key, n int) error {
 	return l.o.Clock.Sleep(ctx, at.Sub(l.o.Clock.Now()))
 }
 
-// Take takes as many of n tokens as count now, without waiting, and tells how long it is until it is worth to ask for
-// the rest.
+// Take takes as many of n tokens as count now, without waiting. It returns how long to wait before a request for the
+// rest.
 func (l *Limiter) Take(ctx context.Context, k Key, n int) (got int, wait time.Duration) {
 	b := l.bucketOf(k)
 	if b == nil {
@@ -103,7 +103,7 @@ func (l *Limiter) Pause(k Key, after time.Duration) {
 // entered.
 const longestPause = time.Minute
 
-// Answered tells that the provider took a call: a bucket that was slowed down gets a little faster, up to its limit.
+// Answered records that the provider accepted a call. A slowed bucket gets a little faster, up to its limit.
 func (l *Limiter) Answered(k Key) {
 	if b := l.bucketOf(k); b != nil {
 		b.recoverSpeed(l.o.Clock.Now())
@@ -143,12 +143,12 @@ func (l *Limiter) limitOf(api string) (string, Limit) {
 	return service, l.o.Limits[""]
 }
 
-// idle is the time after which an unused bucket is equal to a new one.
-const idle = 5 * time.Minute
+// idleTime is the time after which an unused bucket is equal to a new one.
+const idleTime = 5 * time.Minute
 
 func (l *Limiter) forgetIdle(now time.Time) {
 	for k, b := range l.buckets {
-		if now.Sub(b.used) > idle {
+		if now.Sub(b.used) > idleTime {
 			delete(l.buckets, k)
 		}
 	}

@@ -44,11 +44,11 @@ type autoscaled struct {
 func (g autoscaled) runAll(t *testing.T) {
 	found := g.readScaling(t)
 	custom := g.custom(t)
-	t.Run("what cannot be is refused", g.refusals)
+	t.Run("scalings that contradict themselves are refused", g.refusals)
 	t.Run("sizes and rule are set, and once", g.sets)
 	t.Run("sizes are set and the rule stays", g.setsSizes)
-	t.Run("what was remembered comes back", func(t *testing.T) { g.restoreScaling(t, found) })
-	t.Run("what somebody else did meanwhile is told, and undone", func(t *testing.T) { g.others(t, found) })
+	t.Run("the remembered scaling comes back", func(t *testing.T) { g.restoreScaling(t, found) })
+	t.Run("a change by somebody else meanwhile is read, and undone", func(t *testing.T) { g.others(t, found) })
 	t.Run("one that is stopped meanwhile stays so, and its start gives it back", func(t *testing.T) {
 		g.keepsStopped(t, found)
 	})
@@ -70,7 +70,7 @@ func (g autoscaled) readScaling(t *testing.T) cloud.Autoscaling {
 	t.Helper()
 	got, err := g.scaler.ReadAutoscaling(t.Context(), g.Kind, g.Region, g.UID)
 	if err != nil || len(got.Native) == 0 || got.Desired < 1 || got.Min > got.Max {
-		t.Fatalf("ReadAutoscaling: %+v, %v; want a size of at least 1, and what restores it", got, err)
+		t.Fatalf("ReadAutoscaling: %+v, %v; want a size of at least 1, and a native scaling to restore", got, err)
 	}
 	return got
 }
@@ -156,7 +156,7 @@ func (g autoscaled) refusals(t *testing.T) {
 		t.Error("SetAutoscaling with an ended context succeeded")
 	}
 	if after := g.readScaling(t); scalingText(after) != scalingText(before) || !sameJSON(after.Native, before.Native) {
-		t.Errorf("after what was refused: %s %s; want %s %s", scalingText(after), after.Native, scalingText(before),
+		t.Errorf("after a refused scaling: %s %s; want %s %s", scalingText(after), after.Native, scalingText(before),
 			before.Native)
 	}
 }
@@ -223,7 +223,7 @@ func (g autoscaled) restoreScaling(t *testing.T, found cloud.Autoscaling) {
 func (g autoscaled) others(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
 	if g.Other == nil {
-		t.Skip("SKIPPED: nobody else changes anything in this cloud")
+		t.Skip("SKIPPED: this cloud has no other users")
 	}
 	before := g.readScaling(t)
 	g.Other(t)

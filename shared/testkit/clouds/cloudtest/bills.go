@@ -37,13 +37,13 @@ func RunBills(t *testing.T, conn cloud.Conn, f Bills) {
 	}
 	r := billing{b, f}
 	t.Run("deliveries are one for each period, the oldest first", r.order)
-	t.Run("files hold what was delivered, from the beginning and anywhere", r.content)
-	t.Run("what did not change has the same fingerprint", r.same)
+	t.Run("files hold their delivered content, from the beginning and at any offset", r.content)
+	t.Run("an unchanged delivery has the same fingerprint", r.same)
 	t.Run("the control total is the provider's own", r.control)
-	t.Run("a period without deliveries says what to do", r.none)
+	t.Run("a period without deliveries has advice", r.none)
 	t.Run("a missing permission is named", r.denied)
-	t.Run("what breaks off is an error", r.cut)
-	t.Run("what does not answer may be tried again", r.unreachable)
+	t.Run("a read that breaks off is an error", r.cut)
+	t.Run("a source that does not answer may be tried again", r.unreachable)
 	t.Run("a newer delivery replaces an older one", r.newer)
 	t.Run("a file that was replaced is not read on", r.replaced)
 	t.Run("a file that is not there is named", r.missing)
@@ -179,7 +179,7 @@ func (b billing) none(t *testing.T) {
 	}
 	got, err := b.conn.Deliveries(t.Context(), b.Empty)
 	if len(got) != 0 || err == nil || cloud.ClassOf(err) != cloud.NotFound {
-		t.Errorf("%+v, %v; want an error that says what to do", got, err)
+		t.Errorf("%+v, %v; want an error with advice", got, err)
 	}
 }
 

@@ -69,7 +69,7 @@ func (c *changes) runRound(t *testing.T) {
 	}
 	c.actAsExecutor(t, cloud.Start)
 	if c.checkSizes(t); t.Failed() {
-		t.Fatalf("what was done:\n%s", strings.Join(c.done, "\n"))
+		t.Fatalf("the acts and changes:\n%s", strings.Join(c.done, "\n"))
 	}
 }
 
@@ -175,7 +175,7 @@ func (c *changes) noteStep(format string, args ...any) {
 func (c *changes) actAsExecutor(t *testing.T, v cloud.Verb) {
 	t.Helper()
 	s := c.awaitSettled(t, c.acted)
-	c.noteStep("%s of what is %s (%s), remembered: %s", v, s.Status, s.Native, c.memory)
+	c.noteStep("%s of a resource that is %s (%s), remembered: %s", v, s.Status, s.Native, c.memory)
 	if v == cloud.Stop {
 		c.stopBoth(t, s)
 		return

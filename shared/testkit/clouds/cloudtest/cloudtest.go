@@ -51,7 +51,7 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 	t.Run("kinds are described completely", r.kinds)
 	t.Run("the account tells who it is", r.identity)
 	t.Run("permissions are told per capability", r.permissions)
-	t.Run("what is not known is refused as invalid", r.unknown)
+	t.Run("unknown kinds and regions are refused as invalid", r.unknown)
 	t.Run("throttling is waited out, and told when it lasts", r.throttling)
 	if len(f.Metered) > 0 {
 		t.Run("metrics", r.runMetered)
@@ -60,7 +60,7 @@ func Run(t *testing.T, p cloud.Provider, f Fixture) {
 		t.Run("everything else", r.runCollective)
 	}
 	if len(f.Autoscaled) > 0 {
-		t.Run("what the provider scales", r.runAutoscaled)
+		t.Run("groups that the provider scales", r.runAutoscaled)
 	}
 	for _, g := range f.Groups {
 		t.Run(g.Kind, trial{run: r, Group: g}.runAll)

@@ -35,7 +35,8 @@ func (r run) runCollective(t *testing.T) {
 		part, _, err := r.listEverything(t, kind, c.Region)
 		c.Break(false)
 		if err == nil {
-			t.Errorf("%d of %d resources, and no error: what is missing would be taken for gone", len(part), len(whole))
+			t.Errorf("%d of %d resources, and no error: the missing ones would be taken for gone", len(part),
+				len(whole))
 		}
 		again, _, err := r.listEverything(t, kind, c.Region)
 		if err != nil || len(again) != len(whole) {

@@ -31,15 +31,15 @@ func (g trial) runAll(t *testing.T) {
 	g.kind = kindOf(t, g.p, g.Kind)
 	g.before = g.waitRunning(t)
 	t.Run("a list covers all, page by page", g.listKind)
-	t.Run("a read leaves out what does not exist", g.readStates)
+	t.Run("a read leaves out resources that do not exist", g.readStates)
 	t.Run("a read says why something cannot be acted on", g.tied)
 	t.Run("a call ends with its context", g.cancelled)
 	if g.kind.Actionable && len(g.Free) > 0 {
 		t.Run("a denied act is told as denied", g.denied)
 		t.Run("a stop stops, one bad uid beside it", g.stop)
-		t.Run("a start gives back what the stop forgot", g.start)
+		t.Run("a start restores the state before the stop", g.start)
 	}
-	t.Run("a scale sets what is given", g.testScale)
+	t.Run("a scale sets the given sizes", g.testScale)
 	if g.kind.Remembers && g.kind.Scalable && g.f.Settle != nil {
 		t.Run("a stop, changes by hand and a start come to the changes alone", g.testChanges)
 	}

@@ -81,7 +81,7 @@ func (g autoscaled) kindPermissions(t *testing.T) {
 	}
 	got, err := p.KindPermissions(t.Context(), g.Kind, g.Region, g.UID)
 	if err != nil || !slices.ContainsFunc(got, func(p cloud.Permission) bool { return p.Capability == "scale" }) {
-		t.Fatalf("%+v, %v; want what a scale takes", got, err)
+		t.Fatalf("%+v, %v; want the permissions of a scale", got, err)
 	}
 	all, err := g.conn.Permissions(t.Context())
 	if err != nil {

@@ -29,7 +29,7 @@ type Metered struct {
 func (r run) runMetered(t *testing.T) {
 	m, is := r.conn.(cloud.Metered)
 	if !is {
-		t.Fatal("the fixture says what is measured, and the connection is not Metered")
+		t.Fatal("the fixture has measured resources, and the connection is not Metered")
 	}
 	for _, f := range r.f.Metered {
 		t.Run(f.Kind, metering{m, f}.runAll)
@@ -45,10 +45,10 @@ func (m metering) runAll(t *testing.T) {
 	t.Run("points are of those that were asked for", m.askedOnly)
 	t.Run("points begin in the window", m.window)
 	t.Run("a gap is no point, and not a zero", m.gap)
-	t.Run("what does not exist has no points", m.missing)
+	t.Run("a resource that does not exist has no points", m.missing)
 	t.Run("calls are few, and counted", m.countCalls)
-	t.Run("what is not measured is told so", m.unmeasured)
-	t.Run("what is denied is told as denied", m.denied)
+	t.Run("a type without metrics is unsupported", m.unmeasured)
+	t.Run("a denied request is class Denied", m.denied)
 }
 
 func (m metering) requestFor(uids ...string) cloud.MetricRequest {
@@ -76,11 +76,11 @@ func (m metering) askMetrics(t *testing.T, r cloud.MetricRequest) cloud.MetricAn
 func (m metering) askedOnly(t *testing.T) {
 	got := m.askMetrics(t, m.requestFor(m.Measured[0]))
 	if len(got.Points) == 0 || got.Calls < 1 || got.Queries < 1 || got.USD <= 0 {
-		t.Errorf("%+v; want points, and what they took", got)
+		t.Errorf("%+v; want points, and their calls and price", got)
 	}
 	quiet := m.askMetrics(t, m.requestFor(m.Quiet...))
 	if len(quiet.Points) != 0 {
-		t.Errorf("%+v of what nobody used", quiet.Points)
+		t.Errorf("%+v of an unused resource", quiet.Points)
 	}
 	if none := m.askMetrics(t, m.requestFor()); none.Calls != 0 || len(none.Points) != 0 {
 		t.Errorf("%+v when nothing is asked for", none)
@@ -121,7 +121,7 @@ func (m metering) missing(t *testing.T) {
 		t.Errorf("points of %s, which does not exist", m.Missing)
 	}
 	if len(got.Points) == 0 {
-		t.Error("what does not exist keeps the points of the others back")
+		t.Error("a resource that does not exist keeps the points of the others back")
 	}
 }
 

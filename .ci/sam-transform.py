@@ -1,6 +1,7 @@
-"""Expand template.yaml as CloudFormation's SAM transform does; fail where it would, and where the door is not what it must be.
+"""Expand a template as CloudFormation's SAM transform does; fail where it would, and where the door is not what it must be.
 
-Prints the expanded template, so that `.ci/sam-transform.py template.yaml` also shows what SAM makes of it.
+Prints the expanded template, so that `.ci/sam-transform.py template.yaml` also shows what SAM makes of it. Several templates are
+printed one after the other.
 """
 import json
 import sys
@@ -9,21 +10,23 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
-ARTEFACT = "s3://bucket/key"
+UPLOADED = {
+    "CodeUri": "s3://bucket/key",
+    "DefinitionUri": "s3://bucket/key",
+    "TemplateURL": "https://s3.amazonaws.com/bucket/key",
+}
 
 
 def packaged(template):
-    """The template with local folders replaced by uploaded ones, as `sam package` leaves it."""
+    """The template with local paths replaced by uploaded ones, as `sam package` leaves it."""
     for resource in template["Resources"].values():
-        for field in ("CodeUri", "DefinitionUri"):
-            if field in resource.get("Properties", {}):
-                resource["Properties"][field] = ARTEFACT
+        for field in set(UPLOADED) & set(resource.get("Properties", {})):
+            resource["Properties"][field] = UPLOADED[field]
     return template
 
 
-def check_door(expanded):
+def check_door(api):
     """The authorizer sees the whole request, and API Gateway remembers no answer of it."""
-    api = next(r for r in expanded["Resources"].values() if r["Type"] == "AWS::ApiGateway::RestApi")
     door = api["Properties"]["Body"]["components"]["securitySchemes"]["Bearer"]["x-amazon-apigateway-authorizer"]
     want = {"type": "request", "identitySource": "method.request.header.Authorization", "authorizerResultTtlInSeconds": 0}
     got = {key: door.get(key) for key in want}
@@ -31,7 +34,8 @@ def check_door(expanded):
         sys.exit(f"SAM makes of the authorizer {got}, where {want} is wanted")
 
 
-def main(path):
+def expand(path):
+    """What SAM makes of the template at a path."""
     with open(path) as f:
         template = yaml_parse(f.read())
     translator = Translator(managed_policy_map=None, sam_parser=Parser())
@@ -41,10 +45,17 @@ def main(path):
         parameter_values=values,
         get_managed_policy_map=lambda: {},
     )
-    check_door(expanded)
-    json.dump(expanded, sys.stdout, indent=1)
-    print()
+    for resource in expanded["Resources"].values():
+        if resource["Type"] == "AWS::ApiGateway::RestApi":
+            check_door(resource)
+    return expanded
+
+
+def main(paths):
+    for path in paths:
+        json.dump(expand(path), sys.stdout, indent=1)
+        print()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -2,34 +2,31 @@ package events_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"lamplighter.dev/functions"
+	"lamplighter.dev/infra/stacks"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/inventory/index/indextest"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/indextest"
 	"lamplighter.dev/shared/testkit/lambdaemulator"
 	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // maxShare is how much of its memory a function may take, in percent, at most at any time.
 const maxShare = 80
 
-// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that template.yaml gives to one that
+// TestLargeInventoriesFitIntoTheFunctionsThatReadThem runs a built function in the least memory that the templates give to one that
 // reads the index of the inventory, on a store with one organization of half a million resources, and on one with many of a
 // thousand.
 func TestLargeInventoriesFitIntoTheFunctionsThatReadThem(t *testing.T) {
@@ -80,7 +77,7 @@ func holdBelow(t *testing.T, endpoint string, size, orgs int, queries []string) 
 	t.Logf("took %d MB at most, %d %% of %d", peak>>20, share, size)
 	if share >= maxShare {
 		t.Errorf("the function took %d of %d MB, %d %%; less than %d %% is wanted: give those that declare to read "+
-			"%s more in template.yaml, or make rows smaller",
+			"%s more in infra/stacks, or make rows smaller",
 			peak>>20, size, share, maxShare, inventory.ChunkPartition)
 	}
 }
@@ -126,34 +123,16 @@ func peakMemory(t *testing.T, pid int) int {
 	return kB << 10
 }
 
-// leastSize returns the least memory that template.yaml gives to a function that declares to read the index, in MB.
+// leastSize returns the least memory that the templates give to a function that declares to read the index, in MB.
 func leastSize(t *testing.T) int {
 	t.Helper()
-	type function struct {
-		CodeURI    string `yaml:"CodeUri"`
-		MemorySize int    `yaml:"MemorySize"`
-	}
-	var template struct {
-		Globals struct {
-			Function function `yaml:"Function"`
-		} `yaml:"Globals"`
-		Resources map[string]struct {
-			Properties function `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	b, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	sizes, err := stacks.ReadSizes(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = yaml.Unmarshal(b, &template); err != nil {
-		t.Fatal(err)
-	}
 	least := math.MaxInt
-	for _, r := range template.Resources {
-		name, _ := strings.CutPrefix(r.Properties.CodeURI, "build/")
-		if slices.Contains(readers(), name) {
-			least = min(least, cmp.Or(r.Properties.MemorySize, template.Globals.Function.MemorySize))
-		}
+	for _, name := range readers() {
+		least = min(least, sizes[name])
 	}
 	return least
 }

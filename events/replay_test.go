@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 
 const issuer = "https://api.example.com"
 
-// environment returns what template.yaml gives a function, with AWS at endpoint.
+// environment returns what the templates give a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev",

@@ -1,5 +1,5 @@
 // Package functions is the registry: it lists every function with what it declares of itself and the code that answers.
-// The process on a laptop is made of it, and template.yaml, the eraser, docs/data-model.md and tests are held against it.
+// The process on a laptop is made of it, and the templates, the eraser, docs/data-model.md and tests are held against it.
 // The functions themselves never import it.
 package functions
 
@@ -61,7 +61,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/lineitem"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -82,7 +82,7 @@ type Group func(*platform.Platform) *rest.Group
 type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
 
 // All returns the functions, in the order in which the interface description lists their groups. A new one is an entry here,
-// besides its folder and its function in template.yaml.
+// besides its folder and its function in infra/stacks.
 func All() []Function {
 	return []Function{
 		{auth.Declaration, []Group{auth.Operations}, nil},
@@ -203,7 +203,7 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 
 // querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
 func querying(p *platform.Platform) workflow.Handler {
-	return queryrunner.Handler(p, lineitem.NewEngine(p.Lines, p.Clock))
+	return queryrunner.Handler(p, billfile.NewLineItemEngine(p.Lines, p.Clock))
 }
 
 // archiving returns the archiver, which a schedule calls and the eraser.

@@ -3,25 +3,29 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stack is what these tests read of a synthesized template.
+// stack is what these tests read of the synthesized templates.
 type stack struct {
-	whole     []byte
-	Resources map[string]struct {
-		Type       string
-		Properties json.RawMessage
-	}
+	templates map[string][]byte // of the root under "", of the nested stacks under their ids
+	Resources map[string]synthesizedResource
 }
 
-// synthesized returns the stack of a stage, which is made once.
+type synthesizedResource struct {
+	Type       string
+	Properties json.RawMessage
+}
+
+// synthesized returns the stacks of a stage, which are made once.
 func synthesized(t *testing.T, s Stage) stack {
 	t.Helper()
 	if out, ok := made[s.Name]; ok {
@@ -33,18 +37,40 @@ func synthesized(t *testing.T, s Stage) stack {
 
 var made = map[string]stack{}
 
-// synthesizeStage makes the stack of a stage.
+// synthesizeStage makes the stacks of a stage.
 func synthesizeStage(t *testing.T, s Stage) stack {
 	t.Helper()
-	var err error
-	out := stack{}
-	out.whole, err = json.Marshal(assertions.Template_FromStack(NewService(awscdk.NewApp(nil), checkout(t), s),
-		nil).ToJSON())
+	root := NewService(awscdk.NewApp(nil), checkout(t), s)
+	out := stack{templates: map[string][]byte{}, Resources: map[string]synthesizedResource{}}
+	out.add(t, "", root)
+	for id, n := range nestedIn(root) {
+		out.add(t, id, n)
+	}
+	return out
+}
+
+// add reads the template of a stack.
+func (s stack) add(t *testing.T, id string, of awscdk.Stack) {
+	t.Helper()
+	text, err := json.Marshal(assertions.Template_FromStack(of, nil).ToJSON())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err = json.Unmarshal(out.whole, &out); err != nil {
+	var doc stack
+	if err = json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
+	}
+	s.templates[id] = text
+	maps.Copy(s.Resources, doc.Resources)
+}
+
+// nestedIn returns the nested stacks of a stack, by their ids in template.yaml.
+func nestedIn(root awscdk.Stack) map[string]awscdk.Stack {
+	out := map[string]awscdk.Stack{}
+	for _, c := range *root.Node().FindAll(constructs.ConstructOrder_PREORDER) {
+		if n, ok := c.(awscdk.NestedStack); ok {
+			out[*n.Node().Id()] = n
+		}
 	}
 	return out
 }

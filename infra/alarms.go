@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
@@ -85,7 +86,7 @@ func (v *service) signals(s Stage) []signal {
 				"quota of concurrent executions is used up",
 		},
 		{
-			id: "AuthorizerThrottles", figures: []figure{v.ofFunction("AuthorizerFunction", "Throttles", "Sum")},
+			id: "AuthorizerThrottles", figures: []figure{ofFunction(s, "authorizer", "Throttles", "Sum")},
 			threshold: 1, wide: true,
 			tells: "Requests find no authorizer free and are answered 500: reserve more for it",
 		},
@@ -98,8 +99,8 @@ func (v *service) signals(s Stage) []signal {
 		if v.readsStream(f) {
 			out = append(out, signal{
 				// an account has ten alarms free
-				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: *f.Node().Id() != codesReader,
-				figures: []figure{v.ofFunction(*f.Node().Id(), "IteratorAge", "Maximum")},
+				id: "IteratorAge" + *f.Node().Id(), threshold: 60_000, wide: f.folder != codesReader,
+				figures: []figure{ofFunction(s, f.folder, "IteratorAge", "Maximum")},
 				tells:   "The table's stream is read more than a minute late: what it brings fails, or is too much",
 			})
 		}
@@ -108,12 +109,13 @@ func (v *service) signals(s Stage) []signal {
 }
 
 // codesReader is the function that somebody waits for in front of a screen.
-const codesReader = "MailerFunction"
+const codesReader = "mailer"
 
 // readsStream reports whether a stream of the table calls the function.
-func (v *service) readsStream(f awssam.CfnFunction) bool {
-	events := f.Events()
-	return events != nil && strings.Contains(fmt.Sprint(v.Resolve(events)), "type:DynamoDB")
+func (v *service) readsStream(f function) bool {
+	return slices.ContainsFunc(v.mappings, func(m awslambda.CfnEventSourceMapping) bool {
+		return strings.Contains(fmt.Sprint(v.Resolve(m.FunctionName())), "${"+*f.Node().Id()+".Alias}")
+	})
 }
 
 // addAlarms raises an alarm on each signal of the stage, and tells the stage's operators. It returns the alarms by their signals' ids.

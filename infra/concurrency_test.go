@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"lamplighter.dev/infra/stacks"
 )
 
 const (
@@ -21,40 +23,29 @@ type shared struct {
 	answers  bool // requests of the API reach it
 }
 
-// event is what calls a function.
-type event struct {
-	Type string `yaml:"Type"`
-}
-
 // sharing reads the functions of the template; reserve is the parameter ReserveConcurrency.
 func sharing(t *testing.T, reserve bool) []shared {
 	t.Helper()
-	b, err := os.ReadFile("../template.yaml")
+	resources, err := stacks.ReadResources[struct {
+		Properties struct {
+			CodeURI  string   `yaml:"CodeUri"`
+			Reserved []string `yaml:"ReservedConcurrentExecutions"` // !If [condition, number, otherwise]
+		} `yaml:"Properties"`
+	}]("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc struct {
-		Resources map[string]struct {
-			Properties struct {
-				CodeURI  string           `yaml:"CodeUri"`
-				Reserved []string         `yaml:"ReservedConcurrentExecutions"` // !If [condition, number, otherwise]
-				Events   map[string]event `yaml:"Events"`
-			} `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	if err = yaml.Unmarshal(b, &doc); err != nil {
+	root, err := os.ReadFile("../" + stacks.Root)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var out []shared
-	for id, r := range doc.Resources {
-		folder, ok := strings.CutPrefix(r.Properties.CodeURI, "build/")
+	for id, r := range resources {
+		folder, ok := stacks.Folder(r.Properties.CodeURI)
 		if !ok {
 			continue
 		}
-		f := shared{folder: folder}
-		for _, e := range r.Properties.Events {
-			f.answers = f.answers || e.Type == "Api"
-		}
+		f := shared{folder: folder, answers: strings.Contains(string(root), "${Stage}-"+folder+":live/invocations")}
 		if reserve && len(r.Properties.Reserved) > 0 {
 			f.reserved = number(t, id, r.Properties.Reserved)
 		}

@@ -177,8 +177,8 @@ func (d *deployment) healthy() {
 	d.measure(0, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]")
 	d.measure(2, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(1, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
-	d.measure(400, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]")
-	d.measure(400, "AWS/Lambda IteratorAge FunctionName=map[Ref:NotifierFunction]")
+	d.measure(400, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-mailer")
+	d.measure(400, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-notifier")
 	d.measure(20, "AWS/Lambda Throttles")
 }
 
@@ -252,13 +252,13 @@ var faults = map[string]map[string]func(d *deployment){
 	}},
 	"Throttles": {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
 	"AuthorizerThrottles": {"no authorizer is free": func(d *deployment) {
-		d.measure(1, "AWS/Lambda Throttles FunctionName=map[Ref:AuthorizerFunction]")
+		d.measure(1, "AWS/Lambda Throttles FunctionName=lamplighter-"+d.stage.Name+"-authorizer")
 	}},
 	"IteratorAgeNotifierFunction": {"events stay in the stream": func(d *deployment) {
-		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:NotifierFunction]")
+		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-notifier")
 	}},
 	"IteratorAgeMailerFunction": {"mails stay in the stream": func(d *deployment) {
-		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=map[Ref:MailerFunction]")
+		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-mailer")
 	}},
 }
 

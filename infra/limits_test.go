@@ -9,40 +9,9 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
-)
 
-// sizes reads how much memory each function of the template has, by its id, in MB.
-func sizes(t *testing.T) map[string]int {
-	t.Helper()
-	b, err := os.ReadFile("../template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	type sized struct {
-		Memory int `yaml:"MemorySize"`
-	}
-	var doc struct {
-		Globals struct {
-			Function sized `yaml:"Function"`
-		} `yaml:"Globals"`
-		Resources map[string]struct {
-			Type       string `yaml:"Type"`
-			Properties sized  `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	if err = yaml.Unmarshal(b, &doc); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]int{}
-	for id, r := range doc.Resources {
-		if r.Type == "AWS::Serverless::Function" {
-			if out[id] = r.Properties.Memory; out[id] == 0 {
-				out[id] = doc.Globals.Function.Memory
-			}
-		}
-	}
-	return out
-}
+	"lamplighter.dev/infra/stacks"
+)
 
 // Work that is pending for longer than its machine may run is not being done. That of a plan is pending from the end of its event on
 // (workqueue.Work.Until), and given up two days after it at last: whoever looks after the service is to hear of that earlier.
@@ -91,7 +60,11 @@ func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
 	}
 	near, failed := doc.Resources["NearMemory"].Properties.Pattern,
 		doc.Resources["FailedInvocations"].Properties.Pattern
-	for id, size := range sizes(t) {
+	sizes, err := stacks.ReadSizes("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, size := range sizes {
 		nineTenths := (size*9 + 9) / 10
 		if want := fmt.Sprintf("memorySizeMB = %d && $.record.metrics.maxMemoryUsedMB >= %d)", size,
 			nineTenths); !strings.Contains(near, want) {
@@ -99,7 +72,7 @@ func TestMetricFilters_KnowTheSizesOfFunctions(t *testing.T) {
 				want)
 		}
 		if own := strings.Contains(failed,
-			fmt.Sprintf("memorySizeMB != %d ", size)); own != (id == "AuthorizerFunction") {
+			fmt.Sprintf("memorySizeMB != %d ", size)); own != (id == "authorizer") {
 			t.Errorf("%s has %d MB: FailedInvocations knows the authorizer by its size, which no other "+
 				"function may have", id, size)
 		}

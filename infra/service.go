@@ -1,30 +1,42 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/cloudformationinclude"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"lamplighter.dev/infra/stacks"
 )
 
-// service is the included template and the resources in it that stages and alarms are about.
+// service is the included template, its children, and the resources in them that stages and alarms are about.
 type service struct {
 	awscdk.Stack
 	template  cloudformationinclude.CfnInclude
 	root      string
-	functions []awssam.CfnFunction
+	functions []function
 	machines  []awssam.CfnStateMachine
+	mappings  []awslambda.CfnEventSourceMapping
 }
 
-// NewService returns the stack of one stage: what template.yaml in root describes, with the built code as assets, and with
-// what only a deployment knows. Nothing is described twice.
+// function is a function of one of the children, and its folder in functions/.
+type function struct {
+	awssam.CfnFunction
+	folder string
+}
+
+// NewService returns the stack of one stage and its nested stacks: what template.yaml in root and its children describe, with the
+// built code as assets, and with what only a deployment knows. Nothing is described twice.
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
@@ -41,7 +53,7 @@ func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	return v.Stack
 }
 
-// include reads the template and replaces its local folders by assets.
+// include reads the templates and replaces their local folders by assets.
 func include(scope constructs.Construct, root string, s Stage) *service {
 	stack := awscdk.NewStack(scope, jsii.String("lamplighter-"+s.Name), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("service"), jsii.String("lamplighter"), nil)
@@ -50,30 +62,54 @@ func include(scope constructs.Construct, root string, s Stage) *service {
 		parameters["BaseURL"] = "https://" + s.Domain.Name
 	}
 	v := &service{Stack: stack, root: root}
+	children := children(root)
 	v.template = cloudformationinclude.NewCfnInclude(stack, jsii.String("Template"),
 		&cloudformationinclude.CfnIncludeProps{
-			TemplateFile: jsii.String(filepath.Join(root, "template.yaml")), Parameters: &parameters,
+			TemplateFile: jsii.String(filepath.Join(root, stacks.Root)), Parameters: &parameters, LoadNestedStacks: &children,
 		})
-	for _, child := range *v.template.Node().Children() {
-		switch r := child.(type) {
-		case awssam.CfnFunction:
-			code := v.upload(*r.Node().Id(), r.CodeUri())
-			r.SetCodeUri(&awssam.CfnFunction_S3LocationProperty{Bucket: code.S3BucketName(), Key: code.S3ObjectKey()})
-			v.functions = append(v.functions, r)
-		case awssam.CfnStateMachine:
-			asl := v.upload(*r.Node().Id(), r.DefinitionUri())
-			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(),
-				Key: asl.S3ObjectKey()})
-			v.machines = append(v.machines, r)
-		}
+	for _, id := range slices.Sorted(maps.Keys(children)) {
+		v.includeChild(v.template.GetNestedStack(jsii.String(id)))
 	}
 	return v
 }
 
-// upload makes an asset of the local path that the template names.
-func (v *service) upload(id string, path any) awss3assets.Asset {
-	return awss3assets.NewAsset(v.Stack, jsii.String(id+"Asset"), &awss3assets.AssetProps{
-		Path: jsii.String(filepath.Join(v.root, path.(string))),
+// children returns the templates of the nested stacks, by their ids in template.yaml.
+func children(root string) map[string]*cloudformationinclude.CfnIncludeProps {
+	files, err := stacks.Read(root)
+	if err != nil {
+		panic(err) // as CDK does where it cannot read the root's template
+	}
+	out := map[string]*cloudformationinclude.CfnIncludeProps{}
+	for _, f := range files[1:] {
+		out[f.ID()] = &cloudformationinclude.CfnIncludeProps{TemplateFile: jsii.String(filepath.Join(root, f.Path))}
+	}
+	return out
+}
+
+// includeChild takes over the functions, the machines and the stream mappings of a nested stack.
+func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack) {
+	for _, c := range *child.IncludedTemplate.Node().Children() {
+		switch r := c.(type) {
+		case awssam.CfnFunction:
+			path := r.CodeUri().(string)
+			code := v.upload(child.Stack, *r.Node().Id(), path)
+			r.SetCodeUri(&awssam.CfnFunction_S3LocationProperty{Bucket: code.S3BucketName(), Key: code.S3ObjectKey()})
+			v.functions = append(v.functions, function{r, filepath.Base(path)})
+		case awssam.CfnStateMachine:
+			asl := v.upload(child.Stack, *r.Node().Id(), r.DefinitionUri().(string))
+			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(),
+				Key: asl.S3ObjectKey()})
+			v.machines = append(v.machines, r)
+		case awslambda.CfnEventSourceMapping:
+			v.mappings = append(v.mappings, r)
+		}
+	}
+}
+
+// upload makes an asset of the local path that a template in infra/stacks names.
+func (v *service) upload(stack constructs.Construct, id, path string) awss3assets.Asset {
+	return awss3assets.NewAsset(stack, jsii.String(id+"Asset"), &awss3assets.AssetProps{
+		Path: jsii.String(filepath.Join(v.root, "infra", "stacks", path)),
 	})
 }
 

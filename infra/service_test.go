@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/jsii-runtime-go"
+
+	"lamplighter.dev/infra/stacks"
 )
 
 // needNode skips where CDK cannot run: jsii drives node.
@@ -24,20 +27,24 @@ func needNode(t *testing.T) {
 	}
 }
 
-// checkout returns a folder with the real template and an empty file for every artefact that it names.
+// checkout returns a folder with the real templates and an empty file for every artefact that they name.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
-	template, err := os.ReadFile("../template.yaml")
+	files, err := stacks.Read("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(root, "template.yaml"), template)
-	for _, m := range regexp.MustCompile(`(?m)^ +CodeUri: (\S+)$`).FindAllSubmatch(template, -1) {
-		write(t, filepath.Join(root, string(m[1]), "bootstrap"), []byte("#!"))
-	}
-	for _, m := range regexp.MustCompile(`(?m)^ +DefinitionUri: (\S+)$`).FindAllSubmatch(template, -1) {
-		write(t, filepath.Join(root, string(m[1])), []byte("{}"))
+	named := regexp.MustCompile(`(?m)^ +(CodeUri|DefinitionUri): (\S+)$`)
+	for _, f := range files {
+		write(t, filepath.Join(root, f.Path), f.Text)
+		for _, m := range named.FindAllSubmatch(f.Text, -1) {
+			path := filepath.Join(root, filepath.Dir(f.Path), string(m[2]))
+			if string(m[1]) == "CodeUri" {
+				path = filepath.Join(path, "bootstrap")
+			}
+			write(t, path, []byte("{}"))
+		}
 	}
 	return root
 }
@@ -87,10 +94,18 @@ func TestServiceUploadsWhatWasBuilt(t *testing.T) {
 	needNode(t)
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
-	got := assertions.Template_FromStack(NewService(app, checkout(t), stages[0]), nil)
+	nested := nestedIn(NewService(app, checkout(t), stages[0]))
+	if len(nested) != 4 {
+		t.Errorf("%d nested stacks", len(nested))
+	}
 	inS3 := map[string]any{"Bucket": assertions.Match_AnyValue(), "Key": assertions.Match_AnyValue()}
-	got.AllResourcesProperties(jsii.String("AWS::Serverless::Function"), map[string]any{"CodeUri": inS3})
-	got.AllResourcesProperties(jsii.String("AWS::Serverless::StateMachine"), map[string]any{"DefinitionUri": inS3})
+	for _, n := range nested {
+		got := assertions.Template_FromStack(n, nil)
+		got.AllResourcesProperties(jsii.String("AWS::Serverless::Function"), map[string]any{"CodeUri": inS3})
+		if len(*got.FindResources(jsii.String("AWS::Serverless::StateMachine"), nil)) > 0 {
+			got.AllResourcesProperties(jsii.String("AWS::Serverless::StateMachine"), map[string]any{"DefinitionUri": inS3})
+		}
+	}
 }
 
 func TestServiceAnswersUnderItsDomain(t *testing.T) {
@@ -116,5 +131,19 @@ func TestSynthesizeRefusesWhatWasNotBuilt(t *testing.T) {
 	write(t, filepath.Join(root, "build", "forgotten", "bootstrap"), []byte("#!"))
 	if err := built(root); err != nil {
 		t.Fatalf("everything is built, yet: %v", err)
+	}
+}
+
+// CloudFormation's reference gives Fn::GetAtt a list in JSON; of a short form that it does not understand CDK makes a text.
+func TestTemplates_NameAttributesByLists(t *testing.T) {
+	needNode(t)
+	defer jsii.Close()
+	for id, template := range synthesized(t, stages[2]).templates {
+		for _, m := range regexp.MustCompile(`"Fn::GetAtt":"[^"]+"`).FindAll(template, -1) {
+			t.Errorf("the stack %q has %s: write !Sub \"${…}\" in place of !GetAtt", id, m)
+		}
+		if !strings.Contains(string(template), "AWS::Serverless-2016-10-31") {
+			t.Errorf("the stack %q has lost its transform", id)
+		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "allocations",
+	Name:   "allocations",
+	Routes: []string{"/reports/kubernetes/allocation"},
 	Access: rest.Access.With(cost.Reading, table.Access{
 		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
 			inventory.ResourcePartition},

@@ -12,7 +12,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "anomalies",
+	Name:   "anomalies",
+	Routes: []string{"/reports/anomalies", "/reports/anomalies/{proxy+}", "/reports/anomaly-settings"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{anomaly.Partition, event.Partition},

@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // process is one of many that serve an organization from one store: an operation that changes something, and the log.

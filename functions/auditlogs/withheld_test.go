@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // TestAnOldRowOfALogInTellsOfNoOtherOrganization reads a row as it was written when it held all organizations of the user.

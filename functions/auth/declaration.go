@@ -13,7 +13,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "auth",
+	Name:   "auth",
+	Routes: []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,

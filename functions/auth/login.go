@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 

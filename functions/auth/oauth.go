@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/mail"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // providerFixture has a twin of each provider.

@@ -6,10 +6,10 @@ import (
 	"context"
 	"net/http"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/oauthlogin"
 	"lamplighter.dev/shared/people/sessions"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // The whole way, from door to door, with a certified provider in Google's place.

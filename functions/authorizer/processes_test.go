@@ -15,9 +15,9 @@ import (
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // childVariable holds what a process of TestTwelveProcessesShareAMinute is told.

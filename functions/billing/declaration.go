@@ -3,7 +3,7 @@ package billing
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -15,9 +15,9 @@ var Declaration = platform.Declaration{
 	Name: "billing",
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, cost.Partition},
-		Writes: []table.Partition{billing.Partition, billing.UploadPartition, workqueue.Partition},
+		Writes: []table.Partition{billimport.Partition, billimport.UploadPartition, workqueue.Partition},
 	}),
-	Starts:  []string{billing.Machine, billing.UploadMachine},
-	Calls:   []string{billing.Worker},
+	Starts:  []string{billimport.Machine, billimport.UploadMachine},
+	Calls:   []string{billimport.Worker},
 	Samples: []string{"sync-status"},
 }

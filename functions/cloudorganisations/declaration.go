@@ -7,8 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -22,10 +21,10 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{
 		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 		"ORG#*#CONNECT",
-		cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
-		discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+		connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
+		discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 	}}),
-	Starts:  []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Starts:  []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},
 	Calls:   []string{inventory.Connector},
 	Seals:   []string{inventory.AccountSecret},
 	Samples: []string{"list"},

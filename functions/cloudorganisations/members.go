@@ -8,7 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 type membersInput struct {
@@ -31,7 +31,7 @@ type CloudOrganisationMember struct {
 	AwaitsConfirmation bool       `json:"awaitsConfirmation" doc:"The account is still connected until a person confirms, by pendingDisconnections.confirmationID of the organization, that it is disconnected"`
 }
 
-func newMember(m cloudorganisation.Member) CloudOrganisationMember {
+func newMember(m connection.Member) CloudOrganisationMember {
 	out := CloudOrganisationMember{
 		NativeID: m.NativeID, Name: m.Name, Unit: m.Unit, Status: string(m.Shown()),
 		AccountID: rest.Optional(m.AccountID),
@@ -49,9 +49,9 @@ func (s *service) listMembers(ctx context.Context, in *membersInput) (rest.List[
 	if err != nil {
 		return rest.List[CloudOrganisationMember]{}, err
 	}
-	all, err := cloudorganisation.ListMembers(ctx, s.p.Table, identity.CallerOrg(ctx), o.ID)
+	all, err := connection.ListMembers(ctx, s.p.Table, identity.CallerOrg(ctx), o.ID)
 	search := strings.ToLower(in.Search)
-	all = slices.DeleteFunc(all, func(m cloudorganisation.Member) bool {
+	all = slices.DeleteFunc(all, func(m connection.Member) bool {
 		return in.Status != "" && in.Status != string(m.Shown()) ||
 			!strings.Contains(strings.ToLower(m.Name+" "+m.Unit+" "+m.NativeID), search)
 	})

@@ -3,7 +3,6 @@ package cloudorganisations
 import (
 	"regexp"
 
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -26,7 +25,7 @@ var natives = map[string]native{
 }
 
 // checkNative refuses providers without organizations, and ids that cannot be those of one.
-func (s *service) checkNative(o cloudorganisation.Organisation) error {
+func (s *service) checkNative(o connection.Organisation) error {
 	n, knows := natives[o.Provider]
 	switch {
 	case !knows && connection.IsProvider(s.p, o.Provider):

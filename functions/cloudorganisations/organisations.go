@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -34,7 +33,7 @@ type SelectedMembers struct {
 	Tags  []string `json:"tags"`
 }
 
-func newSelected(s cloudorganisation.Selection) SelectedMembers {
+func newSelected(s connection.MemberSelection) SelectedMembers {
 	return SelectedMembers{append([]string{}, s.IDs...), append([]string{}, s.Units...), append([]string{}, s.Tags...)}
 }
 
@@ -85,7 +84,7 @@ type PendingDisconnections struct {
 	Since                time.Time `json:"since" doc:"When the first of them was missing for the first time"`
 }
 
-func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
+func newPending(o connection.Organisation) *PendingDisconnections {
 	if o.Pending.Members == 0 {
 		return nil
 	}
@@ -93,7 +92,7 @@ func newPending(o cloudorganisation.Organisation) *PendingDisconnections {
 		o.Pending.Since}
 }
 
-func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
+func newOrganisationRecord(o connection.Organisation) CloudOrganisation {
 	out := CloudOrganisation{
 		ID: o.ID, Provider: o.Provider, OrganisationID: o.NativeID, Name: o.Name, AuthMethod: o.AuthMethod,
 		PermissionLevel: o.PermissionLevel,
@@ -104,10 +103,10 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 		Members: map[string]int{}, LastSyncedAt: rest.Optional(o.LastSyncedAt), Pending: newPending(o),
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 	}
-	if o.Sync.Status == cloudorganisation.Running {
+	if o.Sync.Status == connection.SyncRunning {
 		out.JobID = &o.Sync.JobID
 	}
-	for _, s := range cloudorganisation.Statuses {
+	for _, s := range connection.MemberStatuses {
 		out.Members[string(s)] = o.Sync.Members[s]
 	}
 	return out
@@ -116,7 +115,7 @@ func newOrganisationRecord(o cloudorganisation.Organisation) CloudOrganisation {
 type organisationsInput struct{ rest.Page }
 
 func (s *service) listOrganisations(ctx context.Context, in *organisationsInput) (rest.List[CloudOrganisation], error) {
-	all, err := cloudorganisation.List(ctx, s.p.Table, identity.CallerOrg(ctx))
+	all, err := connection.ListOrganisations(ctx, s.p.Table, identity.CallerOrg(ctx))
 	return rest.MapItems(rest.PageOf(all, in.Page), newOrganisationRecord), err
 }
 
@@ -129,13 +128,13 @@ func (s *service) getOrganisation(ctx context.Context, in *organisationInput) (C
 	return newOrganisationRecord(o), err
 }
 
-func (s *service) readOrganisation(ctx context.Context, organisationID string) (cloudorganisation.Organisation, error) {
+func (s *service) readOrganisation(ctx context.Context, organisationID string) (connection.Organisation, error) {
 	unknown := fault.New(fault.NotFound, "there is no cloud organisation %.64q", organisationID)
 	if !id.IsValid("corg", organisationID) {
-		return cloudorganisation.Organisation{}, unknown
+		return connection.Organisation{}, unknown
 	}
-	o, err := table.Read[cloudorganisation.Organisation](ctx, s.p.Table,
-		cloudorganisation.Key(identity.CallerOrg(ctx), organisationID))
+	o, err := table.Read[connection.Organisation](ctx, s.p.Table,
+		connection.OrganisationKey(identity.CallerOrg(ctx), organisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, unknown
 	}
@@ -155,26 +154,26 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 		return DeletedCloudOrganisation{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Before: newOrganisationRecord(o)})
-	members, err := cloudorganisation.ListMembers(ctx, s.p.Table, org, o.ID)
+	members, err := connection.ListMembers(ctx, s.p.Table, org, o.ID)
 	if err != nil {
 		return DeletedCloudOrganisation{}, err
 	}
 	ws := []table.Write{
-		table.Delete(cloudorganisation.Key(org, o.ID), table.Exists()), cloudorganisation.RemoveDue(o.ID),
+		table.Delete(connection.OrganisationKey(org, o.ID), table.Exists()), connection.RemoveOrganisationDue(o.ID),
 		connection.Release(organisationNative(org, o), o.ID),
 	}
 	if o.JobID != "" {
 		ws = append(ws, workqueue.RemoveWork(o.JobID))
 	}
-	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, cloudorganisation.DuePrefix), ws...); err != nil {
+	if err = s.p.Table.Transact(table.Within(ctx, workqueue.Prefix, connection.OrganisationDuePrefix), ws...); err != nil {
 		return DeletedCloudOrganisation{}, fmt.Errorf("delete cloud organisation %s: %w", o.ID, err)
 	}
 	out, rows := DeletedCloudOrganisation{ID: o.ID}, []table.Write{}
 	for _, m := range members {
-		if m.Status == cloudorganisation.Connected {
+		if m.Status == connection.MemberConnected {
 			out.KeptAccounts++
 		}
-		rows = append(rows, table.Delete(cloudorganisation.MemberKey(org, o.ID, m.NativeID)))
+		rows = append(rows, table.Delete(connection.MemberKey(org, o.ID, m.NativeID)))
 	}
 	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
 		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error",
@@ -194,7 +193,7 @@ const releasers = 8
 // releaseAccounts has the accounts of members name the organisation no more that is gone, unless another has taken them over. They
 // remember that nobody has connected them by hand: another may take them over later.
 func (s *service) releaseAccounts(ctx context.Context, organisationID string,
-	members []cloudorganisation.Member) error {
+	members []connection.Member) error {
 	org := identity.CallerOrg(ctx)
 	var g errgroup.Group
 	g.SetLimit(releasers)
@@ -235,14 +234,14 @@ func (s *service) syncOrganisation(ctx context.Context, in *syncInput) (rest.Job
 			return rest.Job{}, err
 		}
 	}
-	got, _, err := cloudorganisation.StartSync(ctx, s.p, identity.CallerOrg(ctx), o.ID)
+	got, _, err := connection.StartSync(ctx, s.p, identity.CallerOrg(ctx), o.ID)
 	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
 }
 
 // confirmEnding records that the caller confirms the disconnections that wait under the id.
-func (s *service) confirmEnding(ctx context.Context, o cloudorganisation.Organisation, confirmationID string) error {
+func (s *service) confirmEnding(ctx context.Context, o connection.Organisation, confirmationID string) error {
 	c := identity.CallerFrom(ctx)
-	confirmed := cloudorganisation.Confirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}
+	confirmed := connection.EndingConfirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}
 	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: confirmed})
-	return cloudorganisation.ConfirmEnding(ctx, s.p, cloudorganisation.Key(c.Org, o.ID), confirmed)
+	return connection.ConfirmEnding(ctx, s.p, connection.OrganisationKey(c.Org, o.ID), confirmed)
 }

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -65,7 +65,7 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 }
 
 // apply changes o as the body says. What members take over from their organization makes a new revision of it.
-func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) error {
+func (c *ChangedCloudOrganisation) apply(o *connection.Organisation) error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,
@@ -82,10 +82,10 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 	c.PermissionLevel.Apply(&o.PermissionLevel)
 	c.Regions.Apply(&o.Regions)
 	if c.Include.Sent {
-		o.Include = cloudorganisation.Selection(c.Include.Value)
+		o.Include = connection.MemberSelection(c.Include.Value)
 	}
 	if c.Exclude.Sent {
-		o.Exclude = cloudorganisation.Selection(c.Exclude.Value)
+		o.Exclude = connection.MemberSelection(c.Exclude.Value)
 	}
 	if c.Include.Sent || c.Exclude.Sent {
 		o.Selected++
@@ -97,8 +97,8 @@ func (c *ChangedCloudOrganisation) apply(o *cloudorganisation.Organisation) erro
 }
 
 // replaceOrganisation stores what o has other than old, if old is still what is stored. What a synchronization writes is left alone.
-func (s *service) replaceOrganisation(ctx context.Context, org string, old, o cloudorganisation.Organisation) error {
-	_, err := s.p.Table.Write(ctx, table.Update(cloudorganisation.Key(org, o.ID), []table.Change{
+func (s *service) replaceOrganisation(ctx context.Context, org string, old, o connection.Organisation) error {
+	_, err := s.p.Table.Write(ctx, table.Update(connection.OrganisationKey(org, o.ID), []table.Change{
 		table.Set("name", o.Name), table.Set("authMethod", o.AuthMethod),
 		table.Set("permissionLevel", o.PermissionLevel), table.Set("regions", o.Regions),
 		table.Set("include", o.Include), table.Set("exclude", o.Exclude), table.Set("sealed", o.Sealed),

@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // scaledGroup is the first Auto Scaling group of the simulated account.

@@ -17,10 +17,10 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_1"

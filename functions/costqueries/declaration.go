@@ -11,7 +11,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "costqueries",
+	Name:   "costqueries",
+	Routes: []string{"/reports/queries/{proxy+}", "/reports/query"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{cost.Partition, costquery.AnswerPartition, inventory.IndexPartition,
 			inventory.ChunkPartition},

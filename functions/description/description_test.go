@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/functions/description"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 // mounted serves the group, whose source is what it is mounted in.

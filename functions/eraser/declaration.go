@@ -4,7 +4,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -22,7 +22,7 @@ var Declaration = platform.Declaration{
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*",
 		wakePrefix + "*", simulatedPrefix + "*",
-		discovery.DuePartition, billing.DuePartition, identity.DirectoryPartition,
+		discovery.DuePartition, billimport.DuePartition, identity.DirectoryPartition,
 	}}),
 	Tasks:   []string{erasure.Machine},
 	Calls:   []string{archive.Worker},

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
@@ -61,7 +61,7 @@ type eraser struct {
 // run erases what it can of the organization. One that has not ended is never touched.
 func (e *eraser) run(ctx context.Context) (Result, error) {
 	ctx = table.Within(ctx, workqueue.Prefix, identity.UserPrefix, membership.InvitedPrefix, domainPrefix, wakePrefix,
-		simulatedPrefix, discovery.DuePrefix, billing.DuePrefix,
+		simulatedPrefix, discovery.DuePrefix, billimport.DuePrefix,
 		identity.DirectoryPrefix)
 	there, err := e.ended(ctx)
 	if err != nil {

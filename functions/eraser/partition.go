@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -202,7 +204,7 @@ func (e *eraser) wakeLinks(ctx context.Context, links []table.Item) error {
 func (e *eraser) clouds(ctx context.Context, accounts []table.Item) error {
 	var ws []table.Write
 	for _, it := range accounts {
-		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billing.DueKey(it.SK)))
+		ws = append(ws, discovery.RemoveDue(it.SK), table.Delete(billimport.DueKey(it.SK)))
 	}
 	if err := e.Table.BatchWrite(ctx, ws...); err != nil {
 		return fault.Wrap("end the discoveries of accounts and the imports of their bills", err)
@@ -220,13 +222,17 @@ func (e *eraser) scans(ctx context.Context, jobs []table.Item) error {
 	return e.members(ctx, "SCAN", jobs)
 }
 
-// chunks erases what the index of the inventory is made of.
+// chunks erases the chunks of the index of the inventory, and the parts of the costs of resources, which lie beside them.
 func (e *eraser) chunks(ctx context.Context, items []table.Item) error {
-	pks, err := inventory.ChunkPartitions(e.in.Org, items)
+	chunks, err := inventory.ChunkPartitions(e.in.Org, items)
 	if err != nil {
 		return err
 	}
-	return e.drainAll(ctx, pks)
+	costs, err := pricing.CostPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	return e.drainAll(ctx, slices.Concat(chunks, costs))
 }
 
 // costs erases what the costs are made of.

@@ -147,7 +147,7 @@ func withFamily(name string) lead {
 	}
 }
 
-// ReadWalk reads the walk from the variable LAMPLIGHTER_PARTITIONS, in which template.yaml names the partitions of an
+// ReadWalk reads the walk from the variable LAMPLIGHTER_PARTITIONS, in which infra/stacks/people.yaml names the partitions of an
 // organization, as NewWalk and Names write it.
 func ReadWalk(getenv func(string) string) (Walk, error) {
 	names := strings.Split(getenv("LAMPLIGHTER_PARTITIONS"), ",")

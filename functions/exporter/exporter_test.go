@@ -23,9 +23,9 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/domain/costexport"
-	"lamplighter.dev/shared/domain/focus"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
@@ -61,7 +61,7 @@ func newFixture(t *testing.T) *fixture {
 	a.Archive, a.Outbox = archive.NewFolder(root), a.files
 	a.Workflow = apitest.Idle{}
 	a.worker = exporter.Handler(a.Platform)
-	a.Workers = lambdacall.Local{costexport.Worker: lambdacall.Handler(a.worker)}
+	a.Workers = lambdacall.Local{report.ExportWorker: lambdacall.Handler(a.worker)}
 	a.Mount(exports.Operations, reports.Operations)
 	return a
 }
@@ -78,14 +78,14 @@ func (a *fixture) bill(org, month string, resources int) {
 		at := m.Start().AddDate(0, 0, d)
 		for i := range resources {
 			amount := money.MustParse(fmt.Sprintf("%d.0050000001", i%7+1))
-			c := focus.Charge{
-				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: focus.Usage,
+			c := bill.Charge{
+				BillingPeriodStart: m.Start(), ChargePeriodStart: at, ChargeCategory: bill.Usage,
 				SubAccountID: "123456789012", ServiceName: "=HYPERLINK(\"http://evil\")",
 				RegionID: "eu-west-1", ResourceID: fmt.Sprintf("i-%d", i), BillingCurrency: cost.USD,
 				BilledCost: amount, EffectiveCost: amount.MulInt(2), ListCost: amount.MulInt(3),
 			}
 			if i%5 == 4 {
-				c.ChargeCategory, c.BilledCost = focus.Credit, amount.Neg()
+				c.ChargeCategory, c.BilledCost = bill.Credit, amount.Neg()
 			}
 			a.Must(b.Add(&c))
 		}
@@ -101,7 +101,7 @@ func (a *fixture) begin(who identity.Caller, query string) rest.Job {
 
 // turn runs the machine of a job once.
 func (a *fixture) turn(task, jobID string) error {
-	in, err := json.Marshal(map[string]any{"task": task, "input": costexport.Input{Org: ours, JobID: jobID}})
+	in, err := json.Marshal(map[string]any{"task": task, "input": report.ExportInput{Org: ours, JobID: jobID}})
 	a.Must(err)
 	_, err = a.worker(a.Context(), in)
 	return err
@@ -182,8 +182,8 @@ type opened struct{ *bytes.Reader }
 func (opened) Close() error { return nil }
 
 func (a *fixture) readParquet(b []byte) (rows int64, sum money.Amount) {
-	_, err := bill.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
-		func(c *focus.Charge) error {
+	_, err := billfile.Read(a.Context(), cloud.FOCUSForm, "costs.parquet", opened{bytes.NewReader(b)},
+		func(c *bill.Charge) error {
 			rows, sum = rows+1, sum.Add(c.BilledCost)
 			return nil
 		})
@@ -262,7 +262,7 @@ func TestExport_LinksEndAndFilesExpire(t *testing.T) {
 	}
 	out := apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)
 	a.Equal("removed", fmt.Sprint(out), "{1}")
-	if err := a.files.ReadAt(a.Context(), costexport.ObjectName(ours, j.JobID), make([]byte, 1), 0); err == nil {
+	if err := a.files.ReadAt(a.Context(), report.ExportObjectName(ours, j.JobID), make([]byte, 1), 0); err == nil {
 		t.Error("the file is still there")
 	}
 	a.Equal("removed again", fmt.Sprint(apitest.Value(a.worker(a.Context(), json.RawMessage(`{}`)))(a)), "{0}")
@@ -290,7 +290,7 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 
 	lost := a.begin(ada, "period=2026-03&format=parquet")
 	in := apitest.Value(json.Marshal(map[string]any{
-		"task": "abandon", "input": costexport.Input{Org: ours, JobID: lost.JobID},
+		"task": "abandon", "input": report.ExportInput{Org: ours, JobID: lost.JobID},
 		"error": map[string]string{"Error": "Runtime.ExitError", "Cause": "out of disk"},
 	}))(a)
 	apitest.Value(a.worker(a.Context(), in))(a)
@@ -305,7 +305,7 @@ func TestExport_IsBegunAgainAfterAKillAndFailsAloud(t *testing.T) {
 func TestExport_RefusesTooManyAtOnce(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 1)
-	for d := range costexport.MaxUnderway {
+	for d := range report.MaxExportsUnderway {
 		a.begin(ada, fmt.Sprintf("from=2026-03-%02d&to=2026-04-01&format=parquet", d+1))
 	}
 	a.Call(ada, "GET /reports/export?period=2026-02&format=parquet").Want(http.StatusConflict, "10 exports")
@@ -319,7 +319,7 @@ func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
 	a.bill(ours, "2026-03", 1)
 	days := map[string]string{"pattern": "2", "late-0": "3", "late-1": "4", "late-2": "5", "late-3": "6"}
 	a.CheckLimit(apitest.Addition{
-		PK: costexport.JobKey(ours, "").PK, Prefix: costexport.JobKey(ours, "").SK, Limit: costexport.MaxUnderway,
+		PK: report.ExportKey(ours, "").PK, Prefix: report.ExportKey(ours, "").SK, Limit: report.MaxExportsUnderway,
 		Send: func(name string) apitest.Answer {
 			return a.Call(ada, "GET /reports/export?format=parquet&to=2026-04-01&from=2026-03-0"+days[name])
 		},
@@ -329,8 +329,8 @@ func TestExport_SeveralAtOnceAreNoMoreThanMayRun(t *testing.T) {
 func TestMachine_EndsJobs(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 3)
-	engine := a.RunMachines(apitest.Machines(t, costexport.Machine),
-		map[string]workflow.Handler{costexport.Worker: a.worker})
+	engine := a.RunMachines(apitest.Machines(t, report.ExportMachine),
+		map[string]workflow.Handler{report.ExportWorker: a.worker})
 	j := a.begin(ada, "period=2026-03&format=parquet")
 	a.Must(engine.Idle(a.Context()))
 	a.Equal("status", a.job(j).Status, "succeeded")
@@ -349,7 +349,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 		}
 		return cost.New(a.Platform).Ask(ctx, ours, q)
 	}
-	err := costexport.Each(a.In(ours), ask, q, func(*costexport.Row) (bool, error) { return true, nil })
+	err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
 	if err == nil || !strings.Contains(err.Error(), "costs have changed") {
 		t.Errorf("got %v", err)
 	}
@@ -379,7 +379,7 @@ func TestExport_AFileThatCannotBeRemovedKeepsNoOtherFromBeing(t *testing.T) {
 		a.Clock.Advance(time.Second)
 	}
 	files := a.Outbox
-	a.Outbox = stuck{files, costexport.ObjectName(ours, jobs[0])}
+	a.Outbox = stuck{files, report.ExportObjectName(ours, jobs[0])}
 	a.Clock.Advance(25 * time.Hour)
 	out, err := a.worker(a.Context(), json.RawMessage(`{}`))
 	if err == nil || !strings.Contains(err.Error(), jobs[0]) || fmt.Sprint(out) != "{2}" {

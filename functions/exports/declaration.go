@@ -3,7 +3,6 @@ package exports
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/costexport"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -11,11 +10,12 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "exports",
+	Name:   "exports",
+	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},
 	Access: rest.Access.With(report.Reading, table.Access{
-		Writes: []table.Partition{costexport.Partition, costexport.DuePartition, workqueue.Partition},
+		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
-	Starts:  []string{costexport.Machine},
-	Calls:   []string{costexport.Worker},
+	Starts:  []string{report.ExportMachine},
+	Calls:   []string{report.ExportWorker},
 	Samples: []string{"export"},
 }

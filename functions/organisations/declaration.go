@@ -12,7 +12,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "organisations",
+	Name:   "organisations",
+	Routes: []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},
 	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,

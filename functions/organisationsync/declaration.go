@@ -4,8 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/billing"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -19,13 +18,13 @@ var Declaration = platform.Declaration{
 	Name: "organisationsync",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{
-			cloudorganisation.Partition, cloudorganisation.MemberPartition, cloudorganisation.DuePartition,
+			connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
-			discovery.JobPartition, discovery.DuePartition, billing.DuePartition, workqueue.Partition,
+			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, mail.Partition,
 		}},
-	Tasks:    []string{cloudorganisation.Machine},
-	Starts:   []string{billing.Machine, cloudorganisation.Machine, discovery.Machine},
+	Tasks:    []string{connection.OrganisationSyncMachine},
+	Starts:   []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},
 	Seals:    []string{inventory.AccountSecret, mail.Secret},
 	Schedule: "rate(1 hour)",

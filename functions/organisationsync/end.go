@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -15,10 +15,10 @@ import (
 )
 
 // reasons say why a member is no connected account any more.
-var reasons = map[cloudorganisation.Status]string{
-	cloudorganisation.Closed:   "it is closed in the cloud",
-	cloudorganisation.Excluded: "the organization's include and exclude leave it out",
-	cloudorganisation.Left:     "it belongs to the organization no more",
+var reasons = map[connection.MemberStatus]string{
+	connection.MemberClosed:   "it is closed in the cloud",
+	connection.MemberExcluded: "the organization's include and exclude leave it out",
+	connection.MemberLeft:     "it belongs to the organization no more",
 }
 
 // enders is how many accounts are disconnected at once.
@@ -26,19 +26,19 @@ const enders = 8
 
 // end notes a member that the listing lacks, shows closed, or shows where the selection does not name it. Its connected account is left to
 // endMembers, but for one that a person left out by a change of the selection: that is a confirmation.
-func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) end(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
-	case is.Status == cloudorganisation.Removed:
+	case is.Status == connection.MemberRemoved:
 		return r.note(is)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	case !there || a.OrganisationID != r.organisation.ID:
 		is.AccountID = ""
 		return r.noteEnded(is, to)
 	case hasEnded(is, a):
 		return r.disconnect(ctx, is, to)
-	case to == cloudorganisation.Excluded && is.Selected != r.organisation.Selected:
+	case to == connection.MemberExcluded && is.Selected != r.organisation.Selected:
 		return r.disconnect(ctx, is, to)
 	}
 	if is.Ending = to; is.MissingSince.IsZero() {
@@ -51,7 +51,7 @@ func (r *round) end(ctx context.Context, is cloudorganisation.Member, to cloudor
 
 // endMembers disconnects the ending members that the rules allow to, and notes those that wait.
 func (r *round) endMembers(ctx context.Context) error {
-	v := cloudorganisation.EndMembers(cloudorganisation.Rules{
+	v := connection.EndMembers(connection.EndingRules{
 		Now: r.p.Clock.Now(), Connected: r.countConnected(), Recent: r.countRecent(),
 		Confirmed: r.organisation.Confirmed.ID,
 	}, r.ending)
@@ -60,7 +60,7 @@ func (r *round) endMembers(ctx context.Context) error {
 		m := v.Disconnect[i]
 		errs[i] = r.disconnect(ctx, m, m.Ending)
 	})
-	pending := cloudorganisation.Pending{Members: len(v.Wait)}
+	pending := connection.PendingEnding{Members: len(v.Wait)}
 	for _, m := range v.Wait {
 		if m.Awaits != "" {
 			pending.Awaiting++
@@ -77,7 +77,7 @@ func (r *round) endMembers(ctx context.Context) error {
 
 // hasEnded reports whether the account of a member was disconnected by a synchronization. Those of before the field Ended are told by their
 // statuses.
-func hasEnded(is cloudorganisation.Member, a inventory.Account) bool {
+func hasEnded(is connection.Member, a inventory.Account) bool {
 	return a.Ended != "" || is.HasEnded() && a.Status == inventory.AccountDisconnected
 }
 
@@ -96,7 +96,7 @@ func (r *round) countConnected() int {
 func (r *round) countRecent() int {
 	n := 0
 	for _, m := range r.known {
-		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < cloudorganisation.EndingWait {
+		if m.HasEnded() && !m.EndedAt.IsZero() && r.p.Clock.Now().Sub(m.EndedAt) < connection.EndingWait {
 			n++
 		}
 	}
@@ -105,7 +105,7 @@ func (r *round) countRecent() int {
 
 // disconnect disconnects the account of a member, takes it off the list of what is discovered, and has a discovery under way leave its
 // status alone.
-func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) disconnect(ctx context.Context, is connection.Member, to connection.MemberStatus) error {
 	a := r.accounts[is.NativeID]
 	if is.AccountID = a.ID; a.Ended != string(to) || a.Status != inventory.AccountDisconnected ||
 		a.Error != reasons[to] {
@@ -122,7 +122,7 @@ func (r *round) disconnect(ctx context.Context, is cloudorganisation.Member, to 
 	return r.noteEnded(is, to)
 }
 
-func (r *round) noteEnded(is cloudorganisation.Member, to cloudorganisation.Status) error {
+func (r *round) noteEnded(is connection.Member, to connection.MemberStatus) error {
 	is.Status, is.Error = to, reasons[to]
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
 	return r.note(is)

@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/engine/mail"
@@ -131,8 +130,8 @@ func TestEnding_OnlyAPersonsSelectionActsAtOnce(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
 	// as if they had moved
-	s.Change(cloudorganisation.Key("org_a", o.ID),
-		table.Set("exclude", cloudorganisation.Selection{Units: []string{"Dev"}}))
+	s.Change(connection.OrganisationKey("org_a", o.ID),
+		table.Set("exclude", connection.MemberSelection{Units: []string{"Dev"}}))
 	if o = s.synchronize(o.ID); len(s.living()) != 12 || o.Members["excluded"] != 4 || o.Pending.Members != 4 {
 		t.Errorf("%d live, %v, pending %+v", len(s.living()), o.Members, o.Pending)
 	}
@@ -218,7 +217,7 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 	s.idle()
 	slow.on = true
 	slow.gate.Add(8)
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
+	s.Change(connection.OrganisationKey("org_a", o.ID), table.Remove("include"))
 	s.runs(o.ID, 2)
 	if got := s.living(); !slices.Equal(got, []string{"200000000008", "200000000009", "200000000010", "200000000011"}) {
 		t.Errorf("after two runs %v live", got)
@@ -245,9 +244,9 @@ func TestSync_SlowRefusalsDoNotStarveOthers(t *testing.T) {
 func (s *fixture) runs(id string, n int) {
 	s.Helper()
 	s.time.pass(4 * time.Hour) // one under way counts as lost
-	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", id)
+	job, _, err := connection.StartSync(s.In("org_a"), s.stopped(), "org_a", id)
 	s.Must(err)
-	in := cloudorganisation.Input{Org: "org_a", OrganisationID: id, JobID: job.JobID}
+	in := connection.SyncInput{Org: "org_a", OrganisationID: id, JobID: job.JobID}
 	call := apitest.Value(json.Marshal(workflow.Call{Task: "sync", Input: apitest.Value(json.Marshal(in))(s)}))(s)
 	for range n {
 		_, err := s.sync(s.Context(), call)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -21,14 +20,14 @@ import (
 
 // connect sees to it that a member is an account. One that was connected otherwise stays as it is; one of an organization that is connected
 // no more, or that has let go of it, is taken over. What has to be opened for that is opened later, by openMembers.
-func (r *round) connect(is cloudorganisation.Member) error {
+func (r *round) connect(is connection.Member) error {
 	a, there := r.accounts[is.NativeID]
 	switch {
 	case there && a.OrganisationID == r.organisation.ID && !r.mustOpen(is, a):
 		return r.noteConnected(is, a.ID)
 	case there && (a.OrganisationID == "" && a.ReleasedFrom == "" || r.others[a.OrganisationID] && a.Status != inventory.AccountDisconnected):
 		return r.noteDuplicate(is, a)
-	case !there && is.AccountID != "" && is.Status == cloudorganisation.Connected:
+	case !there && is.AccountID != "" && is.Status == connection.MemberConnected:
 		return r.noteRemoved(is)
 	}
 	r.opening[is.NativeID] = is
@@ -36,20 +35,20 @@ func (r *round) connect(is cloudorganisation.Member) error {
 }
 
 // noteRemoved notes that the member's account was deleted here.
-func (r *round) noteRemoved(is cloudorganisation.Member) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Removed, "", "its cloud account was deleted here"
+func (r *round) noteRemoved(is connection.Member) error {
+	is.Status, is.AccountID, is.Error = connection.MemberRemoved, "", "its cloud account was deleted here"
 	is.Ending, is.MissingSince, is.Awaits = "", time.Time{}, ""
 	return r.note(is)
 }
 
 // mustOpen reports whether the account of a member is to be opened anew: it had ended, or what opens it was changed.
-func (r *round) mustOpen(is cloudorganisation.Member, a inventory.Account) bool {
-	ended := is.Status != cloudorganisation.Connected && a.Status == inventory.AccountDisconnected
+func (r *round) mustOpen(is connection.Member, a inventory.Account) bool {
+	ended := is.Status != connection.MemberConnected && a.Status == inventory.AccountDisconnected
 	return ended || is.Revision != r.organisation.Revision
 }
 
 // connectAgain opens the account of a member that had ended and is back, or that is opened otherwise now.
-func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m cloud.Member,
+func (r *round) connectAgain(ctx context.Context, is connection.Member, m cloud.Member,
 	a inventory.Account) error {
 	o := r.organisation
 	if is.Revision != o.Revision || a.OrganisationID != o.ID {
@@ -67,7 +66,7 @@ func (r *round) connectAgain(ctx context.Context, is cloudorganisation.Member, m
 }
 
 // connectNew makes a member an account, when there is room for one more.
-func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m cloud.Member) error {
+func (r *round) connectNew(ctx context.Context, is connection.Member, m cloud.Member) error {
 	is.AccountID = "" // of one that was connected by hand, and deleted
 	a := r.newAccount(m)
 	if err := r.verify(ctx, &a, m); err != nil {
@@ -83,16 +82,16 @@ func (r *round) connectNew(ctx context.Context, is cloudorganisation.Member, m c
 	return r.noteConnected(is, accountID)
 }
 
-func (r *round) noteConnected(is cloudorganisation.Member, accountID string) error {
-	is.Status, is.AccountID, is.Error, is.Revision = cloudorganisation.Connected, accountID, "", r.organisation.Revision
+func (r *round) noteConnected(is connection.Member, accountID string) error {
+	is.Status, is.AccountID, is.Error, is.Revision = connection.MemberConnected, accountID, "", r.organisation.Revision
 	is.EndedAt = time.Time{}
 	return r.note(is)
 }
 
 // noteDuplicate notes that the member is an account that was connected otherwise: by hand, or through another organization. Neither this
 // synchronization nor the end of the organization touches it.
-func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) error {
-	is.Status, is.AccountID, is.Error = cloudorganisation.Duplicate, a.ID,
+func (r *round) noteDuplicate(is connection.Member, a inventory.Account) error {
+	is.Status, is.AccountID, is.Error = connection.MemberDuplicate, a.ID,
 		"it was connected by hand before, and stays as it is: delete the account to have it connected from here"
 	if a.OrganisationID != "" {
 		is.Error = "it is connected through " + a.OrganisationID +
@@ -102,11 +101,11 @@ func (r *round) noteDuplicate(is cloudorganisation.Member, a inventory.Account) 
 }
 
 // refuse notes why a member does not let us in; the next hour tries again.
-func (r *round) refuse(ctx context.Context, is cloudorganisation.Member, why error) error {
+func (r *round) refuse(ctx context.Context, is connection.Member, why error) error {
 	if ctx.Err() != nil {
 		return errNoTime // which says nothing of the member
 	}
-	is.Status, is.Error = cloudorganisation.Refused, fault.Message(why)
+	is.Status, is.Error = connection.MemberRefused, fault.Message(why)
 	if e, ok := errors.AsType[*cloud.Error](why); ok {
 		is.Error = e.Error()
 	}

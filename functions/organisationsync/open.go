@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 )
 
 // errNoTime is the error of a member that this run has no time for.
@@ -39,7 +39,7 @@ func (r *round) openMembers(ctx context.Context) error {
 }
 
 // open opens the account of one member, or makes it one.
-func (r *round) open(ctx context.Context, is cloudorganisation.Member) error {
+func (r *round) open(ctx context.Context, is connection.Member) error {
 	m := r.listed[is.NativeID]
 	if a, there := r.accounts[is.NativeID]; there {
 		return r.connectAgain(ctx, is, m, a)

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -21,7 +21,7 @@ import (
 
 // Progress is the answer of the task sync: whether all members were looked at, and when to go on.
 type Progress struct {
-	cloudorganisation.Input
+	connection.SyncInput
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
 }
@@ -65,7 +65,7 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	case "sync":
 		return workflow.RunTask(ctx, c, w.synchronize)
 	case "finish":
-		return workflow.RunTask(ctx, c, func(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
+		return workflow.RunTask(ctx, c, func(ctx context.Context, in connection.SyncInput) (Progress, error) {
 			return w.abandon(ctx, in, c.Error)
 		})
 	default:
@@ -82,10 +82,10 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	var out Started
 	var errs []error
 	until := w.p.Clock.Now().Add(mostTime)
-	for shard := range cloudorganisation.DueShards {
-		q := table.Query{PK: cloudorganisation.DuePK(shard), Limit: 100}
+	for shard := range connection.OrganisationDueShards {
+		q := table.Query{PK: connection.OrganisationDuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
-			all, next, err := table.ReadPage[cloudorganisation.Due](table.Within(ctx, cloudorganisation.DuePrefix),
+			all, next, err := table.ReadPage[connection.OrganisationDue](table.Within(ctx, connection.OrganisationDuePrefix),
 				w.p.Table, q)
 			if err != nil {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)
@@ -103,7 +103,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	return out, errors.Join(errs...)
 }
 
-func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, error) {
+func (w *worker) start(ctx context.Context, d connection.OrganisationDue) (bool, error) {
 	ctx = table.WithOrg(ctx, d.Org)
 	a, err := table.Read[identity.Access](ctx, w.p.Table, identity.AccessKey(d.Org))
 	ended := fault.Is(err, fault.NotFound) || err == nil && a.Ended
@@ -112,32 +112,32 @@ func (w *worker) start(ctx context.Context, d cloudorganisation.Due) (bool, erro
 	}
 	begun := false
 	if !ended {
-		_, begun, err = cloudorganisation.StartSync(ctx, w.p, d.Org, d.OrganisationID)
+		_, begun, err = connection.StartSync(ctx, w.p, d.Org, d.OrganisationID)
 	}
 	if ended || fault.Is(err, fault.NotFound) {
-		_, err = w.p.Table.Write(table.Within(ctx, cloudorganisation.DuePrefix),
-			cloudorganisation.RemoveDue(d.OrganisationID))
+		_, err = w.p.Table.Write(table.Within(ctx, connection.OrganisationDuePrefix),
+			connection.RemoveOrganisationDue(d.OrganisationID))
 	}
 	return begun, fault.Wrap("start the synchronization of "+d.OrganisationID, err)
 }
 
 // abandon ends a synchronization that the machine gives up.
-func (w *worker) abandon(ctx context.Context, in cloudorganisation.Input, why *workflow.Caught) (Progress, error) {
+func (w *worker) abandon(ctx context.Context, in connection.SyncInput, why *workflow.Caught) (Progress, error) {
 	o, err := w.read(ctx, in)
 	if err != nil || o.Sync.JobID != in.JobID {
-		return Progress{Input: in, Done: true}, err
+		return Progress{SyncInput: in, Done: true}, err
 	}
 	o.Status, o.Error = "degraded", "it could not be synchronized"
 	if why != nil {
 		o.Error = why.String()
 	}
-	return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+	return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o)
 }
 
 // read reads the organization; one that is gone has no id.
-func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorganisation.Organisation, error) {
-	o, err := table.Read[cloudorganisation.Organisation](ctx, w.p.Table,
-		cloudorganisation.Key(in.Org, in.OrganisationID))
+func (w *worker) read(ctx context.Context, in connection.SyncInput) (connection.Organisation, error) {
+	o, err := table.Read[connection.Organisation](ctx, w.p.Table,
+		connection.OrganisationKey(in.Org, in.OrganisationID))
 	if fault.Is(err, fault.NotFound) {
 		return o, nil
 	}
@@ -145,11 +145,11 @@ func (w *worker) read(ctx context.Context, in cloudorganisation.Input) (cloudorg
 }
 
 // finish settles a synchronization, together with more: failed when the organization has an error.
-func (w *worker) finish(ctx context.Context, in cloudorganisation.Input, o cloudorganisation.Organisation,
+func (w *worker) finish(ctx context.Context, in connection.SyncInput, o connection.Organisation,
 	more ...table.Write) error {
-	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), cloudorganisation.Succeeded, o.Error
+	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), connection.SyncSucceeded, o.Error
 	if o.Error != "" {
-		o.Sync.Status = cloudorganisation.Failed
+		o.Sync.Status = connection.SyncFailed
 	}
-	return cloudorganisation.Finish(ctx, w.p, in, o, more...)
+	return connection.FinishSync(ctx, w.p, in, o, more...)
 }

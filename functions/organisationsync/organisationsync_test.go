@@ -22,7 +22,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	domaindiscovery "lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
@@ -61,7 +60,7 @@ func newFixture(t *testing.T, others ...cloud.Provider) *fixture {
 	}
 	s.sync = organisationsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, providers)}
-	s.RunMachines(apitest.Machines(t, "discovery", cloudorganisation.Machine), map[string]workflow.Handler{
+	s.RunMachines(apitest.Machines(t, "discovery", connection.OrganisationSyncMachine), map[string]workflow.Handler{
 		"discovery": discovery.Handler(s.Platform, providers), "organisationsync": s.sync,
 	})
 	s.Mount(cloudaccounts.Operations, cloudorganisations.Operations, resources.Operations)
@@ -149,7 +148,7 @@ func (s *fixture) change(id string, c settings) {
 	sealed, err := inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace("org_a", id),
 		org(c)["credentials"].(settings))
 	s.Must(err)
-	s.Change(cloudorganisation.Key("org_a", id), table.Set("sealed", sealed))
+	s.Change(connection.OrganisationKey("org_a", id), table.Set("sealed", sealed))
 }
 
 func TestSync_EveryMemberBecomesAnAccount(t *testing.T) {
@@ -258,11 +257,11 @@ func TestSync_NewMembersComeAndClosedOnesGo(t *testing.T) {
 func TestSync_TwoAtOnceMakeEachAccountOnce(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect(fields{"include": fields{"ids": []string{"200000000000"}}})
-	s.Change(cloudorganisation.Key("org_a", o.ID), table.Remove("include"))
-	job, _, err := cloudorganisation.StartSync(s.In("org_a"), s.stopped(), "org_a", o.ID)
+	s.Change(connection.OrganisationKey("org_a", o.ID), table.Remove("include"))
+	job, _, err := connection.StartSync(s.In("org_a"), s.stopped(), "org_a", o.ID)
 	s.Must(err)
 	call, err := json.Marshal(workflow.Call{Task: "sync",
-		Input: apitest.Value(json.Marshal(cloudorganisation.Input{Org: "org_a", OrganisationID: o.ID,
+		Input: apitest.Value(json.Marshal(connection.SyncInput{Org: "org_a", OrganisationID: o.ID,
 			JobID: job.JobID}))(t)})
 	s.Must(err)
 	var wg sync.WaitGroup
@@ -361,8 +360,8 @@ func TestSync_CredentialsThatAreRevokedDegradeTheOrganization(t *testing.T) {
 func TestSchedule_SynchronizesEachOrganizationAndForgetsThoseThatAreGone(t *testing.T) {
 	s := newFixture(t)
 	o := s.connect()
-	s.Put(cloudorganisation.DueKey("corg_gone"), cloudorganisation.Due{Org: "org_a", OrganisationID: "corg_gone"})
-	s.Put(cloudorganisation.DueKey("corg_ended"), cloudorganisation.Due{Org: "org_ended", OrganisationID: "corg_ended"})
+	s.Put(connection.OrganisationDueKey("corg_gone"), connection.OrganisationDue{Org: "org_a", OrganisationID: "corg_gone"})
+	s.Put(connection.OrganisationDueKey("corg_ended"), connection.OrganisationDue{Org: "org_ended", OrganisationID: "corg_ended"})
 	s.change(o.ID, settings{"members": "15"})
 	out, err := s.sync(s.Context(), json.RawMessage(`{"source":"aws.scheduler"}`))
 	if got, ok := out.(organisationsync.Started); err != nil || !ok || got.Organisations != 3 || got.Started != 1 {
@@ -373,7 +372,7 @@ func TestSchedule_SynchronizesEachOrganizationAndForgetsThoseThatAreGone(t *test
 		t.Errorf("%+v", o)
 	}
 	for _, gone := range []string{"corg_gone", "corg_ended"} {
-		if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(gone)); !fault.Is(err, fault.NotFound) {
+		if _, err := s.Table.Get(s.Anywhere(), connection.OrganisationDueKey(gone)); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%s is still due: %v", gone, err)
 		}
 	}
@@ -449,7 +448,7 @@ func TestDelete_SaysThatItsMembersStay(t *testing.T) {
 			t.Errorf("%s still names %s, which is gone", a.ID, *a.OrganisationID)
 		}
 	}
-	if _, err := s.Table.Get(s.Anywhere(), cloudorganisation.DueKey(o.ID)); !fault.Is(err, fault.NotFound) {
+	if _, err := s.Table.Get(s.Anywhere(), connection.OrganisationDueKey(o.ID)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("it is still due: %v", err)
 	}
 	// it can be connected anew, with the accounts that there are

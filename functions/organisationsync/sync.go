@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/cloudorganisation"
 	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -22,51 +21,51 @@ const (
 
 // synchronize lists the members and brings each into the state that it should be in. Everything that was done before stays as it is, so
 // a run goes on where another ended, whoever ended it.
-func (w *worker) synchronize(ctx context.Context, in cloudorganisation.Input) (Progress, error) {
+func (w *worker) synchronize(ctx context.Context, in connection.SyncInput) (Progress, error) {
 	o, err := w.read(ctx, in)
-	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != cloudorganisation.Running {
-		return Progress{Input: in, Done: true}, err
+	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != connection.SyncRunning {
+		return Progress{SyncInput: in, Done: true}, err
 	}
 	r := &round{worker: w, in: in, organisation: o, until: w.p.Clock.Now().Add(stretch)}
 	found, err := r.list(ctx)
 	if e, told := errors.AsType[*cloud.Error](err); told && !e.Class.Retryable() || fault.Is(err, fault.Invalid) {
 		o.Status, o.Error = inventory.AccountDegraded, "its members cannot be listed: "+err.Error()
-		return Progress{Input: in, Done: true}, w.finish(ctx, in, o)
+		return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o)
 	}
 	if err == nil {
 		err = r.settleAll(ctx, found)
 	}
 	if err != nil || r.left {
-		return Progress{Input: in, WaitSeconds: 1},
-			errors.Join(err, cloudorganisation.SaveCursor(ctx, w.p, in, r.organisation.Sync))
+		return Progress{SyncInput: in, WaitSeconds: 1},
+			errors.Join(err, connection.SaveSyncCursor(ctx, w.p, in, r.organisation.Sync))
 	}
 	o = r.organisation
 	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
 	mails, err := r.tellOwners(ctx, &o)
 	if err != nil {
-		return Progress{Input: in, WaitSeconds: 1}, err
+		return Progress{SyncInput: in, WaitSeconds: 1}, err
 	}
-	return Progress{Input: in, Done: true}, w.finish(ctx, in, o, mails...)
+	return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o, mails...)
 }
 
 // round is one run over the members of an organization.
 type round struct {
 	*worker
-	in           cloudorganisation.Input
-	organisation cloudorganisation.Organisation
+	in           connection.SyncInput
+	organisation connection.Organisation
 	credentials  map[string]string // of the connection
 	accounts     map[string]inventory.Account
 	others       map[string]bool // the other connected organizations, by their ids
-	known        map[string]cloudorganisation.Member
+	known        map[string]connection.Member
 	until        time.Time
 
 	left    bool // there was no time for all
 	listed  map[string]cloud.Member
-	opening map[string]cloudorganisation.Member // those that have to be opened
-	ending  []cloudorganisation.Member          // those with a connected account that is to be disconnected
+	opening map[string]connection.Member // those that have to be opened
+	ending  []connection.Member          // those with a connected account that is to be disconnected
 
 	mu      sync.Mutex
-	members []cloudorganisation.Member // as they are now
+	members []connection.Member // as they are now
 	changed []table.Write
 
 	storing sync.Mutex // held while an account is stored
@@ -83,7 +82,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := cloudorganisation.ListMembers(ctx, r.p.Table, r.in.Org, r.organisation.ID)
+	known, err := connection.ListMembers(ctx, r.p.Table, r.in.Org, r.organisation.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 	if err = r.listOthers(ctx); err != nil {
 		return nil, err
 	}
-	r.known, r.accounts = map[string]cloudorganisation.Member{}, map[string]inventory.Account{}
+	r.known, r.accounts = map[string]connection.Member{}, map[string]inventory.Account{}
 	for _, m := range known {
 		r.known[m.NativeID] = m
 	}
@@ -107,7 +106,7 @@ func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
 }
 
 func (r *round) listOthers(ctx context.Context) error {
-	all, err := cloudorganisation.List(ctx, r.p.Table, r.in.Org)
+	all, err := connection.ListOrganisations(ctx, r.p.Table, r.in.Org)
 	r.others = map[string]bool{}
 	for i := range all {
 		r.others[all[i].ID] = all[i].ID != r.organisation.ID
@@ -136,7 +135,7 @@ func (r *round) openOrganisation(ctx context.Context) (cloud.Organisations, erro
 // settleAll brings all members into the state that they should be in, opens those that have to be opened, several at once and as many as
 // there is time for, and stores what changed.
 func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
-	r.listed, r.opening = map[string]cloud.Member{}, map[string]cloudorganisation.Member{}
+	r.listed, r.opening = map[string]cloud.Member{}, map[string]connection.Member{}
 	errs := make([]error, 0, len(found))
 	for _, m := range found {
 		r.listed[m.NativeID] = m
@@ -144,7 +143,7 @@ func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
 	}
 	for native, m := range r.known {
 		if _, there := r.listed[native]; !there {
-			errs = append(errs, r.end(ctx, m, cloudorganisation.Left))
+			errs = append(errs, r.end(ctx, m, connection.MemberLeft))
 		}
 	}
 	errs = append(errs, r.endMembers(ctx), r.openMembers(ctx))
@@ -157,12 +156,12 @@ func (r *round) settle(ctx context.Context, m cloud.Member) error {
 	is := r.known[m.NativeID]
 	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, way(m.Units)
 	switch {
-	case is.Status == cloudorganisation.Removed:
+	case is.Status == connection.MemberRemoved:
 		return r.note(is)
 	case m.Closed:
-		return r.end(ctx, is, cloudorganisation.Closed)
+		return r.end(ctx, is, connection.MemberClosed)
 	case !r.organisation.Wants(m):
-		return r.end(ctx, is, cloudorganisation.Excluded)
+		return r.end(ctx, is, connection.MemberExcluded)
 	}
 	is.Ending, is.MissingSince, is.Awaits, is.Selected = "", time.Time{}, "", r.organisation.Selected
 	return r.connect(is)
@@ -181,20 +180,20 @@ func way(units []cloud.Unit) string {
 }
 
 // note keeps how a member is, and stores it when that is new.
-func (r *round) note(m cloudorganisation.Member) error {
+func (r *round) note(m connection.Member) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = append(r.members, m)
 	if r.known[m.NativeID] == m {
 		return nil
 	}
-	put, err := cloudorganisation.PutMember(r.in.Org, r.organisation.ID, m)
+	put, err := connection.PutMember(r.in.Org, r.organisation.ID, m)
 	r.changed = append(r.changed, put)
 	return err
 }
 
-func (r *round) counts() map[cloudorganisation.Status]int {
-	out := map[cloudorganisation.Status]int{}
+func (r *round) counts() map[connection.MemberStatus]int {
+	out := map[connection.MemberStatus]int{}
 	for _, m := range r.members {
 		out[m.Shown()]++
 	}

@@ -13,9 +13,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "overrides",
+	Routes: []string{
+		"/overrides", "/overrides/{proxy+}", "/resource-groups/{groupID}/overrides",
+		"/resource-groups/{groupID}/wake-links", "/resources/{resourceID}/wake-links",
+		"/wake-links", "/wake-links/{proxy+}",
+	},
 	Access: rest.Access.With(evaluation.Access(), table.Access{
 		Reads: []table.Partition{
 			// the maker of an older wake link

@@ -1,14 +1,12 @@
 package reports
 
 import (
+	"lamplighter.dev/functions/reports/unitmetric"
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/saving"
-	"lamplighter.dev/shared/domain/showback"
-	"lamplighter.dev/shared/domain/unitmetric"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -16,8 +14,14 @@ import (
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
 	Name: "reports",
-	Access: rest.Access.With(report.Reading, saving.Reading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, showback.Partition},
+	Routes: []string{
+		"/reports/costs/{proxy+}", "/reports/providers/summary", "/reports/resources/summary",
+		"/reports/savings", "/reports/snapshots", "/reports/summary", "/reports/tags",
+		"/reports/tags/{proxy+}", "/reports/teams", "/reports/teams/{proxy+}", "/reports/trends",
+		"/reports/trends.svg", "/reports/unit-metrics", "/reports/unit-metrics/{proxy+}",
+	},
+	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
+		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, report.ShowbackPartition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

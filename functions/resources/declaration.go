@@ -11,9 +11,10 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "resources",
+	Name:   "resources",
+	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
 			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition},

@@ -3,17 +3,18 @@ package showback
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "showback",
+	Name:   "showback",
+	Routes: []string{"/showback/rules", "/showback/rules/{ruleID}"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{teams.Partition},
-		Writes: []table.Partition{showback.Partition},
+		Writes: []table.Partition{report.ShowbackPartition},
 	}),
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "showback rule", Prefix: "rule", Delete: "deleteShowbackRule"}},

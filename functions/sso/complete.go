@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
-	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 

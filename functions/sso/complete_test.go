@@ -19,8 +19,8 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // connected returns an organization of example.com that signs in by a provider.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
@@ -12,7 +13,6 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // ChangedSAML is the body of PUT /organisation/saml.

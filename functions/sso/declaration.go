@@ -13,7 +13,8 @@ import (
 
 // Declaration is what others must know of this function.
 var Declaration = platform.Declaration{
-	Name: "sso",
+	Name:   "sso",
+	Routes: []string{"/organisation/saml"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.SSOPartition, domainPrefix + "*", requestPrefix + "*", seenPrefix + "*",
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition,

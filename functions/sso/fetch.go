@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/ssrfguard"
-	"lamplighter.dev/shared/people/saml"
 )
 
 const fetchTries = 2

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 // FuzzForm sends what may be a form of a browser, with a response to a request that is opened anew each time. Whoever gets in
-// is the one whom the provider signed in; nothing is a failure of ours. Documents alone are fuzzed in people/saml.
+// is the one whom the provider signed in; nothing is a failure of ours. Documents alone are fuzzed in functions/sso/saml.
 func FuzzForm(f *testing.F) {
 	h := newFixture(f)
 	org, w := h.found("owner@example.com").org, newProvider()

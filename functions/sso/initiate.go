@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/people/saml/samltest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func TestInitiate(t *testing.T) {

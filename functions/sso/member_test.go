@@ -11,9 +11,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/people/sessions"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func TestTheFirstSignInMakesAMemberWithTheDefaultRole(t *testing.T) {

@@ -1,19 +1,19 @@
 // Package sso lets the people of an organization sign in at its own identity provider, by SAML 2.0: what the organization
 // says of that provider, the mail domains that it has proven to be its own, and the sign-in itself.
 //
-// Responses and metadata are judged by people/saml, which knows no store; this package knows the organization, the request
+// Responses and metadata are judged by functions/sso/saml, which knows no store; this package knows the organization, the request
 // and what was used already.
 package sso
 
 import (
 	"net/http"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/membership"
-	"lamplighter.dev/shared/people/saml"
 	"lamplighter.dev/shared/people/sessions"
 )
 

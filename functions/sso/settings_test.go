@@ -13,8 +13,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
-	"lamplighter.dev/shared/people/saml/samltest"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/samltest"
 )
 
 func (o *organization) get() map[string]any {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/functions/sso/saml"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/saml"
 )
 
 // setup is what an organization says of its single sign-on, as it is stored. Version grows with each change, which is

@@ -6,7 +6,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/reference"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/membership"
@@ -26,7 +26,7 @@ var Declaration = platform.Declaration{
 			teams.Partition, teams.NamePartition, "ORG#*#TEAMPEOPLE", inventory.IndexPartition,
 			inventory.AccountPartition, // counts how often its resources are named
 			workqueue.Partition,        // costs are rebuilt when it has changed what a team owns
-			showback.Partition,         // whose rules look at the teams again when one is deleted
+			report.ShowbackPartition,   // whose rules look at the teams again when one is deleted
 		},
 	}),
 	Samples: []string{"list"},

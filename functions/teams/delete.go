@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/reference"
-	"lamplighter.dev/shared/domain/showback"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -54,7 +54,7 @@ func (s *service) releaseUnused(ctx context.Context, t teams.Team) (table.Write,
 	if err != nil {
 		return table.Write{}, err
 	}
-	shared, unshared, err := showback.NewStore(s.p.Table).UsesOfTeam(ctx, identity.CallerOrg(ctx), t.ID)
+	shared, unshared, err := report.NewShowbackStore(s.p.Table).UsesOfTeam(ctx, identity.CallerOrg(ctx), t.ID)
 	if err != nil {
 		return table.Write{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billing"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -70,7 +70,7 @@ func (s *service) rebuild(ctx context.Context, changed bool) ([]table.Write, err
 	if !changed {
 		return nil, nil
 	}
-	w, err := billing.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
+	w, err := billimport.AddRebuild(identity.CallerOrg(ctx), s.p.Clock.Now())
 	return []table.Write{w}, err
 }
 

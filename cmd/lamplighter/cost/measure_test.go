@@ -12,8 +12,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/infra/stacks"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // measure measures an organization as w has them. What of the others is in it besides is one account: their passes and groups
@@ -234,38 +235,22 @@ func kindOf(pk string) string {
 	}
 }
 
-// template reads the memory of each function, and what is switched on, from template.yaml.
+// template reads the memory of each function, and what is switched on, from the templates.
 func (s *site) template(m *Measured) map[string]bool {
 	s.Helper()
-	b, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	b, err := os.ReadFile(filepath.Join(root, stacks.Root))
 	s.must(err)
 	var doc struct {
 		Parameters map[string]struct {
 			Default string `yaml:"Default"`
 		} `yaml:"Parameters"`
-		Globals struct {
-			Function struct {
-				MemorySize int    `yaml:"MemorySize"`
-				Tracing    string `yaml:"Tracing"`
-			} `yaml:"Function"`
-		} `yaml:"Globals"`
-		Resources map[string]struct {
-			Properties struct {
-				CodeURI    string `yaml:"CodeUri"`
-				MemorySize int    `yaml:"MemorySize"`
-			} `yaml:"Properties"`
-		} `yaml:"Resources"`
 	}
 	s.must(yaml.Unmarshal(b, &doc))
-	m.Memory = map[string]int{}
-	for _, r := range doc.Resources {
-		if folder, ok := strings.CutPrefix(r.Properties.CodeURI, "build/"); ok {
-			if m.Memory[folder] = r.Properties.MemorySize; r.Properties.MemorySize == 0 {
-				m.Memory[folder] = doc.Globals.Function.MemorySize
-			}
-		}
-	}
-	if m.Traced = doc.Parameters["TracedShare"].Default; doc.Globals.Function.Tracing == "Active" {
+	m.Memory, err = stacks.ReadSizes(root)
+	s.must(err)
+	shared, err := os.ReadFile(filepath.Join(root, stacks.Shared))
+	s.must(err)
+	if m.Traced = doc.Parameters["TracedShare"].Default; strings.Contains(string(shared), "Tracing: Active") {
 		m.Traced = "1"
 	}
 	return map[string]bool{"detailed metrics": strings.Contains(string(b), "MetricsEnabled: true")}

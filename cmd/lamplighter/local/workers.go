@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// substitutions returns what template.yaml puts into the state machines, by the names of folders instead of ARNs.
+// substitutions returns what infra/stacks/*.yaml put into the state machines, by the names of folders instead of ARNs.
 func substitutions(fs []functions.Function) map[string]string {
 	out := map[string]string{}
 	for _, f := range fs {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/oauthlogin/oauthlogintest"
 	"lamplighter.dev/shared/testkit/npmpeer"
+	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
 // A certified provider grants what Google grants: a refresh token, for the code, once, and only with its verifier.

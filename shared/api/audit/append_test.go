@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 const org = "org_01k00000000000000000000000"

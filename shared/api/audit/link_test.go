@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestFiftyRacersInThreeProcessesMakeOneChain(t *testing.T) {

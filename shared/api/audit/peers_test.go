@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // TestRacersOnDynamoDB makes one chain from three processes on a twin of DynamoDB, whose transactions cancel each other,

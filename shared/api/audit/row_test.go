@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // stored returns a chain of n rows, a second apart, and the items that it is kept in.

@@ -14,9 +14,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // organizations are two organizations with teams and resources, in a fenced store and as the entities of Cedar.

@@ -14,8 +14,8 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // line is what docs/operations/organisation-cost.md asks of a line of the log.

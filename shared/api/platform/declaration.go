@@ -13,7 +13,7 @@ import (
 )
 
 // Declaration is what a function says of itself, once, in functions/<name>/declaration.go: all that others must know of
-// it. functions.All lists them; its IAM policy in template.yaml, the eraser, docs/data-model.md and tests are made of
+// it. functions.All lists them; its IAM policy in infra/stacks/<wing>.yaml, the eraser, docs/data-model.md and tests are made of
 // them or held against them. A platform holds its function to it (Open, Shared), so that what is used and not declared
 // fails on a laptop as IAM would fail it in AWS. See docs/decisions/010-one-entry-a-function.md.
 type Declaration struct {
@@ -28,6 +28,7 @@ type Declaration struct {
 	Schedule string            // when EventBridge calls it; "" is never
 	Stream   []table.Partition // the outbox partitions whose puts the table's stream brings it
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none
+	Routes   []string          // the routes of its operations that are not public; none: those of their first segments
 	Clouds   bool              // it links the SDKs of clouds and assumes customers' roles
 	Heavy    bool              // nobody waits for it, so it may weigh more than an API function; Clouds implies it
 	Kinds    []Kind            // the kinds of records that it owns

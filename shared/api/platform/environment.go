@@ -19,8 +19,9 @@ import (
 )
 
 // OpenLambda returns the platform of the Lambda that is the function d, confined to what d declares, from the environment that
-// template.yaml gives it, with the memory that it has as the limit of the runtime. It makes no call, so that it adds little to a cold start. An environment that lacks something
-// ends the process with a line that names all of it: Lambda then reports a failed start.
+// infra/shared.yaml and infra/stacks/*.yaml give it, with the memory that it has as the limit of the runtime. It makes no call, so
+// that it adds little to a cold start. An environment that lacks something ends the process with a line that names all of it: Lambda
+// then reports a failed start.
 func OpenLambda(d Declaration, parts ...Part) *Platform {
 	limitMemory(os.Getenv)
 	p, err := FromEnvironment(os.Getenv, parts...)

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lamplighter.dev/shared/api/platform"
-	"lamplighter.dev/shared/engine/table/tabletest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // secretsManager asks moto's Secrets Manager, and tells its answer's field. Nothing of ours asks it at run time:

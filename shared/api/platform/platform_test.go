@@ -10,10 +10,10 @@ import (
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/lambdacall"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // counter is what a package might keep.

@@ -23,7 +23,7 @@ const (
 )
 
 // Reference declares that records of the kind From can name records of the kind To, and what a deletion of the named
-// record does. TestReferences_* in cmd/lamplighter makes both records of each reference over HTTP, deletes the named
+// record does. TestReferences_* in cmd/lamplighter/references makes both records of each reference over HTTP, deletes the named
 // one, and compares the outcome.
 type Reference struct {
 	From, To string

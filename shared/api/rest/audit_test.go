@@ -16,9 +16,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // recorded returns the rows of a chain, oldest first, without what differs from run to run; the chain has to hold.

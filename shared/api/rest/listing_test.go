@@ -7,8 +7,8 @@ import (
 
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 type number struct {

@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/api/rest/resttest"
+	"lamplighter.dev/shared/testkit/resttest"
 )
 
 // TestAnswers holds one request of each shape to the answer in testdata/answers.txt.

@@ -19,9 +19,9 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -12,8 +12,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// billedMonths is how many months of bills there are, the one that runs included.
-const billedMonths = 13
+// maxBilledMonths is how many months of bills an account has unless its settings say fewer, the current month included.
+const maxBilledMonths = 13
 
 // The billing forms of an account.
 const (
@@ -32,8 +32,11 @@ const (
 	missingFile   = "missingFile" // the manifest lists a file that is not there
 )
 
-// billing is the form of an account's bills, and their fault.
-type billing struct{ form, fault, month string }
+// billing is the form of an account's bills, their fault, and the number of months that there are.
+type billing struct {
+	form, fault, month string
+	months             int
+}
 
 func (r *reader) readBilling(number string) billing {
 	form := inCUR
@@ -42,6 +45,7 @@ func (r *reader) readBilling(number string) billing {
 	}
 	b := billing{form: r.readText("bills", form), fault: r.readText("billFault", ""),
 		month: r.readText("billFaultMonth", "")}
+	b.months = r.readInteger("billedMonths", maxBilledMonths, 1, maxBilledMonths)
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
 		r.failReading("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
@@ -66,8 +70,8 @@ func (b billing) rowsOf(l *line) int64 {
 // billsAt returns the bills that there are at the time now, oldest first.
 func (s *settings) billsAt(now time.Time) []*bill {
 	var out []*bill
-	first := monthOf(now).AddDate(0, 1-billedMonths, 0)
-	for i := range billedMonths {
+	first := monthOf(now).AddDate(0, 1-s.billing.months, 0)
+	for i := range s.billing.months {
 		if b := s.newBill(first.AddDate(0, i, 0), now); b != nil && s.billing.form != notBilled {
 			out = append(out, b)
 		}
@@ -82,7 +86,8 @@ func monthOf(t time.Time) time.Time {
 
 var _ cloud.Biller = (*conn)(nil)
 
-// Deliveries lists the bill of each of the last 13 months: of the one that runs, up to yesterday.
+// Deliveries lists the bill of each of the last 13 months, or of as many as the settings say: of the current month, up
+// to yesterday.
 func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	r := request{method: "Deliveries", op: "cur:DescribeReportDefinitions", capability: billingCapability}
 	if err := c.simulateCall(ctx, r, nil); err != nil {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var billedAt = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)

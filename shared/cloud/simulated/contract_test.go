@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // many returns a cloud of running instances in one region, with one more setting.

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // TestNodes_AreMachinesThatHoldWhatRunsOnThem: each node is a machine of the account, no two the same, and pods

@@ -28,6 +28,7 @@ import (
 //	clusterStatus       how all Kubernetes clusters are: active, creating, updating, deleting or failed ("active")
 //	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none"
 //	                    (cur when the account number is even, else focus)
+//	billedMonths        number of months with bills, the current month included (13, the most)
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //

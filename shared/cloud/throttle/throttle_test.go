@@ -9,9 +9,9 @@ import (
 
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // provider is an API that enforces a limit as AWS documents it: a bucket that is refilled every second, counted by

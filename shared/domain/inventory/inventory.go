@@ -94,7 +94,7 @@ type Resource struct {
 	Scan         string      `json:"scan,omitempty"`
 	Facts        cloud.Facts `json:"facts,omitempty"` // only in the record; the index knows their sum
 	FactsSum     int64       `json:"-"`               // cloud.Facts.Sum of what discovery told, 0 of no facts
-	PriceInputs  string      `json:"-"`               // pricing.InputsOf the facts; only in the index
+	PriceInputs  string      `json:"-"`               // IndexedFacts; only in the index
 	DiscoveredAt time.Time   `json:"discoveredAt"`
 	LastSeenAt   time.Time   `json:"lastSeenAt"`
 	CreatedAt    time.Time   `json:"createdAt,omitzero"`

@@ -9,9 +9,9 @@ import (
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/seal"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // Start is the time at which the clock of a fixture stands: half a minute into one, far from every border.

@@ -39,7 +39,7 @@ type Gateway struct {
 	responses map[string]response
 }
 
-// route is one Api event of the template.
+// route is one path and method of the template.
 type route struct {
 	pattern  string // "/actions/{proxy+}"
 	segments []string
@@ -49,8 +49,8 @@ type route struct {
 	call     rest.Function
 }
 
-// New makes the gateway that template describes. Functions are named by their folders under functions/, which the
-// template's CodeUri names as well ("build/actions" is "actions"); a function that only one of the two knows is an error.
+// New makes the gateway that template describes. Functions are named by their folders under functions/, by which the template
+// calls them as well ("lamplighter-${Stage}-actions" is "actions"); a function that only one of the two knows is an error.
 func New(template []byte, functions map[string]rest.Function, a Authorizer, c clock.Clock) (*Gateway, error) {
 	t, err := parseTemplate(template)
 	if err != nil {
@@ -58,7 +58,7 @@ func New(template []byte, functions map[string]rest.Function, a Authorizer, c cl
 	}
 	g := &Gateway{clock: c, timeout: timeout, authorize: a, responses: t.gatewayResponses(), source: t.source}
 	left := maps.Clone(functions)
-	for _, r := range t.eventRoutes() {
+	for _, r := range t.routes {
 		if r.call = functions[r.folder]; r.call == nil {
 			return nil, fmt.Errorf("template routes %s to function %q, which is not given", r.pattern, r.folder)
 		}

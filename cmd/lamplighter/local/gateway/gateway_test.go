@@ -24,8 +24,8 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/table/tabletest"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -261,7 +261,8 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"an answer remembered by default": {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
 		"no API": {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both,
 			"default authorizer"},
-		"a function that nobody gave": {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
+		"a path that leads to no function": {"-odd:live/invocations", "-odd/invocations", both, "is no function"},
+		"a function that nobody gave":      {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
 		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd},
 			"more"},
 	} {

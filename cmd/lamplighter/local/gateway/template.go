@@ -1,12 +1,12 @@
 package gateway
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"path"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -15,6 +15,7 @@ import (
 type template struct {
 	Resources map[string]resource `yaml:"Resources"`
 	source    []string            // the headers that a request must have to reach the authorizer
+	routes    []*route            // the most specific first
 }
 
 type resource struct {
@@ -22,22 +23,12 @@ type resource struct {
 	Properties yaml.Node `yaml:"Properties"`
 }
 
-type function struct {
-	CodeURI string           `yaml:"CodeUri"`
-	Events  map[string]event `yaml:"Events"`
-}
-
-type event struct {
-	Type       string    `yaml:"Type"`
-	Properties yaml.Node `yaml:"Properties"`
-}
-
-type apiEvent struct {
-	Path   string `yaml:"Path"`
-	Method string `yaml:"Method"`
-	Auth   struct {
-		Authorizer string `yaml:"Authorizer"`
-	} `yaml:"Auth"`
+// operation is what API Gateway does with a method of a path.
+type operation struct {
+	Security    []map[string][]string `yaml:"security"`
+	Integration struct {
+		URI string `yaml:"uri"`
+	} `yaml:"x-amazon-apigateway-integration"`
 }
 
 type api struct {
@@ -46,6 +37,9 @@ type api struct {
 		Authorizers       map[string]authorizer `yaml:"Authorizers"`
 	} `yaml:"Auth"`
 	GatewayResponses map[string]response `yaml:"GatewayResponses"`
+	DefinitionBody   struct {
+		Paths map[string]map[string]operation `yaml:"paths"`
+	} `yaml:"DefinitionBody"`
 }
 
 type authorizer struct {
@@ -71,13 +65,8 @@ func parseTemplate(b []byte) (*template, error) {
 		return nil, fmt.Errorf("parse template: %w", err)
 	}
 	for id, r := range t.Resources {
-		switch r.Type {
-		case "AWS::Serverless::Api":
+		if r.Type == "AWS::Serverless::Api" {
 			if err := t.checkAPI(id, r); err != nil {
-				return nil, err
-			}
-		case "AWS::Serverless::Function":
-			if err := t.checkFunction(id, r); err != nil {
 				return nil, err
 			}
 		}
@@ -103,24 +92,40 @@ func (t *template) checkAPI(id string, r resource) error {
 		return fmt.Errorf("template: %s: ReauthorizeEvery must be 0: a remembered answer outlives the log-out", id)
 	}
 	t.source = auth.Identity.Headers
+	for path, methods := range a.DefinitionBody.Paths {
+		if err := t.addRoutes(path, methods); err != nil {
+			return fmt.Errorf("template: %s: %w", id, err)
+		}
+	}
+	slices.SortFunc(t.routes, compareRoutes)
 	return nil
 }
 
-func (t *template) checkFunction(id string, r resource) error {
-	var f function
-	if err := r.Properties.Decode(&f); err != nil {
-		return fmt.Errorf("parse template: %s: %w", id, err)
-	}
-	for name, e := range f.Events {
-		var a apiEvent
-		if e.Type != "Api" {
-			continue
+// liveFunction is the address by which API Gateway calls what is live of the function of a folder.
+var liveFunction = regexp.MustCompile(`:function:lamplighter-\$\{Stage\}-(\w+):live/invocations$`)
+
+// addRoutes adds the routes of a path, one for each method. What API Gateway would send to anything but a function is refused.
+func (t *template) addRoutes(path string, methods map[string]operation) error {
+	for method, op := range methods {
+		folder := liveFunction.FindStringSubmatch(op.Integration.URI)
+		if folder == nil {
+			return fmt.Errorf("the path %s leads to %q, which is no function", path, op.Integration.URI)
 		}
-		if err := e.Properties.Decode(&a); err != nil {
-			return fmt.Errorf("parse template: %s: event %s: %w", id, name, err)
-		}
+		t.routes = append(t.routes, &route{
+			pattern: path, segments: splitPath(path), method: methodOf(method), folder: folder[1], public: op.public(),
+		})
 	}
 	return nil
+}
+
+// methodOf returns the method that a member of a path is about: "ANY" of x-amazon-apigateway-any-method.
+func methodOf(member string) string {
+	return strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(member, "x-amazon-apigateway-"), "-method"))
+}
+
+// public reports whether the authorizer is left out, which SAM says by the authorizer NONE.
+func (o operation) public() bool {
+	return slices.ContainsFunc(o.Security, func(s map[string][]string) bool { _, none := s["NONE"]; return none })
 }
 
 // gatewayResponses returns the gateway responses of the template's APIs.
@@ -132,27 +137,5 @@ func (t *template) gatewayResponses() map[string]response {
 			maps.Copy(out, a.GatewayResponses)
 		}
 	}
-	return out
-}
-
-// eventRoutes returns the Api events of the template's functions, the most specific first.
-func (t *template) eventRoutes() []*route {
-	var out []*route
-	for _, r := range t.Resources {
-		var f function
-		if r.Type != "AWS::Serverless::Function" || r.Properties.Decode(&f) != nil {
-			continue
-		}
-		for _, e := range f.Events {
-			var a apiEvent
-			if e.Type == "Api" && e.Properties.Decode(&a) == nil {
-				out = append(out, &route{
-					pattern: a.Path, segments: splitPath(a.Path), method: cmp.Or(a.Method, "ANY"),
-					folder: path.Base(f.CodeURI), public: a.Auth.Authorizer == "NONE",
-				})
-			}
-		}
-	}
-	slices.SortFunc(out, compareRoutes)
 	return out
 }

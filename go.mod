@@ -14,41 +14,14 @@ require (
 	github.com/aws/aws-sdk-go-v2 v1.47.6
 	github.com/aws/aws-sdk-go-v2/config v1.33.14
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.14
-	github.com/aws/aws-sdk-go-v2/service/applicationautoscaling v1.41.18
-	github.com/aws/aws-sdk-go-v2/service/apprunner v1.40.2
 	github.com/aws/aws-sdk-go-v2/service/athena v1.66.9
-	github.com/aws/aws-sdk-go-v2/service/autoscaling v1.79.3
-	github.com/aws/aws-sdk-go-v2/service/bcmdataexports v1.16.2
-	github.com/aws/aws-sdk-go-v2/service/cloudwatch v1.52.4
-	github.com/aws/aws-sdk-go-v2/service/costandusagereportservice v1.35.0
-	github.com/aws/aws-sdk-go-v2/service/costexplorer v1.63.10
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
 	github.com/aws/aws-sdk-go-v2/service/dynamodbstreams v1.46.5
-	github.com/aws/aws-sdk-go-v2/service/ec2 v1.344.0
-	github.com/aws/aws-sdk-go-v2/service/ecr v1.67.3
-	github.com/aws/aws-sdk-go-v2/service/ecs v1.104.0
-	github.com/aws/aws-sdk-go-v2/service/eks v1.105.3
-	github.com/aws/aws-sdk-go-v2/service/elasticache v1.64.3
-	github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing v1.41.7
-	github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2 v1.63.7
 	github.com/aws/aws-sdk-go-v2/service/kms v1.62.3
-	github.com/aws/aws-sdk-go-v2/service/lambda v1.114.1
-	github.com/aws/aws-sdk-go-v2/service/lightsail v1.70.0
-	github.com/aws/aws-sdk-go-v2/service/opensearch v1.70.0
-	github.com/aws/aws-sdk-go-v2/service/organizations v1.62.5
-	github.com/aws/aws-sdk-go-v2/service/rds v1.132.0
-	github.com/aws/aws-sdk-go-v2/service/redshift v1.62.10
-	github.com/aws/aws-sdk-go-v2/service/resourceexplorer2 v1.24.2
-	github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi v1.41.9
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.114.7
-	github.com/aws/aws-sdk-go-v2/service/s3control v1.71.0
-	github.com/aws/aws-sdk-go-v2/service/sagemaker v1.286.1
 	github.com/aws/aws-sdk-go-v2/service/sesv2 v1.79.6
 	github.com/aws/aws-sdk-go-v2/service/sfn v1.41.2
-	github.com/aws/aws-sdk-go-v2/service/sqs v1.52.9
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.7
-	github.com/aws/aws-sdk-go-v2/service/synthetics v1.43.0
-	github.com/aws/aws-sdk-go-v2/service/workspaces v1.68.3
 	github.com/aws/constructs-go/constructs/v10 v10.5.1
 	github.com/aws/jsii-runtime-go v1.127.0
 	github.com/aws/smithy-go v1.28.8
@@ -76,6 +49,7 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/crypto v0.58.0
 	golang.org/x/sync v0.24.0
+	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0
 	google.golang.org/api v0.307.0
@@ -104,7 +78,6 @@ require (
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	golang.org/x/image v0.45.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 

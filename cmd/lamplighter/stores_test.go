@@ -94,7 +94,7 @@ func keepStore(t *testing.T, to string) {
 	ada := e.NewOwner("ada@example.com")
 	ada.ConnectAccount("111122223333", testenv.FastCloud(40))
 	testenv.UseEverything(t, e, ada)
-	testenv.InviteColleague(t, e, ada, "eve@example.com", "viewer")
+	ada.InviteColleague("eve@example.com", "viewer")
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
 	ada.Call(http.MethodPost, "/personal-access-tokens", map[string]any{"name": "program"}, nil)
 	scheduled(t, ada)

@@ -55,7 +55,7 @@ func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
 	ada := e.NewOwner("ada@example.com")
 	account := ada.ConnectAccount("111122223333", testenv.FastCloud(200))
 	testenv.UseEverything(t, e, ada)
-	testenv.InviteColleague(t, e, ada, "eve@example.com", "viewer")
+	ada.InviteColleague("eve@example.com", "viewer")
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "invited@example.com", "role": "viewer"}, nil)
 	registerCluster(ada, account)
 	e.Stop()

@@ -43,7 +43,9 @@ func (s *service) listAccounts(ctx context.Context, in *listInput) (rest.List[co
 	}
 	all = slices.DeleteFunc(all, func(a inventory.Account) bool { return !in.matches(a) })
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), connection.NewRecord), nil
+	return rest.MapItems(rest.PageOf(all, in.Page), func(a inventory.Account) connection.Account {
+		return connection.NewRecord(s.opener.Explain(a))
+	}), nil
 }
 
 func (in *listInput) matches(a inventory.Account) bool {
@@ -58,5 +60,5 @@ type accountInput struct {
 
 func (s *service) getAccount(ctx context.Context, in *accountInput) (connection.Account, error) {
 	a, err := s.readAccount(ctx, identity.CallerOrg(ctx), in.AccountID)
-	return connection.NewRecord(a), err
+	return connection.NewRecord(s.opener.Explain(a)), err
 }

@@ -41,7 +41,8 @@ func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewC
 
 var roleNameForm = regexp.MustCompile(`^[\w+=,.@/-]{1,64}$`)
 
-// prepareOrganisation checks what can be known without asking the cloud, credentials aside.
+// prepareOrganisation builds an organization from the body, and checks everything except the credentials without
+// asking the cloud.
 func (s *service) prepareOrganisation(b NewCloudOrganisation) (connection.Organisation, error) {
 	now := s.p.Clock.Now()
 	o := connection.Organisation{
@@ -62,7 +63,7 @@ func (s *service) prepareOrganisation(b NewCloudOrganisation) (connection.Organi
 	return o, s.checkOrganisation(&o)
 }
 
-// checkOrganisation refuses names, regions, endpoints and selections that cannot be, and brings them into the spelling that is stored.
+// checkOrganisation refuses invalid names, regions, endpoints and selections, and normalizes them for storage.
 func (s *service) checkOrganisation(o *connection.Organisation) error {
 	if err := cmp.Or(o.Include.Check("include"), o.Exclude.Check("exclude")); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (s *service) checkOrganisation(o *connection.Organisation) error {
 	return err
 }
 
-// openOrganisation seals what was sent to open the organization into it, and has the cloud asked whether it does.
+// openOrganisation seals the sent credentials into the organization, and asks the cloud whether they work.
 func (s *service) openOrganisation(ctx context.Context, org string, o *connection.Organisation,
 	sent map[string]string) error {
 	credentials, err := s.opener.CheckCredentials(ctx, org, o.Account(), sent)
@@ -101,8 +102,8 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *connectio
 	return nil
 }
 
-// storeOrganisation stores the organization, once for each native id, with its first synchronization and when the next
-// are due, when there is room for one more.
+// storeOrganisation stores the organization, once for each native ID, together with its first synchronization and the
+// due row of the next ones, if there is room for one more.
 func (s *service) storeOrganisation(ctx context.Context, org string, o connection.Organisation,
 	work table.Write) error {
 	limited := table.LimitedList{PK: organisationNative(org, o).PK, Noun: "cloud organisations"}

@@ -1,6 +1,6 @@
-// Package cloudorganisations is the part of the operation group Cloud Accounts that connects more than one account that somebody names:
-// whole organizations of a cloud, and by OAuth the projects that a person may use. It is a function of its own, beside
-// functions/cloudaccounts, so that both stay as light as API functions have to be.
+// Package cloudorganisations is the part of the operation group Cloud Accounts that connects several accounts at
+// once: entire organizations of a cloud, and, by OAuth, the projects that a person may use. It is a function of its
+// own beside functions/cloudaccounts so that both stay within the size limit of API functions.
 package cloudorganisations
 
 import (
@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "cloudorganisations",
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{

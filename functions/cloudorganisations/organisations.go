@@ -19,14 +19,14 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// MemberSelection names members of an organization.
+// MemberSelection selects members of an organization.
 type MemberSelection struct {
 	IDs   []string `json:"ids,omitempty" maxItems:"500" doc:"Native ids of accounts, subscriptions or projects"`
-	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders; what lies below is meant too"`
-	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value, of tags of the account or subscription itself, or of labels of the project"`
+	Units []string `json:"units,omitempty" maxItems:"500" doc:"Ids or names of organizational units, management groups or folders, including everything below them"`
+	Tags  []string `json:"tags,omitempty" maxItems:"500" doc:"key, or key=value: tags of the account or subscription itself, or labels of the project"`
 }
 
-// SelectedMembers is a MemberSelection as a record shows it.
+// SelectedMembers is the client's view of a MemberSelection.
 type SelectedMembers struct {
 	IDs   []string `json:"ids"`
 	Units []string `json:"units"`
@@ -42,14 +42,14 @@ type NewCloudOrganisation struct {
 	Provider        string            `json:"provider" minLength:"1" maxLength:"32" example:"aws"`
 	OrganisationID  string            `json:"organisationID,omitempty" maxLength:"128" doc:"Native id: o-… of aws, optional, for the credentials tell it; the id of a management group of azure; organizations/NUMBER or folders/NUMBER of gcp" example:"o-a1b2c3d4e5"`
 	Name            string            `json:"name" minLength:"1" maxLength:"100"`
-	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account. aws: of the management account, or of a delegated administrator; azure and gcp: of what has a role at the management group, organization or folder"`
+	AuthMethod      string            `json:"authMethod" minLength:"1" maxLength:"64" doc:"As for a cloud account. aws: of the management account, or of a delegated administrator; azure and gcp: of an identity with a role at the management group, organization or folder"`
 	PermissionLevel string            `json:"permissionLevel" enum:"read_only,read_write" doc:"Of every member"`
 	Credentials     map[string]string `json:"credentials,omitempty" doc:"As for a cloud account"`
-	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role that is assumed in each member; lamplighter when left out, as the StackSet of the onboarding names it"`
-	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Of every member: only these; every enabled one when left out"`
+	MemberRole      string            `json:"memberRole,omitempty" maxLength:"64" doc:"aws: the role to assume in each member; default: lamplighter, as in the StackSet of the onboarding"`
+	Regions         []string          `json:"regions,omitempty" maxItems:"100" doc:"Of every member; default: every enabled one"`
 	EndpointURL     string            `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
 	Include         MemberSelection   `json:"include,omitzero" doc:"Only these members; all when it names none"`
-	Exclude         MemberSelection   `json:"exclude,omitzero" doc:"Not these, whatever include says"`
+	Exclude         MemberSelection   `json:"exclude,omitzero" doc:"Excluded members; takes precedence over include"`
 }
 
 // CloudOrganisation is the record of a connected organization of a cloud.
@@ -60,7 +60,7 @@ type CloudOrganisation struct {
 	Name            string          `json:"name"`
 	AuthMethod      string          `json:"authMethod"`
 	PermissionLevel string          `json:"permissionLevel" enum:"read_only,read_write"`
-	MemberRole      *string         `json:"memberRole" doc:"The role that is assumed in each member; null where members are opened with the credentials of the connection"`
+	MemberRole      *string         `json:"memberRole" doc:"The role to assume in each member; null if members are entered with the credentials of the connection"`
 	Regions         []string        `json:"regions"`
 	EndpointURL     *string         `json:"endpointURL"`
 	Include         SelectedMembers `json:"include"`
@@ -68,19 +68,20 @@ type CloudOrganisation struct {
 	Status          string          `json:"status" enum:"connecting,connected,degraded" doc:"degraded: its members could not be listed, see error"`
 	Error           *string         `json:"error"`
 	JobID           *string         `json:"jobID" doc:"The synchronization under way; null when there is none"`
-	Members         map[string]int  `json:"members" doc:"How many members there are of each status, after the last synchronization"`
+	Members         map[string]int  `json:"members" doc:"Number of members with each status, after the last synchronization"`
 	LastSyncedAt    *time.Time      `json:"lastSyncedAt" doc:"Null until it is synchronized"`
-	// Pending describes members whose accounts are still connected although the cloud lists them no more, or as closed.
-	Pending   *PendingDisconnections `json:"pendingDisconnections" doc:"Accounts that are still connected and are to be disconnected; null when there are none"`
+	// Pending describes the members whose accounts are still connected although the cloud lists them as closed or not
+	// at all.
+	Pending   *PendingDisconnections `json:"pendingDisconnections" doc:"Connected accounts that will be disconnected; null if there are none"`
 	CreatedAt time.Time              `json:"createdAt"`
 	UpdatedAt time.Time              `json:"updatedAt"`
 }
 
-// PendingDisconnections describes the accounts of an organization that are to be disconnected and are still connected.
+// PendingDisconnections describes the connected accounts of an organization that will be disconnected.
 type PendingDisconnections struct {
-	Members              int       `json:"members" doc:"Members that listings lack or show closed, or that the selection named no more without having been changed; GET …/members tells which"`
-	AwaitingConfirmation int       `json:"awaitingConfirmation" doc:"Of these, the members that listings a day apart agree about. They are more than 10 % of the connected ones, so they are disconnected only when a person confirms it"`
-	ConfirmationID       *string   `json:"confirmationID" doc:"What to send with POST …/sync to confirm; null while nothing waits for a confirmation. It changes whenever other members wait"`
+	Members              int       `json:"members" doc:"Members that listings lack or show closed, or that an unchanged selection no longer selects; GET …/members lists them"`
+	AwaitingConfirmation int       `json:"awaitingConfirmation" doc:"Of these, the members on which listings a day apart agree. They are more than 10 % of the connected ones, so a person must confirm their disconnection"`
+	ConfirmationID       *string   `json:"confirmationID" doc:"Send it with POST …/sync to confirm; null if no confirmation is needed. It changes when the waiting members change"`
 	Since                time.Time `json:"since" doc:"When the first of them was missing for the first time"`
 }
 
@@ -175,11 +176,11 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 		}
 		rows = append(rows, table.Delete(connection.MemberKey(org, o.ID, m.NativeID)))
 	}
-	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // nobody finds them any more
+	if err = s.p.Table.BatchWrite(ctx, rows...); err != nil { // they are no longer reachable
 		s.p.Log.WarnContext(ctx, "members of a cloud organisation that is gone are left", "organisation", o.ID, "error",
 			err)
 	}
-	// they name what is gone, which can be taken over as others can
+	// the accounts name a deleted organisation, and can be taken over like others
 	if err = s.releaseAccounts(ctx, o.ID, members); err != nil {
 		s.p.Log.WarnContext(ctx, "accounts still name a cloud organisation that is gone", "organisation", o.ID, "error",
 			err)
@@ -187,16 +188,17 @@ func (s *service) removeOrganisation(ctx context.Context, in *organisationInput)
 	return out, nil
 }
 
-// releasers is how many accounts are released side by side.
-const releasers = 8
+// releaseConcurrency is how many accounts are released at the same time.
+const releaseConcurrency = 8
 
-// releaseAccounts has the accounts of members name the organisation no more that is gone, unless another has taken them over. They
-// remember that nobody has connected them by hand: another may take them over later.
+// releaseAccounts removes the reference to the deleted organisation from the accounts of its members, unless another
+// organisation has taken them over. The accounts keep a mark that they were not connected by hand, so another
+// organisation may take them over later.
 func (s *service) releaseAccounts(ctx context.Context, organisationID string,
 	members []connection.Member) error {
 	org := identity.CallerOrg(ctx)
 	var g errgroup.Group
-	g.SetLimit(releasers)
+	g.SetLimit(releaseConcurrency)
 	for _, m := range members {
 		if m.AccountID == "" {
 			continue
@@ -216,7 +218,7 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string,
 
 // SyncRequest is the body of POST /cloud-organisations/{cloudOrganisationID}/sync, which may be left out.
 type SyncRequest struct {
-	ConfirmationID string `json:"confirmationID,omitempty" maxLength:"64" doc:"pendingDisconnections.confirmationID of the organization: confirms that the members that wait under it are disconnected"`
+	ConfirmationID string `json:"confirmationID,omitempty" maxLength:"64" doc:"pendingDisconnections.confirmationID of the organization: confirms the disconnection of its waiting members"`
 }
 
 type syncInput struct {
@@ -238,7 +240,7 @@ func (s *service) syncOrganisation(ctx context.Context, in *syncInput) (rest.Job
 	return rest.Job{JobID: got.JobID, Status: got.Status, StatusURL: organisations + "/" + o.ID}, err
 }
 
-// confirmEnding records that the caller confirms the disconnections that wait under the id.
+// confirmEnding records that the caller confirms the disconnections that wait under the ID.
 func (s *service) confirmEnding(ctx context.Context, o connection.Organisation, confirmationID string) error {
 	c := identity.CallerFrom(ctx)
 	confirmed := connection.EndingConfirmation{ID: confirmationID, By: c.Email, At: s.p.Clock.Now()}

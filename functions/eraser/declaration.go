@@ -16,7 +16,7 @@ import (
 // Everything is every partition of every organization.
 const Everything table.Partition = "ORG#*"
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "eraser",
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{

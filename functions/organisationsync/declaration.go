@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name: "organisationsync",
 	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},

@@ -1,5 +1,6 @@
-// Package organisationsync is the worker that makes the members of connected organizations of clouds cloud accounts: each hour, and
-// when it is asked for. A member that does not let us in is noted with the cloud's words and keeps no other from being connected.
+// Package organisationsync is the worker that creates cloud accounts for the members of connected cloud
+// organizations, each hour and on request. A member that refuses the connection is recorded with the cloud's error
+// text and does not affect the others.
 package organisationsync
 
 import (
@@ -19,14 +20,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Progress is the answer of the task sync: whether all members were looked at, and when to go on.
+// Progress is the result of the task sync: whether all members were processed, and when to continue.
 type Progress struct {
 	connection.SyncInput
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// Started tells what a run of the schedule did.
+// Started summarizes a run of the schedule.
 type Started struct {
 	Organisations int `json:"organisations"`
 	Started       int `json:"started"`
@@ -37,7 +38,7 @@ type worker struct {
 	providers cloud.Providers
 }
 
-// Handler answers the tasks of the machine, and the schedule, which names none.
+// Handler answers the tasks of the machine. Without a task it is the run of the schedule.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{p, providers}
 	return w.handle
@@ -66,22 +67,23 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return workflow.RunTask(ctx, c, w.synchronize)
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in connection.SyncInput) (Progress, error) {
-			return w.abandon(ctx, in, c.Error)
+			return w.abandonSync(ctx, in, c.Error)
 		})
 	default:
 		return nil, fault.New(fault.Invalid, "organisationsync knows no task %q", c.Task)
 	}
 }
 
-// mostTime is how long one run of the schedule may take; what it does not come to, the next hour's does first, for it is due as well.
-const mostTime = 10 * time.Minute
+// maxScheduleTime is how long one run of the schedule may take. Organizations that it does not reach are still due,
+// and come first in the next hour.
+const maxScheduleTime = 10 * time.Minute
 
-// startDue begins the synchronization of every connected organization. One that is under way goes on as it is; one that is gone is
-// taken off the list.
+// startDue starts the synchronization of every connected organization. A running synchronization continues. A deleted
+// organization is removed from the list.
 func (w *worker) startDue(ctx context.Context) (Started, error) {
 	var out Started
 	var errs []error
-	until := w.p.Clock.Now().Add(mostTime)
+	until := w.p.Clock.Now().Add(maxScheduleTime)
 	for shard := range connection.OrganisationDueShards {
 		q := table.Query{PK: connection.OrganisationDuePK(shard), Limit: 100}
 		for more := true; more && w.p.Clock.Now().Before(until); more = q.Cursor != "" {
@@ -91,7 +93,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 				return out, errors.Join(append(errs, fmt.Errorf("read which organizations are due: %w", err))...)
 			}
 			for _, d := range all {
-				begun, err := w.start(ctx, d)
+				begun, err := w.startSync(ctx, d)
 				errs = append(errs, err)
 				if out.Organisations++; begun {
 					out.Started++
@@ -103,7 +105,7 @@ func (w *worker) startDue(ctx context.Context) (Started, error) {
 	return out, errors.Join(errs...)
 }
 
-func (w *worker) start(ctx context.Context, d connection.OrganisationDue) (bool, error) {
+func (w *worker) startSync(ctx context.Context, d connection.OrganisationDue) (bool, error) {
 	ctx = table.WithOrg(ctx, d.Org)
 	a, err := table.Read[identity.Access](ctx, w.p.Table, identity.AccessKey(d.Org))
 	ended := fault.Is(err, fault.NotFound) || err == nil && a.Ended
@@ -121,9 +123,9 @@ func (w *worker) start(ctx context.Context, d connection.OrganisationDue) (bool,
 	return begun, fault.Wrap("start the synchronization of "+d.OrganisationID, err)
 }
 
-// abandon ends a synchronization that the machine gives up.
-func (w *worker) abandon(ctx context.Context, in connection.SyncInput, why *workflow.Caught) (Progress, error) {
-	o, err := w.read(ctx, in)
+// abandonSync ends a synchronization that the machine gives up.
+func (w *worker) abandonSync(ctx context.Context, in connection.SyncInput, why *workflow.Caught) (Progress, error) {
+	o, err := w.readOrganisation(ctx, in)
 	if err != nil || o.Sync.JobID != in.JobID {
 		return Progress{SyncInput: in, Done: true}, err
 	}
@@ -131,11 +133,12 @@ func (w *worker) abandon(ctx context.Context, in connection.SyncInput, why *work
 	if why != nil {
 		o.Error = why.String()
 	}
-	return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o)
+	return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o)
 }
 
-// read reads the organization; one that is gone has no id.
-func (w *worker) read(ctx context.Context, in connection.SyncInput) (connection.Organisation, error) {
+// readOrganisation reads the organization. A deleted organization is returned with an empty ID.
+func (w *worker) readOrganisation(ctx context.Context, in connection.SyncInput) (connection.Organisation,
+	error) {
 	o, err := table.Read[connection.Organisation](ctx, w.p.Table,
 		connection.OrganisationKey(in.Org, in.OrganisationID))
 	if fault.Is(err, fault.NotFound) {
@@ -144,8 +147,8 @@ func (w *worker) read(ctx context.Context, in connection.SyncInput) (connection.
 	return o, fault.Wrap("read "+in.OrganisationID, err)
 }
 
-// finish settles a synchronization, together with more: failed when the organization has an error.
-func (w *worker) finish(ctx context.Context, in connection.SyncInput, o connection.Organisation,
+// finishSync completes a synchronization in one transaction with more. It is failed if the organization has an error.
+func (w *worker) finishSync(ctx context.Context, in connection.SyncInput, o connection.Organisation,
 	more ...table.Write) error {
 	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), connection.SyncSucceeded, o.Error
 	if o.Error != "" {

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	stretch = 8 * time.Minute // of one run: what is left then, the next goes on with
+	stretch = 8 * time.Minute // of one run; the next run continues with the rest
 	width   = 8               // members that are opened at once
 )
 
-// synchronize lists the members and brings each into the state that it should be in. Everything that was done before stays as it is, so
-// a run goes on where another ended, whoever ended it.
+// synchronize lists the members and brings each into its desired state. Completed steps are not repeated, so a run
+// continues where an earlier run ended, even if that was killed.
 func (w *worker) synchronize(ctx context.Context, in connection.SyncInput) (Progress, error) {
-	o, err := w.read(ctx, in)
+	o, err := w.readOrganisation(ctx, in)
 	if err != nil || o.Sync.JobID != in.JobID || o.Sync.Status != connection.SyncRunning {
 		return Progress{SyncInput: in, Done: true}, err
 	}
 	r := &round{worker: w, in: in, organisation: o, until: w.p.Clock.Now().Add(stretch)}
-	found, err := r.list(ctx)
+	found, err := r.listMembers(ctx)
 	if e, told := errors.AsType[*cloud.Error](err); told && !e.Class.Retryable() || fault.Is(err, fault.Invalid) {
 		o.Status, o.Error = inventory.AccountDegraded, "its members cannot be listed: "+err.Error()
-		return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o)
+		return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o)
 	}
 	if err == nil {
 		err = r.settleAll(ctx, found)
@@ -40,12 +40,12 @@ func (w *worker) synchronize(ctx context.Context, in connection.SyncInput) (Prog
 			errors.Join(err, connection.SaveSyncCursor(ctx, w.p, in, r.organisation.Sync))
 	}
 	o = r.organisation
-	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.counts()
+	o.Status, o.Error, o.Sync.Members = inventory.AccountConnected, "", r.countStatuses()
 	mails, err := r.tellOwners(ctx, &o)
 	if err != nil {
 		return Progress{SyncInput: in, WaitSeconds: 1}, err
 	}
-	return Progress{SyncInput: in, Done: true}, w.finish(ctx, in, o, mails...)
+	return Progress{SyncInput: in, Done: true}, w.finishSync(ctx, in, o, mails...)
 }
 
 // round is one run over the members of an organization.
@@ -72,8 +72,8 @@ type round struct {
 	full    error      // says that there was no room for an account
 }
 
-// list reads what the cloud has, and what is here.
-func (r *round) list(ctx context.Context) ([]cloud.Member, error) {
+// listMembers reads the members from the cloud, and the stored members and accounts.
+func (r *round) listMembers(ctx context.Context) ([]cloud.Member, error) {
 	a, err := r.openOrganisation(ctx)
 	if err != nil {
 		return nil, err
@@ -132,18 +132,18 @@ func (r *round) openOrganisation(ctx context.Context) (cloud.Organisations, erro
 	return nil, fault.New(fault.Invalid, "provider %s knows no organizations", a.Provider)
 }
 
-// settleAll brings all members into the state that they should be in, opens those that have to be opened, several at once and as many as
-// there is time for, and stores what changed.
+// settleAll brings all members into their desired state, opens as many as needed and possible in the time, several at
+// once, and stores the changes.
 func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
 	r.listed, r.opening = map[string]cloud.Member{}, map[string]connection.Member{}
 	errs := make([]error, 0, len(found))
 	for _, m := range found {
 		r.listed[m.NativeID] = m
-		errs = append(errs, r.settle(ctx, m))
+		errs = append(errs, r.settleMember(ctx, m))
 	}
 	for native, m := range r.known {
 		if _, there := r.listed[native]; !there {
-			errs = append(errs, r.end(ctx, m, connection.MemberLeft))
+			errs = append(errs, r.endMember(ctx, m, connection.MemberLeft))
 		}
 	}
 	errs = append(errs, r.endMembers(ctx), r.openMembers(ctx))
@@ -151,24 +151,24 @@ func (r *round) settleAll(ctx context.Context, found []cloud.Member) error {
 	return errors.Join(append(errs, fault.Wrap("store members of "+r.organisation.ID, err))...)
 }
 
-// settle brings one member into the state that it should be in, or notes that it has to be opened or is ending.
-func (r *round) settle(ctx context.Context, m cloud.Member) error {
+// settleMember brings one member into its desired state, or marks it to be opened or ended.
+func (r *round) settleMember(ctx context.Context, m cloud.Member) error {
 	is := r.known[m.NativeID]
-	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, way(m.Units)
+	is.NativeID, is.Name, is.Unit = m.NativeID, m.Name, unitPath(m.Units)
 	switch {
 	case is.Status == connection.MemberRemoved:
-		return r.note(is)
+		return r.noteMember(is)
 	case m.Closed:
-		return r.end(ctx, is, connection.MemberClosed)
+		return r.endMember(ctx, is, connection.MemberClosed)
 	case !r.organisation.Wants(m):
-		return r.end(ctx, is, connection.MemberExcluded)
+		return r.endMember(ctx, is, connection.MemberExcluded)
 	}
 	is.Ending, is.MissingSince, is.Awaits, is.Selected = "", time.Time{}, "", r.organisation.Selected
-	return r.connect(is)
+	return r.connectMember(is)
 }
 
-// way is the way to a member from the root.
-func way(units []cloud.Unit) string {
+// unitPath returns the path of units from the root to a member.
+func unitPath(units []cloud.Unit) string {
 	names := make([]string, len(units))
 	for i, u := range units {
 		names[len(units)-1-i] = u.Name
@@ -179,8 +179,8 @@ func way(units []cloud.Unit) string {
 	return strings.Join(names, "/")
 }
 
-// note keeps how a member is, and stores it when that is new.
-func (r *round) note(m connection.Member) error {
+// noteMember records the state of a member, and stores it if it has changed.
+func (r *round) noteMember(m connection.Member) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = append(r.members, m)
@@ -192,7 +192,7 @@ func (r *round) note(m connection.Member) error {
 	return err
 }
 
-func (r *round) counts() map[connection.MemberStatus]int {
+func (r *round) countStatuses() map[connection.MemberStatus]int {
 	out := map[connection.MemberStatus]int{}
 	for _, m := range r.members {
 		out[m.Shown()]++
@@ -200,8 +200,8 @@ func (r *round) counts() map[connection.MemberStatus]int {
 	return out
 }
 
-// ours returns the account of a member when it was connected through this organization.
-func (r *round) ours(native string) (inventory.Account, bool) {
+// ownAccount returns the account of a member if it was connected through this organization.
+func (r *round) ownAccount(native string) (inventory.Account, bool) {
 	a, ok := r.accounts[native]
 	return a, ok && a.OrganisationID == r.organisation.ID
 }

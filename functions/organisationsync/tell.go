@@ -12,8 +12,9 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// tellOwners returns the writes that mail the owners that disconnections wait for a confirmation, at most once in
-// cloudorganisation.EndingWait, and notes that in o. They belong into the transaction that finishes the synchronization.
+// tellOwners returns the writes that mail the owners about disconnections that wait for a confirmation, at most once
+// in connection.EndingWait, and records that in o. They belong in the transaction that finishes the
+// synchronization.
 func (r *round) tellOwners(ctx context.Context, o *connection.Organisation) ([]table.Write, error) {
 	now := r.p.Clock.Now()
 	if o.ConfirmationID == "" {

@@ -142,7 +142,7 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 	}
 	one := apitest.Data[map[string]any](a.getPath("/resources/" + list[0]["id"].(string)))
 	want["facts"] = map[string]any{}
-	want["unpriced"] = "its price has not been looked up yet: that is done when a discovery ends, and every night"
+	want["unpriced"] = "its price has not been looked up yet: that happens at the end of a discovery and every night"
 	if fmt.Sprint(one) != fmt.Sprint(want) {
 		t.Errorf("alone: %v", one)
 	}

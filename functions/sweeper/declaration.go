@@ -6,12 +6,12 @@ import (
 	"lamplighter.dev/shared/engine/workqueue"
 )
 
-// Declaration is what others must know of this function.
+// Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "sweeper",
 	Access: table.Access{Writes: []table.Partition{workqueue.Partition}},
 	Starts: []string{platform.EveryMachine},
-	// which end the records of what is parked
+	// they end the records of parked work
 	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"},
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},

@@ -9,7 +9,7 @@ import (
 
 func TestDeleting_ATeamThatShowbackRulesNameIsRefusedAndNamesThem(t *testing.T) {
 	s := newFixture(t)
-	made := s.team("Web", "")
+	made := s.newTeam("Web", "")
 	rules := report.NewShowbackStore(s.Table)
 	rule := report.SavedShowbackRule{ID: "rule_1", Name: "Support", Method: report.Fixed,
 		Shares: []report.ShowbackShare{{TeamID: made.ID, Percent: money.FromInt(40)}}}

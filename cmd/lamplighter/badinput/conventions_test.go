@@ -180,7 +180,7 @@ func (b *bad) emptyValues(t *testing.T) {
 		if op.Method != http.MethodGet && want == http.StatusOK {
 			return // it would be carried out
 		}
-		says := p.Name + ": it is empty: give "
+		says := p.Name + ": it is empty: send "
 		if p.Required {
 			want = http.StatusBadRequest
 			if len(p.Schema.Value.Enum) == 0 {

@@ -77,7 +77,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
 	ada := e.NewOwner("ada@example.com")
 	const email = "eve@example.com"
-	eve := testenv.InviteColleague(t, e, ada, email, grant.Admin)
+	eve := ada.InviteColleague(email, grant.Admin)
 	eve.Call(http.MethodGet, "/users", nil, nil)
 	var pat struct {
 		Token string `json:"token"`
@@ -116,7 +116,7 @@ func TestWhatIsTakenFromAMemberIsTakenAtOnce(t *testing.T) {
 func TestTwoOwnersRemoveEachOtherOverHTTP(t *testing.T) {
 	e := testenv.Start(t, testenv.Setup{})
 	ada := e.NewOwner("ada@example.com")
-	bob := testenv.InviteColleague(t, e, ada, "bob@example.com", grant.Owner)
+	bob := ada.InviteColleague("bob@example.com", grant.Owner)
 	done := make(chan error, 2)
 	go func() {
 		done <- ada.Do(context.Background(), http.MethodDelete, testenv.UserPath("bob@example.com"), nil, nil)
@@ -142,7 +142,7 @@ func TestTheEndOfAnOrganization(t *testing.T) {
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir, Clock: clock})
 	ada, other := e.NewOwner("ada@example.com"), e.NewOwner("other@example.com")
-	bob := testenv.InviteColleague(t, e, ada, "bob@example.com", grant.Admin)
+	bob := ada.InviteColleague("bob@example.com", grant.Admin)
 	ada.Call(http.MethodPost, "/users", map[string]string{"email": "late@example.com"}, nil)
 	account := ada.ConnectAccount("111122223333", testenv.FastCloud(200))
 	kept := other.ConnectAccount("111122223333", testenv.FastCloud(200))

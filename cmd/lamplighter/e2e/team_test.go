@@ -16,7 +16,7 @@ func teamed(t *testing.T, s testenv.Setup) {
 	ada.ConnectAccount("111122223333", testenv.FastCloud(200))
 	some := testenv.RunningInstances(t, ada, 3)
 	const email = "eve@example.com"
-	eve := testenv.InviteColleague(t, e, ada, email, grant.Viewer)
+	eve := ada.InviteColleague(email, grant.Viewer)
 	var team struct {
 		ID string `json:"id"`
 	}

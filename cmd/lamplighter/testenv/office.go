@@ -18,13 +18,14 @@ import (
 )
 
 // Office is the identity provider of an organization, another maker's, which signs everybody in without asking.
-type office struct {
+type Office struct {
 	*saml.IdentityProvider
 	t *testing.T
 	e *Env
 }
 
-func OpenOffice(t *testing.T, e *Env) *office {
+// OpenOffice starts an identity provider that ends with the test.
+func OpenOffice(t *testing.T, e *Env) *Office {
 	t.Helper()
 	b, err := os.ReadFile(root(t) + "/shared/testkit/samltest/testdata/idp.pem")
 	if err != nil {
@@ -40,7 +41,7 @@ func OpenOffice(t *testing.T, e *Env) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{&saml.IdentityProvider{
+	o := &Office{&saml.IdentityProvider{
 		Key: key.(*rsa.PrivateKey), Certificate: cert,
 		SignatureMethod: "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
 	}, t, e}
@@ -58,7 +59,7 @@ func OpenOffice(t *testing.T, e *Env) *office {
 }
 
 // GetServiceProvider reads about us where everybody does.
-func (o *office) GetServiceProvider(_ *http.Request, _ string) (*saml.EntityDescriptor, error) {
+func (o *Office) GetServiceProvider(_ *http.Request, _ string) (*saml.EntityDescriptor, error) {
 	res, err := http.Get(o.e.URL + "/auth/saml/metadata")
 	if err != nil {
 		return nil, err
@@ -69,15 +70,17 @@ func (o *office) GetServiceProvider(_ *http.Request, _ string) (*saml.EntityDesc
 }
 
 // Signs answers a request as the provider does through the browser of somebody.
-func (o *office) Signs(redirect, email string) url.Values {
+func (o *Office) Signs(redirect, email string) url.Values {
 	o.t.Helper()
 	req, err := saml.NewIdpAuthnRequest(o.IdentityProvider, httptest.NewRequest(http.MethodGet, redirect, nil))
 	if err == nil {
 		err = req.Validate()
 	}
 	if err == nil {
-		who := &saml.Session{NameID: email, NameIDFormat: string(saml.EmailAddressNameIDFormat), UserCommonName: "Ada",
-			CreateTime: saml.TimeNow()}
+		who := &saml.Session{
+			NameID: email, NameIDFormat: string(saml.EmailAddressNameIDFormat), UserCommonName: "Ada",
+			CreateTime: saml.TimeNow(),
+		}
 		err = saml.DefaultAssertionMaker{}.MakeAssertion(req, who)
 	}
 	if err == nil {
@@ -96,7 +99,7 @@ func (o *office) Signs(redirect, email string) url.Values {
 }
 
 // Enters sends the form of a browser to us, and gives the client of whoever got in.
-func (o *office) Enters(status int, form url.Values) *Client {
+func (o *Office) Enters(status int, form url.Values) *Client {
 	o.t.Helper()
 	res, err := http.PostForm(o.e.URL+"/auth/saml/acs", form)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"lamplighter.dev/functions/auth"
 )
 
-// Resource is what the ways look at of a resource.
+// Resource is a resource as the API lists it, with the members that tests read.
 type Resource struct {
 	ID             string `json:"id"`
 	UID            string `json:"uid"`
@@ -29,7 +29,7 @@ func (r Resource) Order(verb string) map[string]string {
 	}
 }
 
-// RunningInstances are n running EC2 instances that may be stopped.
+// RunningInstances returns n running EC2 instances that may be stopped.
 func RunningInstances(t *testing.T, c *Client, n int) []Resource {
 	t.Helper()
 	return RunningInstancesOf(t, c, "", n)
@@ -62,7 +62,7 @@ func SubmitAction(c *Client, r Resource, verb string) string {
 	return out.ActionID
 }
 
-// WantActionStatus holds an action to its end.
+// WantActionStatus fails the test unless the action has the status.
 func WantActionStatus(t *testing.T, c *Client, id, want string) {
 	t.Helper()
 	var a struct {
@@ -83,6 +83,7 @@ type StateChange struct {
 	ChangedAt   time.Time `json:"changedAt"`
 }
 
+// StateHistory returns the newest 100 entries of the state history of a resource.
 func StateHistory(c *Client, uid string) []StateChange {
 	var out struct {
 		Items []StateChange `json:"items"`
@@ -91,18 +92,20 @@ func StateHistory(c *Client, uid string) []StateChange {
 	return out.Items
 }
 
+// UserPath returns the path of a user by their address.
 func UserPath(email string) string { return "/users/" + url.PathEscape(email) }
 
-// InviteColleague invites the address with the role, and gives the client of whoever follows the invitation.
-func InviteColleague(t *testing.T, e *Env, owner *Client, email, role string) *Client { //nolint:revive // who invites whom as what
-	t.Helper()
-	owner.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
-	if _, err := auth.CreateVerifiedUser(t.Context(), e.Platform, email, Password, "Colleague"); err != nil {
-		t.Fatal(err)
+// InviteColleague invites an address with a role into the organization of c, and returns the client of the user who follows the
+// invitation.
+func (c *Client) InviteColleague(email, role string) *Client {
+	c.t.Helper()
+	c.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
+	if _, err := auth.CreateVerifiedUser(c.t.Context(), c.env.Platform, email, Password, "Colleague"); err != nil {
+		c.t.Fatal(err)
 	}
-	c := e.NewClient()
-	c.LogIn(email, owner.Org)
-	return c
+	colleague := c.env.NewClient()
+	colleague.LogIn(email, c.Org)
+	return colleague
 }
 
 // UseEverything leaves traces of work in the organization: a group that was stopped, an action, a team, a role, and their record.
@@ -113,8 +116,10 @@ func UseEverything(t *testing.T, e *Env, c *Client) {
 		ID string `json:"id"`
 	}
 	c.Call(http.MethodPost, "/resource-groups",
-		map[string]any{"name": "batch",
-			"members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}}}, &group)
+		map[string]any{
+			"name":    "batch",
+			"members": []map[string]any{{"resourceID": all[0].ID}, {"resourceID": all[1].ID}},
+		}, &group)
 	c.Call(http.MethodPost, "/actions/bulk", map[string]string{"type": "stop", "groupID": group.ID}, nil)
 	SubmitAction(c, all[2], "stop")
 	c.Call(http.MethodPost, "/roles", map[string]any{"name": "Gardener", "policies": []string{"actions:execute"}}, nil)

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/oauthlogintest"
 )
 
-// A certified provider grants what Google grants: a refresh token, for the code, once, and only with its verifier.
+// A certified provider behaves like Google: it issues a refresh token for the code, once, and only with its verifier.
 func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 	npmpeer.SkipUnlessWanted(t)
 	const back = "https://lamplighter.test/connect/gcp/oauth-callback"

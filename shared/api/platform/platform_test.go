@@ -16,7 +16,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// counter is what a package might keep.
+// counter is an example of a cache of a package.
 type counter struct{ made int }
 
 func TestShared_IsMadeOncePerPlatform(t *testing.T) {

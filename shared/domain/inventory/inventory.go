@@ -29,6 +29,8 @@ type Account struct {
 	Sealed          []byte             `json:"sealed,omitempty"`
 	Status          string             `json:"status"` // connecting, connected, degraded, disconnected
 	Error           string             `json:"error,omitempty"`
+	// the cloud was not asked yet whether the credentials open this account: Clouds.Connect asks it each time
+	Unverified bool `json:"unverified,omitempty"`
 	// closed, left, excluded: why its organization's synchronization disconnected it
 	Ended            string    `json:"ended,omitempty"`
 	LastDiscoveredAt time.Time `json:"lastDiscoveredAt,omitzero"`

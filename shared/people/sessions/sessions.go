@@ -31,22 +31,22 @@ type LoggedIn struct {
 	AccessToken  string               `json:"accessToken" doc:"Send it as Authorization: Bearer …"`
 	RefreshToken string               `json:"refreshToken" doc:"For POST /auth/refresh, once, within 7 days"`
 	TokenType    string               `json:"tokenType" doc:"Always Bearer"`
-	ExpiresIn    int                  `json:"expiresIn" doc:"Seconds that the access token is good for" example:"900"`
+	ExpiresIn    int                  `json:"expiresIn" doc:"Lifetime of the access token in seconds" example:"900"`
 	Tenants      []OrganisationChoice `json:"tenants" doc:"The organizations that the user belongs to"`
-	User         Person               `json:"user" doc:"Who logged in"`
+	User         Person               `json:"user" doc:"The user who logged in"`
 }
 
 // OrganisationChoice is an organization that the user can choose.
 type OrganisationChoice struct {
-	ID   string `json:"id" doc:"What to send as tenantID"`
-	Name string `json:"name" doc:"Its name"`
+	ID   string `json:"id" doc:"Send it as tenantID"`
+	Name string `json:"name" doc:"Name of the organization"`
 }
 
 // Person is the user of a session.
 type Person struct {
-	ID    string `json:"id" doc:"The user"`
-	Email string `json:"email" doc:"The address"`
-	Name  string `json:"name" doc:"The name"`
+	ID    string `json:"id" doc:"ID of the user"`
+	Email string `json:"email" doc:"E-mail address of the user"`
+	Name  string `json:"name" doc:"Name of the user"`
 }
 
 // withSessionPartitions allows access to the partitions that sessions use before the organization is known.

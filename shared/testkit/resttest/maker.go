@@ -29,7 +29,7 @@ type maker struct {
 
 func (m maker) nasty() string { return nasty[m.IntN(len(nasty))] }
 
-// makeParameter makes a value, and reports whether to send it where it may be left out.
+// makeParameter returns a value, and whether to send it if it is optional.
 func (m maker) makeParameter(p *openapi3.Parameter) (string, bool) {
 	if v := m.existing(p.Name); v != "" {
 		return v, true
@@ -38,7 +38,7 @@ func (m maker) makeParameter(p *openapi3.Parameter) (string, bool) {
 		return m.nasty(), true
 	}
 	v := m.value(p.Schema, 0)
-	if list, ok := v.([]any); ok && p.In == "query" && len(list) > 0 { // behind commas
+	if list, ok := v.([]any); ok && p.In == "query" && len(list) > 0 { // separated by commas
 		texts := make([]string, len(list))
 		for i := range list {
 			texts[i] = fmt.Sprint(list[i])
@@ -47,13 +47,13 @@ func (m maker) makeParameter(p *openapi3.Parameter) (string, bool) {
 	}
 	s, isText := v.(string)
 	if !isText {
-		b, _ := json.Marshal(v) //nolint:errchkjson // made of plain values
+		b, _ := json.Marshal(v) //nolint:errchkjson // it consists of plain values
 		s = string(b)
 	}
 	return s, p.Required || m.IntN(2) == 0
 }
 
-// makeBody makes a body: mostly what the schema wants, sometimes nearly that, sometimes something else.
+// makeBody returns a body: usually valid, sometimes nearly valid, sometimes anything else.
 func (m maker) makeBody(ref *openapi3.RequestBodyRef) string {
 	if ref == nil {
 		return ""
@@ -82,7 +82,7 @@ var broken = []string{
 	`{"__proto__":{}}`,
 }
 
-// value makes something for a schema; one time in eight, something that does not fit.
+// value returns a value for a schema; one of eight does not match.
 func (m maker) value(ref *openapi3.SchemaRef, depth int) any {
 	if ref == nil || ref.Value == nil || depth > 6 {
 		return m.nasty()
@@ -144,7 +144,7 @@ func (m maker) object(s *openapi3.Schema, depth int) any {
 	return out
 }
 
-// existing returns the name of something that exists, or "" where none is known or something else is wanted.
+// existing returns the ID of an existing record, or "" if none is known, or if another value is wanted.
 func (m maker) existing(name string) string {
 	if vs := m.known[name]; len(vs) > 0 && m.IntN(4) > 0 {
 		return vs[m.IntN(len(vs))]

@@ -30,6 +30,7 @@ type Service struct {
 	Log   LogBuffer
 }
 
+// Start starts a service whose log is kept from debug on, on a clock that callers set ahead.
 func Start(t *testing.T) *Service {
 	t.Helper()
 	s := &Service{Clock: &testenv.Ahead{}}
@@ -54,6 +55,7 @@ func (s *LogBuffer) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
+// String returns the text so far.
 func (s *LogBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,6 +85,7 @@ type Caller struct {
 	AsProgram bool       // ask with it instead of the session's token
 }
 
+// NewCaller returns a caller in process with the session of c.
 func (s *Service) NewCaller(t *testing.T, c *testenv.Client) *Caller {
 	t.Helper()
 	claims, err := s.Platform.Tokens.Verify(t.Context(), c.Token)

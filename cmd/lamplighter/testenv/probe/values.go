@@ -103,8 +103,10 @@ func (c *Caller) scale(t *testing.T, number, account string) Values {
 		"name": "Scaling of " + number, "cloudAccountID": account,
 		"target": map[string]any{"type": "aws-asg", "uid": groups[0].UID},
 	}, &policy)
-	return Values{"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID,
-		"target_type": "aws-asg"}
+	return Values{
+		"autoscalerPolicyID": policy.ID, "uid": groups[0].UID, "target_uid": groups[0].UID,
+		"target_type": "aws-asg",
+	}
 }
 
 // event returns the caller an autoscaler policy on another group of the account, and an event readiness plan on it.
@@ -139,8 +141,10 @@ func (c *Caller) budget(t *testing.T, number, account, team string) Values {
 	c.Call(http.MethodPost, "/budgets",
 		map[string]any{"name": "Budget of " + number, "scopeType": "team", "scopeID": team, "amountUSD": "10"}, &budget)
 	c.Call(http.MethodPost, "/dashboards", map[string]any{"name": "Dashboard of " + number, "widgets": []any{
-		map[string]any{"type": "trend",
-			"query": map[string]any{"filter": map[string]any{"tag:label": []string{number}}}},
+		map[string]any{
+			"type":  "trend",
+			"query": map[string]any{"filter": map[string]any{"tag:label": []string{number}}},
+		},
 	}}, &dashboard)
 	c.Call(http.MethodPost, "/showback/rules", map[string]any{
 		"name": "Rule of " + number, "split": "even", "selector": map[string]any{"region": []string{"nowhere"}},
@@ -250,7 +254,7 @@ func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	}
 }
 
-// InviteColleague returns the address of a new user who is a viewer in the caller's organization.
+// AddColleague returns the address of a new user who is a viewer in the caller's organization.
 func (c *Caller) AddColleague(t *testing.T, email string) string {
 	t.Helper()
 	u, err := auth.CreateVerifiedUser(t.Context(), c.Service.Platform, email, testenv.Password, "Colleague")
@@ -272,6 +276,7 @@ func QuerySeparator(path string) string {
 	return "?"
 }
 
+// Yesterday is the start of the day before the test ran, in UTC.
 var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // IDPattern is an id of ours.
